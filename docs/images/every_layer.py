@@ -64,6 +64,11 @@ def ordered() -> covey.Simulation:
     return covey.Simulation(covey.World.empty(20, 14), [group], "wander", mission=mission)
 
 
+def on_truth(*layers: str) -> dict[str, tuple[str, list[int]]]:
+    """Return that each layer is shown with the walls alone."""
+    return dict.fromkeys(layers, ("truth", []))
+
+
 @dataclass
 class Scene:
     """A simulation after some seconds, and for each layer what is shown with it and which robots are selected."""
@@ -80,29 +85,19 @@ SCENES = [
         25.0,
         {
             "truth": ("", []),
-            "starts": ("truth", []),
-            "explored": ("truth", []),
+            **on_truth("starts", "explored"),
             "explored-by": ("truth numbers", [1]),
-            "covered": ("truth", []),
-            "first-seen": ("truth", []),
-            "last-seen": ("truth", []),
-            "last-covered": ("truth", []),
-            "seen-by": ("truth", []),
-            "passed-by": ("truth", []),
-            "visits": ("truth", []),
+            **on_truth("covered", "first-seen", "last-seen", "last-covered", "seen-by", "passed-by", "visits"),
             "union": ("", []),
             "map": ("numbers", [1]),
             "frontiers": ("union", []),
-            "trails": ("truth", []),
-            "numbers": ("truth", []),
-            "names": ("truth", []),
+            **on_truth("trails", "numbers", "names"),
             "paths": ("truth explored", []),
             "lidar": ("truth numbers", [1, 3]),
             "visible": ("truth numbers", [1, 3]),
-            "estimates": ("truth", []),
-            "links": ("truth", []),
+            **on_truth("estimates", "links"),
             "groups": ("truth links", []),
-            "messages": ("truth", []),
+            **on_truth("messages"),
         },
     ),
     Scene(

@@ -317,6 +317,20 @@ _PRIMITIVES = {
     "texts": _object(pose=_POSE, billboard=_TRUTH, font_size=_NUMBER, scale_invariant=_TRUTH, color=_RGBA, text=_TEXT),
     "models": _object(pose=_POSE, scale=_XYZ, color=_RGBA, override_color=_TRUTH, url=_TEXT, media_type=_TEXT),
 }
+
+
+def _packed(**layout: Any) -> dict[str, Any]:
+    """Return the schema of something whose values are packed in bytes."""
+    return _object(
+        timestamp=_TIME,
+        frame_id=_TEXT,
+        pose=_POSE,
+        **layout,
+        fields=_list(_object(name=_TEXT, offset=_INTEGER, type=_INTEGER)),
+        data={"type": "string", "contentEncoding": "base64"},
+    )
+
+
 SCHEMAS: dict[str, dict[str, Any]] = {
     "foxglove.FrameTransforms": _object(
         transforms=_list(
@@ -337,25 +351,8 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             )
         ),
     ),
-    "foxglove.Grid": _object(
-        timestamp=_TIME,
-        frame_id=_TEXT,
-        pose=_POSE,
-        column_count=_INTEGER,
-        cell_size=_XY,
-        row_stride=_INTEGER,
-        cell_stride=_INTEGER,
-        fields=_list(_object(name=_TEXT, offset=_INTEGER, type=_INTEGER)),
-        data={"type": "string", "contentEncoding": "base64"},
-    ),
-    "foxglove.PointCloud": _object(
-        timestamp=_TIME,
-        frame_id=_TEXT,
-        pose=_POSE,
-        point_stride=_INTEGER,
-        fields=_list(_object(name=_TEXT, offset=_INTEGER, type=_INTEGER)),
-        data={"type": "string", "contentEncoding": "base64"},
-    ),
+    "foxglove.Grid": _packed(column_count=_INTEGER, cell_size=_XY, row_stride=_INTEGER, cell_stride=_INTEGER),
+    "foxglove.PointCloud": _packed(point_stride=_INTEGER),
     "foxglove.Log": _object(timestamp=_TIME, level=_INTEGER, message=_TEXT, name=_TEXT, file=_TEXT, line=_INTEGER),
     "covey.Team": _object(timestamp=_TIME),
 }
