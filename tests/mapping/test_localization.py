@@ -7,6 +7,7 @@ from pydantic import TypeAdapter
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.mapping.localization import Localization, Noise, Odometry, Truth, localizers, normals
+from covey.mapping.localizer import Sensed
 from covey.random import normal2_numpy
 
 NAMES = ["scout0", "scout1", "scout2"]
@@ -24,7 +25,8 @@ def estimates(localizer, poses, odometry=None):
     out = []
     for step, pose in enumerate(poses):
         motion = compose(inverse(poses[max(step - 1, 0)]), pose) if odometry is None else odometry
-        estimate, revision = localizer.update(motion, pose, step)
+        estimate, covariance, revision = localizer.update(Sensed(step, pose, (motion,)))
+        assert covariance.shape == (len(pose), 3, 3)
         assert estimate.shape == pose.shape
         assert revision.dtype == np.int64
         assert (np.abs(estimate[:, 2]) <= math.pi).all()
@@ -52,7 +54,7 @@ def test_noise_belongs_to_the_name_and_the_step_not_to_the_group():
     poses = drive()
     whole = estimates(Noise().build(NAMES, 5), poses)
     alone = Noise().build([NAMES[2]], 5)
-    one, _ = alone.update(np.zeros((1, 3)), poses[77, 2:], 77)
+    one = alone.update(Sensed(77, poses[77, 2:])).pose
     np.testing.assert_array_equal(one[0], whole[77, 2])
     assert (estimates(Noise().build(NAMES, 6), poses) != whole).any()
 
@@ -73,7 +75,7 @@ def test_dead_reckoning_adds_errors_up():
     tilted = np.array([[1.0, 0.0, 0.1]])  # straight ahead, but each metre reads 0.1 rad of turning
     localizer = Odometry().build(["scout0"], 1)
     for step in range(21):
-        pose, _ = localizer.update(tilted, np.array([[float(step), 0.0, 0.0]]), step)
+        pose = localizer.update(Sensed(step, np.array([[float(step), 0.0, 0.0]]), (tilted,))).pose
     x, y = np.sum(np.cos(0.1 * np.arange(20))), np.sum(np.sin(0.1 * np.arange(20)))
     np.testing.assert_allclose(pose, [[x, y, 2.0]])
 

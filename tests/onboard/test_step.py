@@ -95,10 +95,12 @@ def test_records_come_out_of_letters_as_they_went_in():
     simulator, robot = ends()
     message = Message("scout1", None, "word", {"n": 1}, 40, 0.1, 0.2, 1, 7)
     received = TeamUpdate((message,), (("door", "open"),), {"scout1": Pose(1.0, 0.0, math.pi)})
-    first = StepInput(0.1, HOME, True, (scan(3.0),), ((0.05, 0.1),), ((scan(4.0),),), received=received)
+    first = StepInput(0.1, HOME, True, (scan(3.0),), ((0.05, 0.1),), ((scan(4.0),),), (), received, [0.5] * 9)
     there = robot.decode(over(simulator.encode(first)))
     assert (there.time_s, there.pose, there.collided, there.times_s) == (0.1, HOME, True, ((0.05, 0.1),))
     assert [reading.ranges[0] for reading in there.come(0)] == [4.0, 3.0]
+    assert there.covariance == [0.5] * 9
+    assert "covariance" not in simulator.encode(StepInput(0.15, HOME, covariance=[0.5] * 9, times_s=((),)))[0]
     assert there.received is not None
     assert [m.number for m in there.received.messages] == [7]
     assert (there.received.entries, there.received.frames) == (received.entries, received.frames)
@@ -106,6 +108,7 @@ def test_records_come_out_of_letters_as_they_went_in():
     letter = simulator.encode(StepInput(0.2, HOME, False, (scan(2.5),), ((0.2,),)))
     assert "angles" not in letter[0]["samples"][0][-1], "what never changes of a reading is sent once"
     later = robot.decode(over(letter))
+    assert later.covariance == (), "not known any more"
     assert later.readings[0].ranges[0] == 2.5
     assert later.readings[0].angles[1] == 1.0
     assert later.received is None

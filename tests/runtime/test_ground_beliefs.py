@@ -10,6 +10,7 @@ import covey
 from covey.errors import InvalidValueError
 from covey.mapping.elevation.compare import true_altitude
 from covey.mapping.exchange.share_maps import ShareMaps
+from covey.mapping.localizer import Estimate
 from covey.mapping.records import ElevationMapping, Mapping
 from covey.onboard.group import Group
 from covey.sensors import DepthCamera, Lidar, Lidar3D, Wedge
@@ -72,13 +73,14 @@ def test_the_same_seed_gives_the_same_beliefs_and_another_seed_others():
 
 def test_robots_that_localize_badly_measure_the_right_altitudes_in_the_wrong_places():
     class Drifting:
-        kind = "drifting"
+        kind, needs = "drifting", ()
 
-        def build(self, names, seed):
+        def build(self, names, seed, equipment):
             return self
 
-        def update(self, motion, true_pose, step):
-            return true_pose + np.array([2.0, 0.0, 0.0]), np.zeros(len(true_pose), np.int64)
+        def update(self, sensed):
+            m = len(sensed.true_pose)
+            return Estimate(sensed.true_pose + np.array([2.0, 0.0, 0.0]), np.zeros((m, 3, 3)), np.zeros(m, np.int64))
 
     group = Group("s", surveyor(), [(0.0, 0.0, 0.0)], localization=Drifting())
     sim = covey.Simulation(HILLS.world(), [group], still)

@@ -5,49 +5,36 @@ revision of a robot when a loop closes and past poses change.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from covey.geometry.se2 import compose, wrap_angle
 from covey.kernel import kernel
+from covey.mapping.dead_reckoning import grow
+from covey.mapping.localizer import Equipment, Estimate, Localizer, LocalizerRecord, Sensed
 from covey.random import normal2, stream_key
 from covey.records import Record
 from covey.registry import Registry
 
 localizers: Registry[type[Record]] = Registry("localizer")
-
-
-class Localizer(Protocol):
-    """Estimates the poses of a group of robots, step by step."""
-
-    def update(self, odometry: np.ndarray, true_pose: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the estimates (m, 3) and their revisions, int64 (m,), after one more step.
-
-        Args:
-            odometry: (m, 3) measured motion since the last step: x, y [m], heading [rad] in the body frame before it;
-                ignored in the first step.
-            true_pose: (m, 3), for localizers that represent a positioning system; dead reckoning and SLAM may use it
-                only for their start.
-            step: the control step; the noise is a function of the robot's name and the step.
-        """
-        ...
+_ALONE = Equipment()
 
 
 @localizers.register("truth")
-class Truth(Record):
+class Truth(LocalizerRecord):
     """The estimate is the true pose."""
 
     kind: Literal["truth"] = Field(default="truth", description="The name of this kind of localization.")
 
-    def build(self, names: Sequence[str], seed: int) -> Localizer:
+    def build(self, names: Sequence[str], seed: int, equipment: Equipment = _ALONE) -> Localizer:
         """Return a localizer for robots with these names."""
         return _TrueLocalizer(len(names))
 
 
 @localizers.register("noise")
-class Noise(Record):
+class Noise(LocalizerRecord):
     """The estimate is the true pose with white noise, independent in every step: no drift.
 
     References:
@@ -59,20 +46,25 @@ class Noise(Record):
     sigma_m: float = Field(default=0.022, ge=0, description="Standard deviation of x and of y [m].")
     sigma_rad: float = Field(default=0.02, ge=0, description="Standard deviation of the heading [rad].")
 
-    def build(self, names: Sequence[str], seed: int) -> Localizer:
+    def build(self, names: Sequence[str], seed: int, equipment: Equipment = _ALONE) -> Localizer:
         """Return a localizer for robots with these names; its noise depends only on name, seed and step."""
         return _NoisyLocalizer(self, names, seed)
 
 
 @localizers.register("odometry")
-class Odometry(Record):
-    """The estimate is dead reckoning from the true start: it drifts like the odometry sensor."""
+class Odometry(LocalizerRecord):
+    """The estimate is dead reckoning from the true start: it drifts like the odometry sensor.
 
+    Its covariance grows with each sample of the sensor, to first order, by the noise model of its record; faults and
+    being carried are not in it.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("odometry",)
     kind: Literal["odometry"] = Field(default="odometry", description="The name of this kind of localization.")
 
-    def build(self, names: Sequence[str], seed: int) -> Localizer:
+    def build(self, names: Sequence[str], seed: int, equipment: Equipment = _ALONE) -> Localizer:
         """Return a localizer for robots with these names."""
-        return _DeadReckoning(len(names))
+        return _DeadReckoning(len(names), equipment)
 
 
 Localization = Annotated[Truth | Noise | Odometry, Field(discriminator="kind")]
@@ -81,32 +73,42 @@ Localization = Annotated[Truth | Noise | Odometry, Field(discriminator="kind")]
 
 class _TrueLocalizer:
     def __init__(self, count: int):
-        self._revision = np.zeros(count, np.int64)
+        self._covariance, self._revision = np.zeros((count, 3, 3)), np.zeros(count, np.int64)
 
-    def update(self, odometry: np.ndarray, true_pose: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
-        return true_pose.copy(), self._revision
+    def update(self, sensed: Sensed) -> Estimate:
+        return Estimate(sensed.true_pose.copy(), self._covariance, self._revision)
 
 
 class _NoisyLocalizer:
     def __init__(self, record: Noise, names: Sequence[str], seed: int):
         self._sigma = np.array([record.sigma_m, record.sigma_m, record.sigma_rad])
         self._keys = np.array([stream_key(seed, f"localization/{name}") for name in names], np.uint64)
+        self._covariance = np.tile(np.diag(self._sigma**2), (len(names), 1, 1))
         self._revision = np.zeros(len(names), np.int64)
 
-    def update(self, odometry: np.ndarray, true_pose: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
-        pose = true_pose + self._sigma * normals(self._keys, step, 3)
+    def update(self, sensed: Sensed) -> Estimate:
+        pose = sensed.true_pose + self._sigma * normals(self._keys, sensed.step, 3)
         pose[:, 2] = wrap_angle(pose[:, 2])
-        return pose, self._revision
+        return Estimate(pose, self._covariance, self._revision)
 
 
 class _DeadReckoning:
-    def __init__(self, count: int):
+    def __init__(self, count: int, equipment: Equipment):
+        self._noise = equipment.odometry_noise
+        self._covariance = np.full((count, 3, 3), np.nan if self._noise is None else 0.0)
         self._revision = np.zeros(count, np.int64)
         self._pose: np.ndarray | None = None
 
-    def update(self, odometry: np.ndarray, true_pose: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
-        self._pose = true_pose.copy() if self._pose is None else compose(self._pose, odometry)
-        return self._pose.copy(), self._revision
+    def update(self, sensed: Sensed) -> Estimate:
+        if self._pose is None:
+            self._pose = sensed.true_pose.copy()
+        else:
+            if self._noise is not None:
+                heading = self._pose[:, 2].copy()
+                for motion in sensed.motions:
+                    grow(self._covariance, heading, motion, *self._noise)
+            self._pose = compose(self._pose, sensed.motion)
+        return Estimate(self._pose.copy(), self._covariance, self._revision)
 
 
 def normals(keys: np.ndarray, sample: int, count: int) -> np.ndarray:

@@ -30,7 +30,7 @@ class Group:
 
     Raises:
         InvalidValueError: ``robot`` is not a model, the start is not one or more rows of three finite numbers,
-            ``program`` is not a controller, the robot has no odometry to localize by, or it keeps no map for
+            ``program`` is not a controller, the robot lacks a sensor to localize by, or it keeps no map for
             ``known_map``.
     """
 
@@ -53,11 +53,12 @@ class Group:
         object.__setattr__(self, "start", start)
         if self.program is not None and not isinstance(self.program, Program):
             object.__setattr__(self, "program", Program(self.program))
-        if self.localization.kind == "odometry" and not any(s.kind == "odometry" for s in self.robot.sensors):
-            raise InvalidValueError(
-                f"group {self.name!r} localizes by odometry, but its robot {self.robot.name!r} has no odometry sensor; "
-                "add {kind: odometry} to its sensors, or choose localization truth or noise"
-            )
+        for kind in self.localization.needs:
+            if not any(s.kind == kind for s in self.robot.sensors):
+                raise InvalidValueError(
+                    f"group {self.name!r} localizes by {self.localization.kind}, but its robot {self.robot.name!r} "
+                    f"has no {kind} sensor; add {{kind: {kind}}} to its sensors, or choose localization truth or noise"
+                )
         if self.known_map and not self.robot.maps:
             raise InvalidValueError(
                 f"group {self.name!r} has known_map, but its robot {self.robot.name!r} keeps no map; "

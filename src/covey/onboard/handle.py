@@ -117,6 +117,7 @@ class Robot:
         self._frames = frames
         self.controller_view: Any = self
         self.pose = home
+        self._covariance: Sequence[float] = ()
         self.time = 0.0
         self._places: dict[str, int] = {name: place for place, name in enumerate(sensors)}
         self._seen: tuple[Any, ...] = (None,) * len(self._places)
@@ -150,6 +151,11 @@ class Robot:
         raise UnknownAttributeError(name, (*dir(type(self)), *vars(self), *sensors), text)
 
     # -- knowledge --------------------------------------------------------------------------------------------------
+
+    @property
+    def pose_covariance(self) -> np.ndarray:
+        """The covariance of ``pose``: of x, y [m] and heading [rad], float64 (3, 3); NaN where it is not known."""
+        return np.array(self._covariance if len(self._covariance) else [math.nan] * 9).reshape(3, 3)
 
     @property
     def readings(self) -> dict[str, Any]:

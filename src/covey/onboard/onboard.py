@@ -124,6 +124,7 @@ class Onboard:
             robot._older,
             robot._tags,
             _,
+            robot._covariance,
         ) = shown
         if robot.finished:
             robot._command = STILL

@@ -46,6 +46,7 @@ class StepInput(NamedTuple):
         older: for each sensor these readings except the newest; empty if no sensor has any.
         tags: the environment tags in reach, nearest first.
         received: what it has received; None for nothing.
+        covariance: of the estimated pose, nine numbers, row by row; empty: not known.
     """
 
     time_s: float
@@ -56,6 +57,7 @@ class StepInput(NamedTuple):
     older: tuple[tuple[Any, ...], ...] = ()
     tags: Sequence[TagReading] = ()
     received: TeamUpdate | None = None
+    covariance: Sequence[float] = ()
 
     def come(self, place: int) -> tuple[Any, ...]:
         """Return the readings of a sensor, given its index, since the last step, oldest first."""

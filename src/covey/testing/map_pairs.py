@@ -12,6 +12,7 @@ import numpy as np
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.mapping.localization import Noise
+from covey.mapping.localizer import Sensed
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.records import Mapping
 from covey.planning.dijkstra import dijkstra, trace
@@ -112,7 +113,7 @@ def map_along(
     """
     lidar = lidar or Lidar(sigma_m=0.02)
     localizer = (noise or Noise()).build([name], seed)
-    own = np.array([localizer.update(np.zeros((1, 3)), pose[None], k)[0][0] for k, pose in enumerate(poses)])
+    own = np.array([localizer.update(Sensed(k, pose[None])).pose[0] for k, pose in enumerate(poses)])
     own = compose(inverse(np.array(T_world_own)), own)
     low, high = own[:, :2].min(axis=0) - lidar.range_m - 1.0, own[:, :2].max(axis=0) + lidar.range_m + 1.0
     beliefs = Beliefs([name], tuple(high - low), tuple(low), mapping)

@@ -44,8 +44,9 @@ def details_of(sim: Simulation, wanted: set[str], robots: set[int]) -> tuple[Arr
 
 
 def _estimates(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:
-    """``estimate`` (n, 3): x, y [m], heading [rad]; `Live` adds ``estimate_spread``, see `covey.viewer.spread`."""
+    """``estimate`` (n, 3): x, y [m], heading [rad]; ``estimate_spread`` (n, 3): variances xx, xy, yy [m2]."""
     arrays["estimate"] = sim.localization.carried.astype(np.float32)
+    arrays["estimate_spread"] = sim.localization.covariance[:, [0, 0, 1], [0, 1, 1]].astype(np.float32)
 
 
 def _paths(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:

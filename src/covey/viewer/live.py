@@ -38,7 +38,6 @@ from covey.viewer.messages import (
     Watch,
 )
 from covey.viewer.past import News, Past, Sample
-from covey.viewer.spread import Spread
 
 LOG = logging.getLogger("covey")
 LAPSE_S = 0.5
@@ -91,7 +90,6 @@ class Live:
         self._sim: Simulation | None = None
         self._snapshot: Snapshot | None = None
         self._heat: Heat | None = None
-        self._spread: Spread | None = None
         self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
         self._work = threading.Event()
         self._driving: dict[Client, tuple[Drive, float]] = {}  # and when it lapses, by the clock of the wall
@@ -108,7 +106,7 @@ class Live:
         self._driving.clear()
         self._news = News(poses=[(sim.clock.step, sim.state.pose.astype(np.float32))])
         whole = sim.clock.step == 0  # what is counted from the first step on is not known later
-        self._heat, self._spread = (Heat(sim), Spread(sim)) if whole else (None, None)
+        self._heat = Heat(sim) if whole else None
         hello, layers, starts = {}, layers_of(sim) | (self._heat.layers() if self._heat else {}), self.starts
         if starts is not None:
             hello = {"added": starts.added, "robots_text": starts.text}
@@ -144,9 +142,8 @@ class Live:
         if sim is None:
             return
         self._snapshot = snapshot
-        for counted in (self._heat, self._spread):
-            if counted is not None:
-                self._safely(counted.take, snapshot)
+        if self._heat is not None:
+            self._safely(self._heat.take, snapshot)
         if snapshot.radio is not None:
             news.links += [(snapshot.step, *map(int, row)) for row in snapshot.radio.changes]
         news.events += map(_plain, snapshot.events)
@@ -216,8 +213,6 @@ class Live:
         if self._snapshot is not None:
             header["team"] = team_of(self._snapshot)
         more, plain = details_of(sim, details, robots)
-        if self._spread is not None and "estimates" in details:
-            more["estimate_spread"] = self._spread.of_places
         if "messages" not in details:
             ignored(sim)
         complete = self.gate.stands or sim.done

@@ -243,9 +243,9 @@ class Deciding:
         times = tuple(tuple(s.substep * self.sensing.clock.substep_s for s in samples) for samples in come)
         touches, tags = collided[members.start : members.stop].tolist(), self.communication.tags_in_reach
         near = [tags.get(i, ()) for i in members] if tags else repeat((), n)
-        poses = map(_pose, self._poses(members))
-        fixed = repeat(time_s), repeat(times), repeat(None)
-        return list(map(_input, zip(fixed[0], poses, touches, newest, fixed[1], older, near, fixed[2], strict=False)))
+        poses, spreads = map(_pose, self._poses(members)), self.localization.covariances(members)
+        columns = repeat(time_s), poses, touches, newest, repeat(times), older, near, repeat(None), spreads
+        return list(map(_input, zip(*columns, strict=False)))
 
     def _newest(self, group: Group, members: range) -> tuple[Iterable[tuple[Any, ...]], Iterable[tuple[Any, ...]]]:
         """Return the newest readings of each robot of a group, and the older ones of this step, all by bank.
@@ -304,7 +304,11 @@ class Deciding:
 
     def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
         part = slice(members.start, members.stop)
-        known: dict[str, Any] = {"pose": self.localization.pose[part], "collided": collided[part]}
+        known: dict[str, Any] = {
+            "pose": self.localization.pose[part],
+            "pose_covariance": self.localization.covariance[part],
+            "collided": collided[part],
+        }
         known = {name: _read_only(values) for name, values in known.items()}
         wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
         for bank in wanted:

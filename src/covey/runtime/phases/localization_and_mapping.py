@@ -11,12 +11,15 @@ from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.kernel import kernel
+from covey.mapping.dead_reckoning import turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.exchange.merge_rules import Rule
+from covey.mapping.localizer import Equipment, Localizer, Scan, Sensed
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import occupancy_on
 from covey.mapping.occupancy.team_mates import hide_team_mates
 from covey.mapping.records import AnyMapping, ElevationMapping
+from covey.mapping.slam.log import Laser
 from covey.onboard.group import Group
 from covey.physics.clock import Clock
 from covey.robots.team import TeamState
@@ -47,6 +50,7 @@ class LocalizationAndMapping:
 
     Attributes:
         pose: estimated poses, shape (n, 3).
+        covariance: of the estimates, in the world frame, shape (n, 3, 3); NaN: not known.
         revision: counts the loop closures of each robot's localizer, shape (n,).
         teams: the robots that map, by equal mapping records.
         belief_of: the belief of each robot that maps, by team index.
@@ -70,19 +74,17 @@ class LocalizationAndMapping:
         self.state, self.clock, self._sensing = state, clock, sensing
         self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
         self.pose = state.pose.copy()
+        self.covariance = np.zeros((len(self.pose), 3, 3))
         self.revision = np.zeros(len(self.pose), np.int64)
         self.carried = self.pose.copy()
         self.jumps: Mapping[int, Pose] = {}
         self.frames = state.pose.copy() if own_frames else None
-        self._localizers = []
+        self._localizers: list[_Localized] = []
         first = 0
         mapping: dict = {}
         for group in groups:
             members = np.arange(first, first + len(group.start))
-            localizer = group.localization.build(group.names, seed)
-            odometry = sensing.first_of(members, "odometry")
-            rows = [] if odometry is None else [odometry.row_of[int(i)] for i in members]
-            self._localizers.append((members, localizer, odometry, np.array(rows, np.int64)))
+            self._localizers.append(_Localized.of(group, members, sensing, grid, seed))
             if _maps(group, members, sensing):
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
             first += len(members)
@@ -135,6 +137,12 @@ class LocalizationAndMapping:
         """Convert poses in the world frame, shape (m, 3), to the frames of some robots (a slice or indices)."""
         return pose if self.frames is None else compose(inverse(self.frames[robots]), pose)
 
+    def covariances(self, robots: range) -> list[list[float]]:
+        """Return the covariances of some robots in their frames, nine numbers each, row by row."""
+        part = slice(robots.start, robots.stop)
+        shown = self.covariance[part]
+        return (shown if self.frames is None else turned(shown, self.frames[part, 2])).reshape(-1, 9).tolist()
+
     def place(self, robot: int) -> Grid:
         """Return the map of a robot at its true place: a grid in the world frame with the cells of the map."""
         belief = self.belief_of[robot]
@@ -173,14 +181,26 @@ class LocalizationAndMapping:
 
     def localize(self) -> None:
         """Update every estimate from the sensors."""
-        for members, localizer, odometry, rows in self._localizers:
-            motion = np.zeros((len(members), 3))
-            for k, sample in enumerate([] if odometry is None else odometry.samples):
-                motion = compose(motion, sample.readings.motion[rows]) if k else sample.readings.motion[rows]
-            true_pose = self.state.pose[members]
-            self.pose[members], self.revision[members] = localizer.update(motion, true_pose, self.clock.step)
+        for group in self._localizers:
+            part, samples = group.part, () if group.odometry is None else group.odometry.samples
+            motions = [sample.readings.motion[group.odometry_rows] for sample in samples]
+            scan = None if group.lidar is None else self._scan(group)
+            estimate = group.localizer.update(Sensed(self.clock.step, self.state.pose[part].copy(), motions, scan))
+            self.pose[part], self.covariance[part], self.revision[part] = estimate
         for robot, jump in self.jumps.items():
             self.pose[robot] = jump @ self.pose[robot]
+
+    def _scan(self, group: "_Localized") -> Scan | None:
+        """Return the newest scan for a localizer, if one has arrived since the last step."""
+        bank = group.lidar
+        if bank is None or group.laser is None or not bank.samples:
+            return None
+        sample, members = bank.samples[-1], group.members
+        ranges = self._without_team_mates(bank, sample, group.lidar_rows, members)
+        since = np.zeros((len(members), 3))
+        if sample.substep != self.clock.now:
+            since = compose(inverse(sample.pose[members]), self.state.pose[members])
+        return Scan(ranges, group.laser, since)
 
     def at_end_of_step(self, pose_before: np.ndarray) -> np.ndarray:
         """Return the estimates, shape (n, 3), moved by the motion since ``pose_before``, the true poses then.
@@ -251,6 +271,45 @@ class LocalizationAndMapping:
                 np.full(len(members), self._reach),
             )
         return ranges
+
+
+@dataclass(frozen=True, eq=False)
+class _Localized:
+    """The localizer of a group, and the banks of its sensors; rows of the readings in the order of the members."""
+
+    members: np.ndarray
+    part: slice
+    localizer: Localizer
+    laser: Laser | None
+    odometry: SensorBank | None
+    odometry_rows: np.ndarray
+    lidar: SensorBank | None
+    lidar_rows: np.ndarray
+
+    @staticmethod
+    def of(group: Group, members: np.ndarray, sensing: Sensing, world: Grid, seed: int) -> "_Localized":
+        needs = group.localization.needs
+        odometry, lidar = (sensing.first_of(members, kind) for kind in ("odometry", "lidar"))
+        odometry, lidar = odometry if "odometry" in needs else None, lidar if "lidar" in needs else None
+        laser = None
+        if lidar is not None:
+            laser = Laser(lidar.record.angles, lidar.record.range_m, tuple(lidar.record.mount.tolist()))
+        noise = None if odometry is None else odometry.record.noise_model
+        equipment = Equipment(laser, noise, lambda: _plan(world))
+        rows = [
+            np.array([] if bank is None else [bank.row_of[i] for i in members.tolist()], np.int64)
+            for bank in (odometry, lidar)
+        ]
+        localizer = group.localization.build(group.names, seed, equipment)
+        part = slice(int(members[0]), int(members[-1]) + 1)
+        return _Localized(members, part, localizer, laser, odometry, rows[0], lidar, rows[1])
+
+
+def _plan(world: Grid) -> Grid:
+    """Return the world as a map: 100 wall, 0 free, -1 unknown."""
+    cells = np.full(world.cells.shape, -1, np.int8)
+    cells[world.cells == WALL], cells[world.cells == FREE] = 100, 0
+    return world.with_cells(cells)
 
 
 def _maps(group: Group, members: np.ndarray, sensing: Sensing) -> bool:

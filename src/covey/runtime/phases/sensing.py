@@ -211,4 +211,6 @@ def _reads(group: Group, record: Any) -> bool:
     """Return whether robots of a group, or their localization, may read one of their sensors."""
     if record.kind != "lidar" or record.sees_robots or group.robot.mapping is not None or group.program is None:
         return True
+    if record.kind in group.localization.needs:
+        return True
     return group.program.reads(record.kind, record.name)

@@ -1,6 +1,7 @@
 """Conversion of the records of a step to the parts of letters, and back: by field names, without default values.
 
-After the first reading of a sensor, only its variable fields are sent; a status is sent only if it has changed.
+After the first reading of a sensor, only its variable fields are sent; a status and a covariance are sent only if they
+have changed.
 """
 
 import dataclasses
@@ -80,6 +81,7 @@ class SimulatorEnd:
     def __init__(self, banks: Mapping[str, SensorBank]):
         self._banks, self._told = banks, set[str]()
         self._status = StepOutput().status
+        self._covariance: Sequence[float] = ()
 
     def encode(self, shown: StepInput) -> Parts:
         """Return the letter that holds a robot's input."""
@@ -91,6 +93,10 @@ class SimulatorEnd:
         ]
         if come:
             fields["samples"] = come
+        if fields.get("covariance", ()) == self._covariance:
+            fields.pop("covariance", None)
+        else:
+            fields["covariance"] = self._covariance = shown.covariance
         return fields, None, None if shown.received is None else _plain(changed(shown.received))
 
     def decode(self, parts: Parts) -> StepOutput:
@@ -123,6 +129,7 @@ class RobotEnd:
         self._newest: list[Any] = [None] * len(sensors)
         self._constant: dict[str, Any] = {}
         self._status = StepOutput().status
+        self._covariance: Sequence[float] = ()
 
     def decode(self, parts: Parts) -> StepInput:
         """Return the robot's input."""
@@ -134,6 +141,7 @@ class RobotEnd:
             times[place].append(taken_s)
             come[place].append(self._reading(name, whole, sent))
         self._newest = [own[-1] if own else before for own, before in zip(come, self._newest, strict=True)]
+        self._covariance = fields.pop("covariance", self._covariance)
         return StepInput(
             fields.pop("time_s"),
             Pose(*fields.pop("pose")),
@@ -141,6 +149,7 @@ class RobotEnd:
             times_s=tuple(map(tuple, times)),
             older=tuple(tuple(own[:-1]) for own in come),
             received=None if parts[2] is None else _received(parts[2]),
+            covariance=self._covariance,
             **fields,
         )
 

@@ -1,0 +1,104 @@
+"""What a localizer is given and what it answers: the protocol of `covey.mapping.localization`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from covey.geometry.grid import Grid
+from covey.geometry.se2 import compose
+from covey.mapping.slam.log import Laser
+from covey.records import Record
+
+
+@dataclass(frozen=True, eq=False)
+class Equipment:
+    """What the localizer of a group knows before the first step. Without a simulation it may be empty.
+
+    Attributes:
+        laser: the first lidar of the robots; None: they have none, or it is not in the record's ``needs``.
+        odometry_noise: the noise of their odometry, see `covey.sensors.odometry.Odometry.noise_model`; None: not known.
+        plan: returns the map of the world at the start, a grid of int8 cells in the world frame: 100 wall, 0 free,
+            -1 unknown. None: there is none.
+    """
+
+    laser: Laser | None = None
+    odometry_noise: tuple[int, np.ndarray] | None = None
+    plan: Callable[[], Grid] | None = None
+
+
+class Scan(NamedTuple):
+    """The newest scan of each robot of a group.
+
+    Attributes:
+        ranges: [m], (m, B); not finite: no return. Returns from team mates that are seen are NaN.
+        laser: the lidar, the same on all robots.
+        since: motion of the robots from the scan until now, (m, 3), x, y [m], heading [rad] in the body frame then.
+    """
+
+    ranges: np.ndarray
+    laser: Laser
+    since: np.ndarray
+
+
+class Sensed(NamedTuple):
+    """What a localizer gets in a step.
+
+    Attributes:
+        step: number of the control step; the noise is a function of the robot's name and the step.
+        true_pose: (m, 3), for localizers that represent a positioning system; others may use it only for their start.
+        motions: samples of the odometry since the last step, oldest first: each (m, 3), x, y [m], heading [rad] in the
+            body frame before it. Those of the first step do not count.
+        scan: the newest scan that has arrived since the last step, if the localizer needs the lidar; None: none has.
+    """
+
+    step: int
+    true_pose: np.ndarray
+    motions: Sequence[np.ndarray] = ()
+    scan: Scan | None = None
+
+    @property
+    def motion(self) -> np.ndarray:
+        """The measured motion since the last step, (m, 3)."""
+        if not self.motions:
+            return np.zeros((len(self.true_pose), 3))
+        motion = self.motions[0]
+        for further in self.motions[1:]:
+            motion = compose(motion, further)
+        return motion
+
+
+class Estimate(NamedTuple):
+    """The answer of a localizer, in the world frame.
+
+    Attributes:
+        pose: x, y [m], heading [rad], (m, 3).
+        covariance: of x, y and heading, (m, 3, 3); NaN: not known.
+        revision: how often the past poses of each robot have changed, int64 (m,).
+    """
+
+    pose: np.ndarray
+    covariance: np.ndarray
+    revision: np.ndarray
+
+
+class Localizer(Protocol):
+    """Estimates the poses of a group of robots, step by step. It may keep scans and poses of its own, as SLAM does."""
+
+    def update(self, sensed: Sensed) -> Estimate:
+        """Return the estimates after one more step; the caller does not change their arrays."""
+        ...
+
+
+class LocalizerRecord(Record):
+    """Base of the records that build localizers.
+
+    Each has ``build(names, seed, equipment)``, which returns a `Localizer` for robots with these names. Its random
+    numbers depend only on name, seed and step.
+
+    Attributes:
+        needs: kinds of sensors that each robot must have; scans are passed only to localizers that need a lidar.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
