@@ -2,6 +2,8 @@ import dataclasses
 import json
 import os
 import shutil
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import polars as pl
 import pytest
 
 from covey.errors import RunFolderError, UnknownNameError
+from covey.results import checked
 from covey.results.manifest import build_manifest, sha256
 from covey.results.recorder import Recorder
 from covey.results.recording import Recording
@@ -170,6 +173,28 @@ def test_a_damaged_file_of_a_run_is_named(damage, record):
         (whole / name).write_bytes(good)
 
 
+def test_an_archive_that_is_too_large_is_refused_before_it_is_unpacked(record, monkeypatch):
+    run = record()
+    folder = run.folder
+    for name, read in (("maps", "maps"), ("plans", "plans"), ("ground", "landscape")):
+        np.savez_compressed(folder / f"{name}.npz", truth=np.zeros(100_000_000, np.uint8))
+        assert (folder / f"{name}.npz").stat().st_size < 1_000_000
+        monkeypatch.setattr(checked, "MAX_BYTES", 99_000_000)
+        tracemalloc.start()
+        with pytest.raises(RunFolderError, match=f"{name}.npz' takes 0.1 GB when unpacked; at most 0.099 GB are all"):
+            getattr(Run(folder), read)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+        tracemalloc.stop()
+
+
+def test_a_member_that_is_no_array_is_refused(record):
+    run = record()
+    with zipfile.ZipFile(run.folder / "maps.npz", "a") as archive:
+        archive.writestr("coverable.npy", "hello")
+    with pytest.raises(RunFolderError, match=r"maps.npz' is damaged.*not an archive of arrays"):
+        _ = Run(run.folder).maps
+
+
 def test_files_that_were_swapped_with_those_of_another_run_are_noticed(record, square_maps):
     one, other = record(), record(steps=7)
     for name in ("team.parquet", "measurements.parquet"):
@@ -192,7 +217,7 @@ def test_a_metric_that_is_not_there_is_named_with_the_nearest(record):
         metrics["colisions"]
 
 
-@pytest.mark.parametrize("name", ["poses", "estimates", "times", "steps"])
+@pytest.mark.parametrize("name", ["poses", "estimates", "times", "steps", "pose_times"])
 def test_arrays_that_a_run_keeps_cannot_be_written(record, name):
     with pytest.raises(ValueError, match="read-only"):
         getattr(record(), name)[0] = 0

@@ -1,7 +1,7 @@
 """What a run records besides its tables: plans, scans, and maps as they grew; see `covey.results.recording.Details`."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,14 +10,24 @@ import numpy as np
 from covey.errors import UnknownNameError
 from covey.geometry.grid import Grid
 from covey.results.archive import read_blocks
+from covey.results.maps import Maps
 
 UNION = -1
 """Number of the merged map, beside those of the robots."""
 
 
+class _Fixed:
+    """A record whose arrays are read-only, because everybody who asks a run for them gets the same."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            if isinstance(values := getattr(self, field.name), np.ndarray):
+                values.flags.writeable = False
+
+
 @dataclass(frozen=True)
-class Plans:
-    """The paths of the robots to their goals, ``plans.npz``: one plan after another, each from its step on.
+class Plans(_Fixed):
+    """The paths of the robots to their goals, ``plans.npz``: one plan after another, each from its step on; read-only.
 
     Attributes:
         names: robots in the order of the team.
@@ -60,8 +70,8 @@ class Plans:
 
 
 @dataclass(frozen=True)
-class Scans:
-    """The scans of one lidar of one robot, from ``scans.npz``.
+class Scans(_Fixed):
+    """The scans of one lidar of one robot, from ``scans.npz``; read-only.
 
     Attributes:
         steps: int64 (k,), at whose end each scan was the newest.
@@ -99,6 +109,7 @@ class Scans:
             )
             sensor, range_m = str(arrays[f"{k}/sensor"][0]), float(arrays[f"{k}/range_m"][0])
             _check(pose.shape == (len(step), len(robots), 3) and len(times) == len(_whole(step)))
+            _check(times.ndim == 1 and times.dtype.kind == "f")
             _check(ranges.shape == (len(step), len(robots), len(angles)) and ranges.dtype == np.float32)
             _check(
                 angles.ndim == 1 and pose.dtype.kind == angles.dtype.kind == "f" and bool((_whole(robots) >= 0).all())
@@ -110,8 +121,8 @@ class Scans:
 
 
 @dataclass(frozen=True)
-class Changes:
-    """Changes of the cells of one map, in order.
+class Changes(_Fixed):
+    """Changes of the cells of one map, in order; read-only.
 
     Attributes:
         grid: place of the cells; its own are all -1, as at the beginning.
@@ -137,7 +148,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class MapChanges:
+class MapChanges(_Fixed):
     """The maps as they grew, ``map_changes.npz``.
 
     Attributes:
@@ -166,20 +177,31 @@ class MapChanges:
         return changes.grid.with_cells(cells)
 
     @staticmethod
-    def load(path: Path, names: Sequence[str]) -> "MapChanges":
-        """Read ``map_changes.npz``."""
+    def load(path: Path, names: Sequence[str], maps: Maps | None) -> "MapChanges":
+        """Read ``map_changes.npz`` of a run that ended with ``maps``.
+
+        Raises:
+            ValueError: a map has another shape than at the end; other errors if the arrays cannot be read.
+        """
         arrays = read_blocks(path)
         of = dict[str | None, Changes]()
-        for robot, grid in _places(arrays):
+        for robot, grid in _places(arrays, maps):
             of[None if robot == UNION else names[robot]] = _changes_of(robot, grid, arrays)
         return MapChanges(_whole(arrays["recorded"]).astype(np.int64), of)
 
 
-def _places(arrays: dict[str, np.ndarray]) -> Iterator[tuple[int, Grid]]:
+def _places(arrays: dict[str, np.ndarray], maps: Maps | None) -> Iterator[tuple[int, Grid]]:
     for robot, (x, y, yaw, resolution), shape in zip(
         arrays["of"].tolist(), arrays["place"].tolist(), arrays["shape"].tolist(), strict=True
     ):
-        yield robot, Grid(np.full(shape, -1, np.int8), resolution, (x, y, yaw))
+        at_end = None if maps is None else maps.union if robot == UNION else maps.robots[robot]
+        if at_end is None or tuple(shape) != at_end.shape:
+            has = "no such map" if at_end is None else f"{at_end.shape[0]} x {at_end.shape[1]}"
+            whose = "the merged map" if robot == UNION else f"the map of robot {robot}"
+            raise ValueError(f"{whose} has {' x '.join(map(str, shape))} cells, but in maps.npz {has}")
+        cells = np.full(shape, -1, np.int8)
+        cells.flags.writeable = False
+        yield robot, Grid(cells, resolution, (x, y, yaw))
 
 
 def _changes_of(robot: int, grid: Grid, arrays: dict[str, np.ndarray]) -> Changes:

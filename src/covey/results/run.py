@@ -194,8 +194,8 @@ class Run:
 
     @cached_property
     def pose_times(self) -> np.ndarray:
-        """Simulated time [s] of each recorded pose, shape (samples,)."""
-        return self.times[self._has_pose]
+        """Simulated time [s] of each recorded pose, shape (samples,); read-only."""
+        return _fixed(self.times[self._has_pose])
 
     @cached_property
     def maps(self) -> Maps | None:
@@ -222,7 +222,7 @@ class Run:
     def map_changes(self) -> MapChanges | None:
         """The robots' maps and the merged map as they grew; None if they were not recorded."""
         with reading(path := self.folder / "map_changes.npz"):
-            return MapChanges.load(path, self.names) if path.is_file() else None
+            return MapChanges.load(path, self.names, self.maps) if path.is_file() else None
 
     @cached_property
     def landscape(self) -> Landscape | None:

@@ -214,10 +214,12 @@ def test_a_damaged_file_is_refused_in_words(recorded, tmp_path):
         ("scans", "0/ranges/0", lambda values: values.astype(np.uint64)),
         ("map_changes", "value/0", lambda values: values.astype(str)),
         ("map_changes", "of/0", lambda values: values - 1),
+        ("scans", "0/time_s/0", lambda values: values.astype(str)),
     ],
 )
 def test_arrays_that_are_no_plans_scans_or_changes_are_refused(name, array, change, recorded, tmp_path):
-    (tmp_path / "manifest.json").write_bytes((recorded.folder / "manifest.json").read_bytes())
+    for kept in ("manifest.json", "maps.npz"):
+        (tmp_path / kept).write_bytes((recorded.folder / kept).read_bytes())
     with np.load(recorded.folder / f"{name}.npz") as file:
         arrays = dict(file)
     np.savez(tmp_path / f"{name}.npz", **arrays)
@@ -225,3 +227,29 @@ def test_arrays_that_are_no_plans_scans_or_changes_are_refused(name, array, chan
     np.savez(tmp_path / f"{name}.npz", **arrays | {array: change(arrays[array])})
     with pytest.raises(RunFolderError, match=f"{name}.* is damaged"):
         getattr(Run(tmp_path), name)
+
+
+def test_a_map_that_does_not_fit_the_world_is_refused_before_it_takes_memory(recorded, tmp_path):
+    run = recorded.save(tmp_path / "copy")
+    path = run.folder / "map_changes.npz"
+    with np.load(path) as file:
+        arrays = dict(file)
+    of, right = arrays["of/0"].tolist().index(-1), run.maps.union.shape
+    arrays["shape/0"][of] = 2_000_000, 2_000_000  # 4 TB
+    np.savez(path, **arrays)
+    why = f"the merged map has 2000000 x 2000000 cells, but in maps.npz {right[0]} x {right[1]}"
+    with pytest.raises(RunFolderError, match=f"map_changes.npz' is damaged.*{why}"):
+        run.map_changes.at(1)
+
+
+def test_nobody_can_write_into_what_others_see(recorded):
+    run = Run(recorded.folder)
+    plans, scans, changes = run.plans, run.scans["scout0"]["lidar"], run.map_changes.of[None]
+    shared = [run.pose_times, plans.steps, plans.robots, plans.begins, plans.points, run.map_changes.steps]
+    shared += [scans.steps, scans.times, scans.poses, scans.ranges, scans.angles]
+    shared += [changes.steps, changes.cells, changes.values, changes.grid.cells, *plans.at(50).values()]
+    for values in shared:
+        with pytest.raises(ValueError, match="read-only"):
+            values[...] = 0
+    run.map_changes.at(50).cells[:] = 7  # a copy
+    assert (Run(recorded.folder).map_changes.at(50).cells == run.map_changes.at(50).cells).all()
