@@ -8,6 +8,7 @@
 that cannot do anything without a library imports it as usual.
 """
 
+import signal
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ else:
 
         def __getattr__(self, attribute: str) -> Any:
             value = getattr(import_module(self._name), attribute)
+            if self._name == "polars" and hasattr(signal, "siginterrupt"):
+                signal.siginterrupt(signal.SIGINT, True)  # Polars lets calls that wait go on at Ctrl-C, perhaps forever
             setattr(self, attribute, value)  # is found there from now on
             return value
 

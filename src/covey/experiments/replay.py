@@ -6,10 +6,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.experiments.repeating import Repeated, recorded_scenario
+from covey.lazy import pl
 from covey.mapping.records import ElevationMapping
 from covey.results.folder import STEPS
 from covey.results.manifest import sha256, versions
@@ -109,7 +109,7 @@ def _compare(run: Run, again: Run, robot: str) -> None:
     )
 
 
-def _same_rows(a: pl.DataFrame, b: pl.DataFrame) -> np.ndarray:
+def _same_rows(a: "pl.DataFrame", b: "pl.DataFrame") -> np.ndarray:
     """Return the rows in which all columns are equal; NaN equals NaN."""
     columns = [
         (x == y) | ((x != x) & (y != y)) for x, y in ((a[name].to_numpy(), b[name].to_numpy()) for name in a.columns)

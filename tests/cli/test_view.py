@@ -1,0 +1,34 @@
+"""`covey view` and `covey export`, as they are typed."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import covey
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("viewed") / "runs" / "room" / "20300101-120000"
+    return covey.Simulation(covey.World.empty(4, 4), recording=folder).run(until_s=0.5)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT")
+@pytest.mark.parametrize("after_s", [0.0, 2.0])
+def test_ctrl_c_ends_the_page_of_a_run_with_one_word(recorded, after_s):
+    command = [sys.executable, "-m", "covey", "view", str(recorded.folder)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        assert process.stderr.readline().startswith("watch  http://127.0.0.1:")
+        assert process.stderr.readline() == "end    Ctrl-C\n"
+        time.sleep(after_s)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=20) == ("", "interrupted\n")
+        assert process.returncode == 130
+    finally:
+        process.kill()
+        process.wait()
