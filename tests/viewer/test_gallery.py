@@ -121,6 +121,21 @@ def test_files_of_the_folder_are_listed_and_nothing_else(tmp_path):
     assert [path.name for path in scenario_files(folder.resolve())] == ["mine.yaml"]
 
 
+@pytest.mark.parametrize("text", [MINE.replace("}]", "}"), "world: {empty_m: [4, 4]", "robots:\n\t- {count: 1}\n"])
+def test_the_card_of_a_file_that_is_not_yaml_says_so(tmp_path, text):
+    (tmp_path / "broken.yaml").write_text(text)
+    with Gallery(tmp_path) as gallery, Server(gallery) as server:
+        viewer = Viewer(server)
+        hello = viewer.until(lambda header: header["type"] == "hello")
+        assert hello["cards"][-1]["name"] == "broken.yaml"
+        said = viewer.until(lambda header: header["type"] == "picture" and header["name"] == "broken.yaml")
+        assert "broken.yaml:" in said["problem"]
+        assert "not valid YAML" in said["problem"]
+        answer = viewer.ask(type="form", name="broken.yaml")
+        assert answer["type"] == "refused"
+        assert "not valid YAML" in answer["text"]
+
+
 def test_cards_name_all_scenarios_and_say_what_they_are(tmp_path):
     with Gallery(tmp_path) as gallery, Server(gallery) as server:
         hello = Viewer(server).until(lambda header: header["type"] == "hello")

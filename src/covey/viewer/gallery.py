@@ -25,6 +25,7 @@ MOST_RUNNING = 8
 """Largest number of runs at a time."""
 _FIRST = ("maze", "office", "cave", "hills")
 _ENDS = {0: "goal reached", 3: "ended without the goal", 130: "interrupted"}
+_LIKE_OURS = re.compile(rb"^(world|robots)\s*:", re.MULTILINE)
 _SPEED = re.compile(r"max|\d+(\.\d+)?")
 
 
@@ -234,15 +235,23 @@ class Gallery:
 
 
 def scenario_files(folder: Path) -> list[Path]:
-    """Return the scenario files in a folder, sorted; no code is run, and links out of the folder are not followed."""
+    """Return the scenario files in a folder, sorted; no code is run, and links out of the folder are not followed.
+
+    One that is not valid YAML is among them, so that its card says why.
+    """
     found = []
     for path in sorted((*folder.glob("*.yaml"), *folder.glob("*.yml"))):
         with suppress(OSError, CoveyError):
             is_ours = path.is_file() and path.name[0] != "." and path.resolve().parent == folder
             if not is_ours or path.stat().st_size > MAX_BYTES:
                 continue
-            data = parse_yaml(path.read_bytes(), path.name).data
-            if isinstance(data, dict) and "world" in data and "robots" in data:
+            text = path.read_bytes()
+            try:
+                data = parse_yaml(text, path.name).data
+                is_ours = isinstance(data, dict) and "world" in data and "robots" in data
+            except ScenarioError:
+                is_ours = _LIKE_OURS.search(text) is not None
+            if is_ours:
                 found.append(path)
     return found
 
