@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
     import shapely
     from PIL import Image, ImageDraw, PngImagePlugin, TiffImagePlugin, TiffTags
-    from scipy import ndimage, optimize, spatial, special, stats
+    from scipy import ndimage, optimize, sparse, spatial, special, stats
+    from scipy.sparse import linalg as sparse_linalg
 else:
 
     class _Lazy:
@@ -37,8 +38,9 @@ else:
     Image, ImageDraw, PngImagePlugin, TiffImagePlugin, TiffTags = (
         _Lazy(f"PIL.{name}") for name in ("Image", "ImageDraw", "PngImagePlugin", "TiffImagePlugin", "TiffTags")
     )
-    ndimage, optimize, spatial, special, stats = (
-        _Lazy(f"scipy.{name}") for name in ("ndimage", "optimize", "spatial", "special", "stats")
+    ndimage, optimize, sparse, sparse_linalg, spatial, special, stats = (
+        _Lazy(f"scipy.{name}")
+        for name in ("ndimage", "optimize", "sparse", "sparse.linalg", "spatial", "special", "stats")
     )
 
 __all__ = [
@@ -54,6 +56,8 @@ __all__ = [
     "pl",
     "pq",
     "shapely",
+    "sparse",
+    "sparse_linalg",
     "spatial",
     "special",
     "stats",
