@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import covey
-
-_OTHERS = []
+from covey.runtime.local import watchdog
 
 
 async def square(robot):
@@ -170,9 +169,12 @@ def test_a_controller_that_takes_all_memory_is_interrupted():
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # it may come within a finalizer first
-def test_a_recursion_without_end_is_interrupted_before_it_takes_all_memory():
+def test_a_recursion_without_end_is_interrupted_before_it_takes_all_memory(monkeypatch):
     def deep(robot):
+        sum(range(50))  # on a busy machine, too, the watchdog looks before this takes all that it may
         deep(robot)
+
+    monkeypatch.setattr(watchdog, "MOST_BYTES", 2**27)
 
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(10**9)

@@ -15,7 +15,7 @@ import covey
 from covey.viewer import Live, Server
 from covey.viewer.wire import unpack
 
-SHORT = "world: {empty_m: [6, 6]}\nrobots: [{robot: disc, count: 2, controller: random_ballistic_walk}]\nstop: {timeout_s: 20}\n"
+SHORT = "world: {empty_m: [6, 6]}\nrobots: [{robot: disc, count: 2, controller: random_ballistic_walk}]\nstop: {timeout_s: 100}\n"
 
 
 def test_layers_can_be_looked_at_after_the_end():
@@ -60,7 +60,8 @@ def test_the_command_says_so_and_prints_its_results_when_the_last_viewer_has_lef
         protocols = ["covey.1", f"token.{token}"]
         with connect(
             f"ws://127.0.0.1:{port}/ws", subprotocols=protocols, origin=f"http://127.0.0.1:{port}", max_size=None
-        ):
+        ) as socket:
+            ask(socket, type="speed", factor=None)
             assert any("the run has ended; its page stays" in line for line in process.stderr)
             time.sleep(0.5)
             assert process.poll() is None
