@@ -86,7 +86,7 @@ class PoseGraph:
         scale = np.abs(self.information).max(axis=(1, 2), initial=0.0)
         skew = np.abs(self.information - self.information.transpose(0, 2, 1)).max(axis=(1, 2), initial=0.0)
         _refuse(skew > 1e-9 * scale, "its information is not symmetric")
-        _refuse(~_positive_definite(self.information), "its information is not positive definite")
+        _refuse(~positive_definite(self.information), "its information is not positive definite")
 
 
 @dataclass(frozen=True, eq=False)
@@ -512,7 +512,7 @@ def _refuse(bad: np.ndarray, why: str) -> None:
         raise InvalidValueError(f"relation {int(np.argmax(bad))} of a pose graph is refused: {why}")
 
 
-def _positive_definite(a: np.ndarray) -> np.ndarray:
+def positive_definite(a: np.ndarray) -> np.ndarray:
     """Return which of the symmetric matrices (m, 3, 3) are positive definite: all leading minors are positive."""
     two = a[:, 0, 0] * a[:, 1, 1] - a[:, 0, 1] ** 2
     with np.errstate(over="ignore", invalid="ignore"):
