@@ -56,6 +56,28 @@ def test_a_record_is_changed_before_its_fields_in_any_order(maze):
         assert (changed.radio.range_m, changed.radio.loss) == (7, 0.5)
 
 
+def test_a_controller_is_changed_at_once_with_the_parameters_that_it_needs(maze, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "class Go:\n    def __init__(self, p: int, q: int = 2): ...\n    def step(self, robot): ...\n"
+    )
+    go, at = f"{tmp_path}/mine.py:Go", "robots.scout.controller"
+    for changes in ({at: go, f"{at}.p": 1}, {at: {"name": go, "q": 2}, f"{at}.p": 1}):
+        for order in (changes, dict(reversed(changes.items()))):
+            controller = override(maze, order).robots[0].controller
+            assert (controller.reference, controller.parameters["p"]) == (go, 1)
+            assert "min_cells" not in controller.parameters
+    for more, problem in (
+        ({}, "needs the parameter 'p'"),
+        ({f"{at}.q": 1}, "needs the parameter 'p'"),
+        ({f"{at}.p": "x"}, "must be a number; given: 'x'"),
+    ):
+        with pytest.raises(ScenarioError) as caught:
+            override(maze, {at: go, **more})
+        (found,) = caught.value.problems
+        assert str(found).endswith(problem)
+        assert ": name: " not in str(found)
+
+
 def test_null_stands_for_nothing_and_a_path_below_it_makes_something():
     scenario = parse_scenario("world: {empty_m: [9, 9]}\nrobots: [{robot: disc}]")
     assert scenario.share_maps is None
@@ -88,6 +110,10 @@ def test_null_stands_for_nothing_and_a_path_below_it_makes_something():
         (
             {"robots.scout.controller.definition": "foo", "robots.scout.controller": "market"},
             ["-s robots.scout.controller.definition: must be 'explore', "],
+        ),
+        (
+            {"bogus": 1, "other.deep": 2},
+            ["-s bogus: unknown key 'bogus'; known: ", "-s other.deep: unknown key 'other'; known: "],
         ),
         (
             {"radio": {"loss": 0.5}, "radio.bogus": 9},

@@ -22,14 +22,15 @@ Changes = dict[tuple[str, ...], Any]
 def override(scenario: "Scenario", changes: Mapping[str, Any], *, trusted_only: bool = False) -> "Scenario":
     """Return a copy of ``scenario`` with the value at each dotted path replaced.
 
-    A record is changed before its fields, whatever the order of the changes.
+    A record is changed before its fields, whatever the order of the changes; a controller at once with its parameters,
+    because it may need them.
 
     Raises:
         ScenarioError: every path that does not exist and every value that is not allowed.
     """
     layers: dict[int, dict[str, Any]] = {}
     for path, value in changes.items():
-        depth = sum(path.startswith(f"{other}.") for other in changes)
+        depth = sum(path.startswith(f"{other}.") for other in changes if not _names_controller(other, changes[other]))
         layers.setdefault(depth, {})[path] = value
     for _, layer in sorted(layers.items()):
         context = {"folder": scenario.folder, "document": scenario.document, "trusted_only": trusted_only}
@@ -68,13 +69,14 @@ class _Editor:
 
     def edit(self, node: Any, changes: Changes, path: tuple[str, ...]) -> Any:
         """Return ``node``, which is at ``path``, with ``changes`` (by path below it)."""
-        if () in changes:
-            return changes[()]
+        whole = changes.get(())
+        if () in changes and not (len(changes) > 1 and _names_controller(".".join(path), whole)):
+            return whole
         children: dict[str, Changes] = {}
-        for (head, *rest), value in changes.items():
+        for (head, *rest), value in ((key, value) for key, value in changes.items() if key):
             children.setdefault(head, {})[tuple(rest)] = value
         if isinstance(node, ControllerReference):
-            return self._controller(node, children, path)
+            return self._controller(node, children, path, whole)
         if isinstance(node, Named):
             written = plain(node)
             written = {written: {}} if isinstance(written, str) else written
@@ -102,8 +104,13 @@ class _Editor:
                 self._report((*path, key), f"unknown key {key!r}{hint}")
         return self._validated(node, values, path)
 
-    def _controller(self, node: ControllerReference, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
+    def _controller(
+        self, node: ControllerReference, children: dict[str, Changes], path: tuple[str, ...], whole: Any
+    ) -> Any:
+        """Return a controller with other parameters; ``whole``: its new name, or name and parameters, or None."""
         named = {"name": node.reference, **node.parameters} if node.reference else dict(node.parameters)
+        if whole is not None:
+            named = {"name": whole} if isinstance(whole, str) else whole
         values = {**named, **{key: self.edit(named.get(key), below, (*path, key)) for key, below in children.items()}}
         if "name" in values:
             return self._validated(node, values, path)
@@ -127,7 +134,7 @@ class _Editor:
 
     def _validated(self, node: BaseModel, values: dict[str, Any], path: tuple[str, ...]) -> Any:
         labels = {key: self._label((*path, key)) for key in values}
-        order = sorted(set(labels.values()))
+        order = sorted({*labels.values(), self._label(path)})
         places = {(key,): (order.index(label), 0) for key, label in labels.items()}  # one line per label
         document = Document(values, values={(): (order.index(self._label(path)), 0), **places})
         try:
@@ -141,7 +148,9 @@ class _Editor:
         for problem in found:
             label = order[problem.line]
             place, colon, message = problem.message.partition(": ")
-            self.problems.append(Problem(message if colon and place in label else problem.message, label))
+            self.problems.append(
+                Problem(message if colon and (place in label or place == "name") else problem.message, label)
+            )
         return record
 
     def _label(self, path: tuple[str, ...]) -> str:
@@ -154,6 +163,12 @@ class _Editor:
 
     def _report(self, path: tuple[str, ...], message: str) -> None:
         self.problems.append(Problem(message, self._label(path)))
+
+
+def _names_controller(path: str, value: Any) -> bool:
+    return path.rpartition(".")[2] == "controller" and (
+        isinstance(value, str) or (isinstance(value, dict) and "name" in value)
+    )
 
 
 def _deeper(key: str, values: Mapping[str, Any], path: tuple[str, ...]) -> str:
