@@ -8,6 +8,7 @@ import time
 import pytest
 
 import covey
+from covey.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -32,3 +33,24 @@ def test_ctrl_c_ends_the_page_of_a_run_with_one_word(recorded, after_s):
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.parametrize(
+    ("form", "out", "said"),
+    [
+        ("html", "a.gif", "--out a.gif: a file of --format html ends with .html"),
+        ("html", "a.mcap", "--out a.mcap: a file of --format html ends with .html; for .mcap add --format mcap"),
+        ("map", "a.html", "--out a.html: a file of --format map ends with .yaml; for .html add --format html"),
+    ],
+)
+def test_a_file_that_ends_like_another_format_is_refused(recorded, form, out, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", str(recorded.folder), "--format", form, "--out", out]) == 2
+    assert capsys.readouterr().err == f"{said}\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_current_folder_is_no_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["view", "."]) == 2
+    assert capsys.readouterr().err.startswith("'.' is not a run folder: it has no manifest.json; covey run NAME writes")

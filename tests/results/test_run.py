@@ -88,8 +88,22 @@ def test_latest_is_the_newest_run_and_a_wrong_path_names_the_run_that_was_perhap
         assert str(caught.value).endswith(f", did you mean '{newest}'? (the newest of 2 runs there)")
     with pytest.raises(RunFolderError, match=r"did you mean 'runs/maze/20260102-120000'\?$"):
         Run("runs/maze/20260102-120001")
-    with pytest.raises(RunFolderError, match=r"there is no such folder$"):
+    with pytest.raises(RunFolderError, match=r"did you mean 'runs/maze/20260102-120000'\?$"):
+        Run("runs/maze/20260102-120000/manifest.json")
+    with pytest.raises(RunFolderError, match=f"did you mean '{newest}'"):
+        Run("runs/maze/latest/figures")
+    with pytest.raises(
+        RunFolderError, match=r"there is no such folder; covey run NAME writes one, and runs/NAME/latest"
+    ):
         Run("elsewhere/maze/1")
+    with pytest.raises(RunFolderError, match=r"'.' is not a run folder"):
+        Run(".")
+
+
+def test_no_run_is_written_into_a_folder_whose_name_stands_for_the_newest_run(record, tmp_path):
+    with pytest.raises(RunFolderError, match="'latest' stands for the newest run there; choose another folder"):
+        record(tmp_path / "runs" / "latest")
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_incomplete_run_says_whether_it_is_still_written_and_what_repeats_it(tmp_path):

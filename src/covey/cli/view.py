@@ -5,7 +5,9 @@ import sys
 import threading
 import webbrowser
 from pathlib import Path
+from typing import get_args
 
+from covey.errors import InvalidValueError
 from covey.results.run import Run
 from covey.viewer.exports import ENDINGS, Format, export
 from covey.viewer.hub import wait_until_left
@@ -32,8 +34,17 @@ def view_command(folder: Path, beside: Path | None, host: str, port: int, *, unt
 
 
 def export_command(folder: Path, form: Format, out: Path | None) -> None:
-    """Write a run into one file, and print its path and size."""
+    """Write a run into one file, and print its path and size.
+
+    Raises:
+        InvalidValueError: the file ends like one of another format.
+    """
+    ending = f".{ENDINGS.get(form, form)}"
+    if out is not None and out.suffix.lower() not in ("", ending):
+        others = [other for other in get_args(Format) if f".{ENDINGS.get(other, other)}" == out.suffix.lower()]
+        hint = f"; for {out.suffix} add --format {others[0]}" if others else ""
+        raise InvalidValueError(f"--out {out}: a file of --format {form} ends with {ending}{hint}")
     run = Run(folder)
-    path = out or Path(f"{run.folder.resolve().name}.{ENDINGS.get(form, form)}")
+    path = out or Path(f"{run.folder.resolve().name}{ending}")
     export(run, form, path)
     print(f"{path}  {path.stat().st_size / 1e6:.2f} MB")

@@ -20,6 +20,7 @@ PROCESS_TABLES = ("process_host.parquet", "process_traffic.parquet")
 DETAILS = ("plans.npz", "scans.npz", "map_changes.npz")
 FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, *DETAILS, "maps.npz", "ground.npz", "metrics.json", "manifest.json")
 FIGURES, GROUNDS, STEPS = "figures", "grounds", "steps"
+_NONE_NEAR = "; covey run NAME writes one, and runs/NAME/latest is the newest of them"
 _MADE = {
     FIGURES: {".png", ".svg", ".pdf", ".gif", ".mp4", ".part"},
     GROUNDS: {".png", ".pgm", ".npz", ".npy", ".asc", ".tif", ".part"},
@@ -67,10 +68,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         RunFolderError: the folder does not exist, or it holds no run, a damaged run, or a run of a newer format.
     """
     path = folder / "manifest.json"
-    if not folder.is_dir():
-        raise RunFolderError(f"no run folder {str(folder)!r}: there is no such folder{near_run(folder)}")
     if not path.is_file():
-        raise RunFolderError(f"{str(folder)!r} is not a run folder: it has no manifest.json{near_run(folder)}")
+        name = repr(str(folder))
+        said = f"{name} is not a run folder: it has no manifest.json"
+        said = said if folder.is_dir() else f"no run folder {name}: there is no such folder"
+        raise RunFolderError(said + (near_run(folder) or _NONE_NEAR))
     return read_json(path, ManifestShape, FORMAT)
 
 
@@ -88,11 +90,12 @@ def run_folder(path: Path) -> Path:
 def near_run(path: Path) -> str:
     """Return the tail of an error message for a path that is no run: the run that was perhaps meant, or nothing.
 
-    It is the newest run in that folder, in one of a near name (also of ``runs``, for the name of a scenario), or beside
-    it.
+    It is the newest run in that folder, the run that holds it, or the newest in a folder of a near name (also of
+    ``runs``, for the name of a scenario), or beside it.
     """
-    named = _alike("runs" / path.with_suffix("")) if path.parent == Path() else []
-    places = [path, path / "runs", *_alike(path), *named]
+    named = _alike("runs" / path.with_suffix("")) if path.name and path.parent == Path() else []
+    holder = [] if path.parent == Path() else [run_folder(path.parent)]
+    places = [path, path / "runs", *_alike(path), *named, *holder]
     found = ([place] if (place / "manifest.json").is_file() else _runs_in(place) for place in places)
     for runs in (*found, _runs_in(path.parent)):
         if runs:
@@ -149,6 +152,8 @@ def held_by(folder: Path, overwrite: bool) -> dict[str, Any] | None:
         RunFolderError: it holds a finished run (and ``overwrite`` is not set) or other files, or is a file.
         OSError: the folder cannot be read.
     """
+    if folder.name == LATEST:
+        raise RunFolderError(f"{str(folder)!r}: {LATEST!r} stands for the newest run there; choose another folder")
     if not folder.exists():
         return None
     if not folder.is_dir():

@@ -91,7 +91,8 @@ class Server:
             self._thread.join()
             why = getattr(self._error, "strerror", "") or self._error
             raise InvalidValueError(
-                f"cannot show the page on {self.host}:{self.port}: {why}; choose another --port, or leave it out"
+                f"cannot show the page on {self.host}:{self.port}: {why}; choose another --host or --port, or leave "
+                "both out"
             )
         return self
 
