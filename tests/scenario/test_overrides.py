@@ -94,6 +94,7 @@ def test_null_stands_for_nothing_and_a_path_below_it_makes_something():
         ({"robots.7.count": 3}, ["-s robots.7.count: there is no '7' here; known: scout"]),
         ({"robot.scout.count": 3}, ["-s robot.scout.count: unknown key 'robot', did you mean 'robots'?"]),
         ({"robots.scout.count": 0}, ["-s robots.scout.count: must be greater than or equal to 1; given: 0"]),
+        ({"record": None}, ["-s record: must be a mapping (key: value); given: null (nothing)"]),
         ({"seed.x": 3}, ["-s seed.x: is the single value 0; there is nothing named 'x' in it"]),
         ({"share_maps.every_s": 0.15}, ["-s share_maps.every_s: 0.15 s is not a multiple of the step of 0.1 s"]),
         (

@@ -191,5 +191,5 @@ def _dotted(path: Path) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    text = repr(value)
+    text = "null (nothing)" if value is None else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
