@@ -1,9 +1,8 @@
 """What bodies pass over is covered, however fast they are."""
 
-import math
-
 import numpy as np
 import pytest
+from scipy.spatial import KDTree
 
 import covey
 from covey.onboard.group import Group
@@ -38,10 +37,7 @@ def covered(model: RobotModel, twist: tuple[float, float], steps: int) -> tuple[
         ways.append((sim, np.array(way)))
     sim, way = ways[0][0], ways[1][1]
     cells = np.stack(np.indices(sim.world.grid.shape), axis=-1)
-    centres = sim.world.grid.to_world(cells).reshape(-1, 1, 2)
-    apart = np.full(len(centres), math.inf)
-    for part in np.array_split(way, max(len(way) // 50, 1)):
-        apart = np.minimum(apart, np.linalg.norm(centres - part, axis=-1).min(axis=1))
+    apart, _ = KDTree(way).query(sim.world.grid.to_world(cells).reshape(-1, 2))
     return sim.scoring.coverage.cells.last_step >= 0, apart.reshape(cells.shape[:2])
 
 

@@ -57,7 +57,8 @@ def test_a_robot_lapses_half_a_second_after_the_last_message():
     assert [one.get("twist") for one in drives(sim)] == [[0.2, 0.5], None], "only changes are inputs"
 
 
-def test_a_robot_is_let_go_at_once_when_its_driver_leaves():
+def test_a_robot_is_let_go_at_once_when_its_driver_leaves(monkeypatch):
+    monkeypatch.setattr("covey.viewer.live.LAPSE_S", 100.0)
     live = Live(factor=1.0)
     sim = simulation(live)
     with running(live, sim) as server:
@@ -67,7 +68,7 @@ def test_a_robot_is_let_go_at_once_when_its_driver_leaves():
         driver.socket.close()
         left = time.monotonic()
         happens(other, "drive_over")
-        assert time.monotonic() - left < 0.45
+        assert time.monotonic() - left < 50
 
 
 def test_who_drives_last_drives_and_a_driver_has_one_robot():
