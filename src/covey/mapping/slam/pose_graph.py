@@ -9,8 +9,10 @@ problem; with headings known, the positions solve another (`optimise` with ``sta
 
 Loops may be wrong. The kernel of robust relations is dynamic covariance scaling: a relation counts fully up to a
 chi-squared of Φ, and with the weight (2 Φ / (Φ + χ²))² above. Unlike Geman-McClure's, it leaves right relations as
-they are, so that covariances stay right; unlike truncation, it has no jump. Such kernels have many minima. So Φ begins
-above the largest χ² and shrinks step by step: graduated non-convexity.
+they are, so that covariances stay right; unlike truncation, it has no jump. Its cost has several minima: a relation
+that is far off at the start hardly pulls. So two starts are tried, one where robust relations count for nothing and
+one where they count fully, and the lower cost wins. Shrinking Φ step by step instead (graduated non-convexity) ends in
+the wrong minimum on graphs where each wrong loop spans the map: the poses that it begins with are folded.
 
 References:
     R. Kümmerle, G. Grisetti, H. Strasdat, K. Konolige, W. Burgard: g2o: a general framework for graph optimization.
@@ -20,13 +22,14 @@ References:
     P. Agarwal, G. D. Tipaldi, L. Spinello, C. Stachniss, W. Burgard: Robust map optimization using dynamic covariance
     scaling. ICRA 2013; K. MacTavish, T. D. Barfoot: At all costs: a comparison of robust cost functions for camera
     correspondence outliers. CRV 2015 (the cost that belongs to its weights).
-    H. Yang, P. Antonante, V. Tzoumas, L. Carlone: Graduated non-convexity for robust spatial perception. RA-L 5, 2020.
+    H. Yang, P. Antonante, V. Tzoumas, L. Carlone: Graduated non-convexity for robust spatial perception. RA-L 5, 2020
+    (what is not done here).
     D. M. Rosen, L. Carlone, A. S. Bandeira, J. J. Leonard: SE-Sync. IJRR 38, 2019 (the chordal error).
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -36,7 +39,6 @@ from covey.geometry.se2 import wrap_angle
 from covey.kernel import kernel
 from covey.mapping.slam.block_cholesky import Factor, Pattern, factorise, find_pattern
 
-_SHRINK = 2.0  # of the kernel's scale from one iteration to the next
 _LEAST_DAMPING, _MOST_DAMPING = 1e-6, 1e8
 
 
@@ -100,7 +102,6 @@ class Optimised:
         weights: factor of each relation's information in the last step, (m,); 1 for those that are not robust.
         iterations: linear systems solved.
         converged: whether the last step lowered the cost by no more than the tolerance.
-        widening: factor of the kernel's scale; 1 at the end of graduated non-convexity.
         damping: of Levenberg and Marquardt; 0 for pure Gauss-Newton.
     """
 
@@ -110,7 +111,6 @@ class Optimised:
     weights: np.ndarray
     iterations: int
     converged: bool
-    widening: float
     damping: float
     _system: "_System"
 
@@ -131,9 +131,10 @@ def optimise(
         graph: the graph.
         fixed: rows of the poses that stay where ``graph.poses`` has them.
         iterations: at most so many linear systems are solved after the start, each at the cost of one factorisation.
-        start: ``"linear"`` ignores the guess and solves two linear problems first; ``"given"`` begins at
-            ``graph.poses``. The result of an earlier call with the same relations and ``fixed`` goes on where it
-            ended: so work is cut into slices of one iteration.
+        start: ``"linear"`` ignores the guess and solves two linear problems first; with robust relations it does so
+            without and with them, and returns the result of lower cost. ``"given"`` begins at ``graph.poses``. The
+            result of an earlier call with the same relations and ``fixed`` goes on where it ended: so work is cut into
+            slices of one iteration.
         robust: Φ of the kernel, as a chi-squared of three degrees of freedom; none without it.
         robust_edges: which relations have the kernel, (m,) bool; all by default.
         tolerance: relative decrease of the cost at which the poses are good enough.
@@ -147,48 +148,30 @@ def optimise(
     if iterations < 0 or not tolerance >= 0.0:
         raise InvalidValueError(f"iterations and tolerance must not be negative, not {iterations} and {tolerance}")
     if isinstance(start, Optimised):
-        system, poses, widening, damping = start._system, start.poses, start.widening, start.damping
+        system = start._system
         if not system.belongs_to(graph):
-            raise InvalidValueError(
-                "`start` is the result for another graph; put its poses into this one, start='given'"
-            )
+            raise InvalidValueError("`start` is a result for another graph; put its poses into this one, start='given'")
+    elif start in ("linear", "given"):
+        system = _System.of(graph, fixed)
     else:
-        if start not in ("linear", "given"):
-            raise InvalidValueError(f"`start` is 'linear', 'given' or an earlier result, not {start!r}")
-        system, poses, widening, damping = _System.of(graph, fixed), graph.poses, math.inf, 0.0
-    solved = 0
-    if start == "linear" and len(system.free):
-        poses, solved = _linear_start(graph, system), 2
+        raise InvalidValueError(f"`start` is 'linear', 'given' or an earlier result, not {start!r}")
+    search = _Search(graph, system, iterations, tolerance, chordal)
     phi = math.inf if robust is None else robust
-    chi2 = _chi2(poses, graph.first, graph.second, graph.motion, graph.information, chordal)
-    if widening == math.inf:
-        largest = chi2[kernelled].max(initial=0.0) / phi
-        widening = max(1.0, largest)
-    weights, cost = _weigh(chi2, kernelled, phi * widening)
-    converged = len(system.free) == 0
-    for _ in range(iterations if not converged else 0):
-        factor, gradient = system.solve_at(graph, poses, weights, damping, chordal)
-        solved += 1
-        lower = False
-        if factor is not None:
-            moved = system.move(poses, factor.solve(-gradient))
-            chi2_moved = _chi2(moved, graph.first, graph.second, graph.motion, graph.information, chordal)
-            _, cost_moved = _weigh(chi2_moved, kernelled, phi * widening)
-            little = tolerance * max(cost, 1e-6)
-            lower = cost_moved <= cost + 1e-3 * little
-        if not lower:
-            damping = max(10.0 * damping, _LEAST_DAMPING)
-            if damping > _MOST_DAMPING:
-                break
-            continue
-        converged = widening == 1.0 and cost - cost_moved <= little
-        poses, chi2 = moved, chi2_moved
-        widening = max(1.0, widening / _SHRINK)
-        damping = damping / 10.0 if damping > _LEAST_DAMPING else 0.0
-        weights, cost = _weigh(chi2, kernelled, phi * widening)
-        if converged:
-            break
-    return Optimised(poses, cost, chi2, weights, solved, converged, widening, damping, system)
+    if isinstance(start, Optimised):
+        return search.descend(start.poses, kernelled, phi, start.damping)
+    if start == "given" or not len(system.free):
+        return search.descend(graph.poses, kernelled, phi)
+    none = np.zeros_like(kernelled)
+    found = search.descend(_linear_start(graph, system, ~none), none, math.inf)
+    if not kernelled.any():
+        return replace(found, iterations=found.iterations + 2)
+    full = search.descend(found.poses, kernelled, phi)
+    solved = 2 + found.iterations + full.iterations
+    held = np.flatnonzero(system.row < 0)
+    if not _connected(len(graph.poses), graph.first[~kernelled], graph.second[~kernelled], held).all():
+        return replace(full, iterations=solved)
+    bare = search.descend(_linear_start(graph, system, ~kernelled), kernelled, phi)
+    return replace(min(bare, full, key=lambda one: one.cost), iterations=solved + 2 + bare.iterations)
 
 
 def covariances(
@@ -331,8 +314,45 @@ class _System:
         return moved
 
 
-def _linear_start(graph: PoseGraph, system: _System) -> np.ndarray:
-    """Return poses from two linear problems: headings as complex numbers, then positions and a step of the headings."""
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Gauss-Newton with damping, from poses to the next minimum."""
+
+    graph: PoseGraph
+    system: _System
+    iterations: int
+    tolerance: float
+    chordal: bool
+
+    def descend(self, poses: np.ndarray, kernelled: np.ndarray, phi: float, damping: float = 0.0) -> Optimised:
+        chi2, solved, converged = self._chi2(poses), 0, len(self.system.free) == 0
+        weights, cost = _weigh(chi2, kernelled, phi)
+        while solved < self.iterations and not converged and damping <= _MOST_DAMPING:
+            factor, gradient = self.system.solve_at(self.graph, poses, weights, damping, self.chordal)
+            solved += 1
+            if factor is not None:
+                moved = self.system.move(poses, factor.solve(-gradient))
+                chi2_moved = self._chi2(moved)
+                weights_moved, cost_moved = _weigh(chi2_moved, kernelled, phi)
+                little = self.tolerance * max(cost, 1e-6)
+                if cost_moved <= cost + 1e-3 * little:
+                    converged = cost - cost_moved <= little
+                    poses, chi2, weights, cost = moved, chi2_moved, weights_moved, cost_moved
+                    damping = damping / 10.0 if damping > _LEAST_DAMPING else 0.0
+                    continue
+            damping = max(10.0 * damping, _LEAST_DAMPING)
+        return Optimised(poses, cost, chi2, weights, solved, converged, damping, self.system)
+
+    def _chi2(self, poses: np.ndarray) -> np.ndarray:
+        graph = self.graph
+        return _chi2(poses, graph.first, graph.second, graph.motion, graph.information, self.chordal)
+
+
+def _linear_start(graph: PoseGraph, system: _System, used: np.ndarray) -> np.ndarray:
+    """Return poses from two linear problems: headings as complex numbers, then positions and a step of the headings.
+
+    Only the relations ``used`` (m,) count.
+    """
     m = len(graph.first)
     c, s = np.cos(graph.motion[:, 2]), np.sin(graph.motion[:, 2])
     turning = np.zeros((m, 3, 3))
@@ -343,14 +363,16 @@ def _linear_start(graph: PoseGraph, system: _System) -> np.ndarray:
     fixed = system.row < 0
     towards[fixed, 0], towards[fixed, 1] = np.cos(graph.poses[fixed, 2]), np.sin(graph.poses[fixed, 2])
     error = (turning @ towards[graph.first, :, None])[:, :, 0] + towards[graph.second]
-    factor, gradient = system.factorise(error, turning, still, still * graph.information[:, 2, 2, None, None])
+    factor, gradient = system.factorise(
+        error, turning, still, still * (used * graph.information[:, 2, 2])[:, None, None]
+    )
     if factor is None:
         return graph.poses
     found = factor.solve(-gradient)
     poses = graph.poses.copy()
     poses[system.free, :2] = 0.0
     poses[system.free, 2] = np.arctan2(found[:, 1], found[:, 0])
-    factor, gradient = system.solve_at(graph, poses, np.ones(m), lever=0.0)
+    factor, gradient = system.solve_at(graph, poses, used.astype(float), lever=0.0)
     return poses if factor is None else system.move(poses, factor.solve(-gradient))
 
 
