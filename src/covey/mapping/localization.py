@@ -1,4 +1,4 @@
-"""Localization: the true pose, the true pose with noise, or dead reckoning.
+"""Localization: the true pose, the true pose with noise, dead reckoning, or finding oneself in a known map.
 
 Each kind is a record that builds a `Localizer` for a whole group. SLAM fits the same protocol: it increases the
 revision of a robot when a loop closes and past poses change.
@@ -13,6 +13,7 @@ from pydantic import Field
 from covey.geometry.se2 import compose, wrap_angle
 from covey.kernel import kernel
 from covey.mapping.dead_reckoning import grow
+from covey.mapping.known_map import KnownMap
 from covey.mapping.localizer import Equipment, Estimate, Localizer, LocalizerRecord, Sensed
 from covey.random import normal2, stream_key
 from covey.records import Record
@@ -67,7 +68,9 @@ class Odometry(LocalizerRecord):
         return _DeadReckoning(len(names), equipment)
 
 
-Localization = Annotated[Truth | Noise | Odometry, Field(discriminator="kind")]
+localizers.register("known_map")(KnownMap)
+
+Localization = Annotated[Truth | Noise | Odometry | KnownMap, Field(discriminator="kind")]
 """Any of the shipped kinds; ``kind`` selects the record."""
 
 

@@ -19,7 +19,7 @@ from covey.results.recording import Recording
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
 from covey.world.editing.changing import door_patch, with_doors
-from covey.world.io.map_files import files_of
+from covey.world.io.map_files import files_of, read_map
 from covey.world.placement.placing import place
 from covey.world.world import World
 
@@ -132,7 +132,7 @@ def _begun(
             group.robot,
             poses,
             group.controller.program,
-            group.localization,
+            _with_map(group.localization, scenario.folder),
             group.control_every,
             group.control_phase,
             group.known_map,
@@ -169,6 +169,12 @@ def _begun(
         raise InvalidValueError(f"the simulation is too large for the memory of this machine: {error}") from None
 
 
+def _with_map(localization: Any, folder: Path) -> Any:
+    """Return a localization record whose map, if it names one, is found from any folder."""
+    name = getattr(localization, "map", None)
+    return localization if name is None else localization.model_copy(update={"map": str((folder / name).resolve())})
+
+
 def set_up(scenario: "Scenario") -> SetUp:
     """Build the world of a scenario and place its robots.
 
@@ -188,6 +194,12 @@ def set_up(scenario: "Scenario") -> SetUp:
     poses: list[np.ndarray] = []
     taken = np.empty((0, 3))
     for i, group in enumerate(scenario.robots):
+        if name := getattr(group.localization, "map", None):
+            try:
+                read_map((scenario.folder / name).resolve())
+            except (CoveyError, OSError) as error:
+                place_of = ("robots", i, "localization", "map")
+                problems.append(scenario.document.problem(f"robots.{group.name}.localization.map: {error}", place_of))
         radii = np.full(group.count, group.robot.outer_radius_m)
         random = generator(scenario.seed, f"start/{group.name}")
         try:
@@ -255,7 +267,9 @@ def inputs(scenario: "Scenario") -> list[Path]:
     named = [*radios_of(scenario.radio), scenario.mission]
     code += [reference.rpartition(":")[0] for record in named for reference in record.references()]
     files = [file for name in code for file in code_of((scenario.folder / name).resolve())]
-    maps = [file for name in _map_files(scenario.world) for file in files_of((scenario.folder / name).resolve())]
+    plans = [name for g in scenario.robots if (name := getattr(g.localization, "map", None))]
+    names = [*_map_files(scenario.world), *plans]
+    maps = [file for name in names for file in files_of((scenario.folder / name).resolve())]
     return sorted({*files, *maps})
 
 

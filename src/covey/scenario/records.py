@@ -14,7 +14,7 @@ from covey.events.fault_records import AnyFault
 from covey.events.records import WorldEvent
 from covey.lazy import ImageDraw
 from covey.mapping.exchange.share_maps import ShareMaps
-from covey.mapping.localization import Localization, Truth
+from covey.mapping.localization import Localization, Truth, localizers
 from covey.missions import Exploration, Mission
 from covey.named import resolve
 from covey.records import Record, located
@@ -36,7 +36,11 @@ MAX_ROBOTS = 100_000
 
 
 def _from_kind(value: Any) -> Any:
-    """Accept a single word for the record of that kind."""
+    """Accept a single word for the record of that kind, and ``{word: {parameter: …}}``."""
+    if isinstance(value, dict) and len(value) == 1:
+        ((word, parameters),) = value.items()
+        if word in localizers.names() and (parameters is None or isinstance(parameters, dict)):
+            return {"kind": word, **(parameters or {})}
     return {"kind": value} if isinstance(value, str) else value
 
 
@@ -65,7 +69,7 @@ class RobotGroup(Record):
     localization: Annotated[Localization, BeforeValidator(_from_kind, json_schema_input_type=str | Localization)] = (
         Field(
             default=Truth(),  # pyright: ignore[reportCallIssue]
-            description="How a robot knows its pose: truth, noise or odometry, with parameters.",
+            description="How a robot knows its pose: truth, noise, odometry or known_map, with parameters.",
         )
     )
     controller: ControllerReference = Field(

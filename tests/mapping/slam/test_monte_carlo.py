@@ -223,7 +223,7 @@ def test_other_bad_input_is_refused():
 def test_the_field_is_that_of_the_table_in_the_book():
     """Density of each end point by SciPy's spline of order 1 over the distances to the surfaces of walls."""
     cells, grid = rooms()
-    field = LikelihoodField(cells, grid, 0.2, 2.0, 0.5, 0.5, 8.0)
+    field = LikelihoodField(cells, grid, SETTINGS, 8.0)
     poses = np.column_stack((RNG.uniform(-1.5, 9.5, 50), RNG.uniform(-0.5, 6.5, 50), RNG.uniform(-3, 3, 50)))
     points, turn = RNG.uniform(-4, 4, (30, 2)), RNG.uniform(-3, 3, 30)
     ways = np.column_stack((np.cos(turn), np.sin(turn)))
@@ -284,25 +284,27 @@ def test_the_number_of_particles_is_the_quantile_of_chi_square(bins):
     assert particles_needed(1, 0.05, 0.99) == 1
 
 
-def drawn(particles, weights, candidates=None, share=0.0, most=5000):
+def drawn(particles, weights, candidates=None, shares=(0.0, 0.0), most=5000):
     candidates = np.empty((0, 3)) if candidates is None else candidates
     chances = np.full(len(candidates), 1.0 / max(len(candidates), 1))
-    out = np.empty((most, 3))
-    n = resample(particles, weights, candidates, chances, share, KEY, 3, 0.05, 0.99, 500, out)
-    return out[:n]
+    out, of = np.empty((most, 3)), np.empty(most)
+    n = resample(particles, weights, candidates, chances, shares, KEY, 3, 0.05, 0.99, 500, out, of)
+    return out[:n], of[:n] / of[:n].sum()
 
 
 def test_resampling_draws_by_weight_and_as_many_as_are_needed():
     together = RNG.normal(scale=0.1, size=(1000, 3)) + np.array([0.25, 0.25, 0.1])
-    assert len(drawn(together, np.full(1000, 1e-3))) == 500
+    assert len(drawn(together, np.full(1000, 1e-3))[0]) == 500
     apart = np.column_stack((RNG.uniform(0, 20, 3000), RNG.uniform(0, 20, 3000), RNG.uniform(-3, 3, 3000)))
-    assert len(drawn(apart, np.full(3000, 1 / 3000))) == 5000
+    assert len(drawn(apart, np.full(3000, 1 / 3000))[0]) == 5000
     few = np.column_stack((3.0 * np.arange(4), np.zeros((4, 2))))
-    found = drawn(few, np.array([0.1, 0.2, 0.3, 0.4]))
+    found, weight = drawn(few, np.array([0.1, 0.2, 0.3, 0.4]))
     counts = np.array([(found[:, 0] == x).sum() for x in few[:, 0]])
     assert stats.chisquare(counts, len(found) * np.array([0.1, 0.2, 0.3, 0.4])).pvalue > 0.001
-    mixed = drawn(few, np.full(4, 0.25), np.full((50, 3), 40.0), share=0.3)
+    np.testing.assert_allclose(weight, 1.0 / len(found))
+    mixed, weight = drawn(few, np.full(4, 0.25), np.full((50, 3), 40.0), shares=(0.3, 0.01))
     assert (mixed[:, 0] == 40.0).mean() == pytest.approx(0.3, abs=0.07)
+    assert weight[mixed[:, 0] == 40.0].sum() == pytest.approx(0.01, rel=0.4)
 
 
 def test_clusters_are_the_connected_parts_of_the_bins():

@@ -145,7 +145,7 @@ def test_a_localizer_gets_the_scans_that_are_due_without_team_mates():
     assert first.scan.ranges[1, 4] == pytest.approx(4.0), "the wall at x = 6"
     assert not first.scan.since.any()
     np.testing.assert_allclose(second.motion, [[0.05, 0.0, 0.0]] * 2, atol=0.02)
-    plan = localization.equipment.plan()
+    plan = localization.equipment.plan(None)
     assert set(np.unique(plan.cells)) <= {-1, 0, 100}
     assert plan.cells[tuple(plan.to_cells(np.array([[0.0, 0.0]]))[0])] == 0
     assert sim.localization.covariance.shape == (2, 3, 3)

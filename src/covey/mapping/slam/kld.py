@@ -26,18 +26,19 @@ def particles_needed(bins, error, quantile):
 
 
 @kernel
-def resample(particles, weights, candidates, chances, random_share, key, sample, error, quantile, least, out):
+def resample(particles, weights, candidates, chances, shares, key, sample, error, quantile, least, out, out_weights):
     """Draw particles by weight until there are enough for the bins that they occupy; return their number.
 
     Args:
         particles, weights: poses (n, 3) and their weights (n,), of sum 1.
         candidates, chances: poses (m, 3) and their weights (m,), of sum 1, for the share that is drawn anew.
-        random_share: probability of a draw from the candidates; 0 if there are none.
+        shares: of the candidates among the draws, and in the weight of all; both 0 if there are none.
         key, sample: counter of the random stream.
         error, quantile: see `particles_needed`.
         least: least number of particles.
-        out: (most, 3), is filled from the first row on.
+        out, out_weights: (most, 3) and (most,), are filled from the first row on; the weights have no fixed sum.
     """
+    of_draws, of_weight = shares
     of_particles, of_candidates = np.cumsum(weights), np.cumsum(chances)
     slots = 1
     while slots < 2 * out.shape[0]:
@@ -46,10 +47,10 @@ def resample(particles, weights, candidates, chances, random_share, key, sample,
     bins = 0
     for i in range(out.shape[0]):
         u, v = uniform2(key, sample, _DRAWS + i)
-        if v < random_share:
-            out[i] = candidates[_at(of_candidates, u)]
+        if v < of_draws:
+            out[i], out_weights[i] = candidates[_at(of_candidates, u)], of_weight / of_draws
         else:
-            out[i] = particles[_at(of_particles, u)]
+            out[i], out_weights[i] = particles[_at(of_particles, u)], (1.0 - of_weight) / (1.0 - of_draws)
         slot = _slot(table, _bin_of(out[i, 0], out[i, 1], out[i, 2]))
         if table[slot] < 0:
             table[slot] = _bin_of(out[i, 0], out[i, 1], out[i, 2])

@@ -14,10 +14,10 @@ class KnownMapSettings(Record):
         Nav2: AMCL, configuration guide. https://docs.nav2.org/configuration/packages/configuring-amcl.html
     """
 
-    min_particles: int = Field(default=500, ge=10, le=1_000_000, description="Least number of particles (same name).")
-    max_particles: int = Field(
-        default=2000, ge=10, le=1_000_000, description="Largest number of particles (same name)."
+    min_particles: int = Field(
+        default=500, ge=10, le=1_000_000, description="Least number of particles (min_particles)."
     )
+    max_particles: int = Field(default=2000, ge=10, le=1_000_000, description="Largest number (max_particles).")
     kld_error: float = Field(
         default=0.05, gt=0, lt=1, description="Largest error of the particles' distribution (pf_err)."
     )
@@ -43,7 +43,7 @@ class KnownMapSettings(Record):
         description="Variance of the way sideways for each squared metre driven. AMCL: alpha5, 0.2, only for robots "
         "that drive sideways; here 0 switches it off.",
     )
-    max_beams: int = Field(default=60, ge=2, le=10_000, description="Beams of a scan that are used (same name).")
+    max_beams: int = Field(default=60, ge=2, le=10_000, description="Beams of a scan that are used (max_beams).")
     hit_weight: float = Field(
         default=0.5, ge=0, le=1, description="Share of the beams that end at a wall of the map (z_hit)."
     )
@@ -71,7 +71,9 @@ class KnownMapSettings(Record):
     update_angle_rad: float = Field(
         default=0.2, ge=0, le=7, description="The filter works after so wide a turn [rad] (update_min_a)."
     )
-    resample_interval: int = Field(default=1, ge=1, le=1000, description="Updates between two resamplings (same name).")
+    resample_interval: int = Field(
+        default=1, ge=1, le=1000, description="Updates between two resamplings (resample_interval)."
+    )
     recovery_fast: float = Field(
         default=0.1,
         ge=0,
@@ -89,8 +91,8 @@ class KnownMapSettings(Record):
         default=100_000,
         ge=100,
         le=10_000_000,
-        description="Poses all over the map among which those that fit the scan become particles, at an unknown start; "
-        "in recovery a share of them. (AMCL draws them without looking at the scan.)",
+        description="Poses all over the map among which those that fit the scan become particles: at an unknown start, "
+        "and while the scans fit worse than they used to. (AMCL draws them without looking at the scan.)",
     )
 
     @model_validator(mode="after")

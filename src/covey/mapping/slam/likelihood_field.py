@@ -10,6 +10,7 @@ from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
 from covey.kernel import kernel
 from covey.lazy import ndimage
+from covey.mapping.slam.known_map_settings import KnownMapSettings
 
 STEPS = 2000
 """Entries of the tables over the distance to a wall."""
@@ -26,9 +27,7 @@ class LikelihoodField:
     Args:
         occupancy: cells of the map, -1 unknown, 0 free, 100 occupied, int8 (rows, columns).
         grid: resolution and origin of the cells.
-        sigma_m: deviation of an end point from its wall [m].
-        max_distance_m: larger distances count as this one [m].
-        hit, random: the weights z_hit and z_rand.
+        settings: the weights z_hit and z_rand, sigma, and the distance that all larger ones count as.
         range_max: range of the lidar [m].
 
     Attributes:
@@ -43,20 +42,12 @@ class LikelihoodField:
         S. Thrun, W. Burgard, D. Fox: Probabilistic Robotics. MIT Press 2005, table 6.3.
     """
 
-    def __init__(
-        self,
-        occupancy: np.ndarray,
-        grid: Grid,
-        sigma_m: float,
-        max_distance_m: float,
-        hit: float,
-        random: float,
-        range_max: float,
-    ):
+    def __init__(self, occupancy: np.ndarray, grid: Grid, settings: KnownMapSettings, range_max: float):
         wall = _walls(occupancy)
         if not (occupancy == 0).any():
             raise InvalidValueError("the map has no free cell; there is no place for a robot")
-        margin = math.ceil(max_distance_m / grid.resolution)
+        sigma_m, most_m = settings.hit_sigma_m, settings.max_distance_m
+        margin = math.ceil(most_m / grid.resolution)
         wall = np.pad(wall, margin)
         self.free = np.argwhere(occupancy == 0) + margin
         corner = Pose(*grid.origin) @ (-margin * grid.resolution, -margin * grid.resolution)
@@ -64,10 +55,11 @@ class LikelihoodField:
         away: Any = ndimage.distance_transform_edt(~wall)
         deep: Any = ndimage.distance_transform_edt(wall)
         self.distance = grid.resolution * np.where(wall, 0.5 - deep, away - 0.5)
-        self.step_m, self.before_m = max_distance_m / STEPS, 0.5 * sigma_m
+        self.step_m, self.before_m = most_m / STEPS, 0.5 * sigma_m
         close = np.exp(-0.5 * (np.arange(STEPS + 1) * self.step_m / sigma_m) ** 2)
         close[STEPS] = 0.0
-        self.tables = np.stack((np.log(hit * close + random / range_max), close))
+        density = settings.hit_weight * close + settings.random_weight / range_max
+        self.tables = np.stack((np.log(density), close))
 
     def score(self, poses: np.ndarray, beams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the mean logarithm of the density of the end points of a scan, and how many fit, both (n,).

@@ -50,6 +50,7 @@ class MonteCarlo:
         settings: see there.
         key: key of its random stream, see `covey.random.stream_key`.
         start: where it starts; None: anywhere on free cells.
+        field: the likelihood field of another robot with the same map, lidar and settings; None: its own.
 
     Attributes:
         particles: poses x, y [m], heading [rad], (n, 3).
@@ -79,12 +80,11 @@ class MonteCarlo:
         settings: KnownMapSettings,
         key: np.uint64,
         start: StartPose | None = None,
+        field: LikelihoodField | None = None,
     ):
         s = settings
         self.settings, self._key, self._laser = s, np.uint64(key), laser
-        self._field = LikelihoodField(
-            occupancy, grid, s.hit_sigma_m, s.max_distance_m, s.hit_weight, s.random_weight, laser.range_max
-        )
+        self._field = LikelihoodField(occupancy, grid, s, laser.range_max) if field is None else field
         self._noise = np.array(
             [s.turn_from_turn, s.turn_from_way, s.way_from_way, s.way_from_turn, s.sideways_from_way]
         )
@@ -171,19 +171,20 @@ class MonteCarlo:
     def _draw(self, beams: np.ndarray) -> None:
         """Draw new particles; in doubt some from poses all over the map that fit the scan."""
         s = self.settings
-        share, candidates, chances, fit = 0.0, np.empty((0, 3)), np.empty(0), np.empty(0)
+        shares, candidates, chances, fit = (0.0, 0.0), np.empty((0, 3)), np.empty(0), np.empty(0)
         if self.doubt > DOUBTS:
             candidates = self._anywhere(s.candidates)
             log_density, fit = self._field.score(candidates, beams[::_GLANCE])
             even = np.full(len(candidates), 1.0 / len(candidates))
             likelihood, chances = _posterior(even, self._scale(beams) * log_density)
             share = self._share_of(likelihood)
+            shares = max(share, self.doubt), share
         elif self._updates % s.resample_interval:
             return
-        out = np.empty((s.max_particles, 3))
+        out, weights = np.empty((s.max_particles, 3)), np.empty(s.max_particles)
         random = self._key, self._updates, s.kld_error, s.kld_quantile, s.min_particles
-        count = resample(self.particles, self.weights, candidates, chances, share, *random, out)
-        self.particles, self.weights = out[:count], np.full(count, 1.0 / count)
+        count = resample(self.particles, self.weights, candidates, chances, shares, *random, out, weights)
+        self.particles, self.weights = out[:count], weights[:count] / weights[:count].sum()
         if self.doubt == 1.0:
             self._fast = self._slow = float(fit.max())
             self._weigh(beams)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from covey.physics.clock import Clock
 from covey.robots.team import TeamState
 from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
+from covey.world.io.map_files import read_map
 from covey.world.world import FREE, UNKNOWN, WALL
 
 SOLID = (WALL, UNKNOWN)
@@ -295,7 +297,7 @@ class _Localized:
         if lidar is not None:
             laser = Laser(lidar.record.angles, lidar.record.range_m, tuple(lidar.record.mount.tolist()))
         noise = None if odometry is None else odometry.record.noise_model
-        equipment = Equipment(laser, noise, lambda: _plan(world))
+        equipment = Equipment(laser, noise, lambda file: _plan(world if file is None else read_map(Path(file)).grid))
         rows = [
             np.array([] if bank is None else [bank.row_of[i] for i in members.tolist()], np.int64)
             for bank in (odometry, lidar)
