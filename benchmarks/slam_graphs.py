@@ -3,7 +3,7 @@
 Costs are in three objectives: SE-Sync's, whose optimum is published (Rosen, Carlone, Bandeira, Leonard: SE-Sync. IJRR
 38, 2019, table 1), g2o's, and that of `covey.mapping.slam.pose_graph` with the information of the file as it stands.
 The files ``NAME.g2o.gz`` of a folder are read. With --outliers a share of wrong loops is added, anywhere on the map,
-and the kernel of loops has to find them.
+and the kernel of loops has to find them; city10000 takes minutes then, as such loops fill the factor.
 
     python benchmarks/slam_graphs.py FOLDER [--repeat 5] [--outliers 0.1]
 """

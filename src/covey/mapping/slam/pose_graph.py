@@ -13,6 +13,8 @@ they are, so that covariances stay right; unlike truncation, it has no jump. Its
 that is far off at the start hardly pulls. So two starts are tried, one where robust relations count for nothing and
 one where they count fully, and the lower cost wins. Shrinking Φ step by step instead (graduated non-convexity) ends in
 the wrong minimum on graphs where each wrong loop spans the map: the poses that it begins with are folded.
+Where the other relations alone lead far astray and some loops are wrong too, both starts may fail: then add loops one
+by one, as they come.
 
 References:
     R. Kümmerle, G. Grisetti, H. Strasdat, K. Konolige, W. Burgard: g2o: a general framework for graph optimization.
