@@ -1,0 +1,229 @@
+"""Graph SLAM: each scan is matched with what was seen nearby; places seen again close loops of a pose graph."""
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from covey.geometry.se2 import compose
+from covey.mapping.slam.local_map import LocalMap, local_map, normals_of, place_points
+from covey.mapping.slam.log import Laser, relative
+from covey.mapping.slam.loops import Loops, LoopSettings
+from covey.mapping.slam.matching import Match, refine, search, start_for, turned
+from covey.mapping.slam.pose_graph import Optimised, PoseGraph, optimise
+from covey.records import Record
+
+_LEAST_WINDOW_M, _LEAST_WINDOW_RAD = 0.3, 0.05
+
+
+class GraphSettings(Record):
+    """Settings of graph SLAM; the defaults suit buildings and lidars of 3.5 to 30 m."""
+
+    resolution_m: float = Field(default=0.05, gt=0, le=1, description="Side of a cell of the local maps [m].")
+    smear_m: float = Field(default=0.08, gt=0, le=1, description="A point this far from the map fits by exp(-1/2) [m].")
+    range_m: float = Field(default=15.0, gt=0, description="Returns from farther away are not matched [m].")
+    noise_m: float = Field(
+        default=0.03, gt=0, description="Standard deviation of one return, with what all returns have in common [m]."
+    )
+    key_frame_m: float = Field(default=0.3, gt=0, description="A scan is kept after this way [m] ...")
+    key_frame_deg: float = Field(default=15.0, gt=0, le=180, description="... or after this turn [degrees].")
+    local_key_frames: int = Field(default=20, ge=1, le=500, description="Key frames that a scan is matched with.")
+    m_per_m: float = Field(default=0.3, ge=0, description="Expected error of the odometry's way [m/m].")
+    rad_per_m: float = Field(default=0.1, ge=0, description="Expected error of its heading by way [rad/m].")
+    rad_per_rad: float = Field(default=0.2, ge=0, description="Expected error of its heading by turn [rad/rad].")
+    loops: LoopSettings | None = Field(
+        default_factory=LoopSettings, description="How places that are seen again close loops; null: they do not."
+    )
+
+
+class KeyFrame(NamedTuple):
+    """A scan that is kept: its points (k, 2) [m] and their normals (k, 2), in the frame of the robot."""
+
+    points: np.ndarray
+    normals: np.ndarray
+
+
+class Edge(NamedTuple):
+    """A relation of the pose graph: the pose ``motion`` (3,) of ``second`` in the frame of ``first``."""
+
+    first: int
+    second: int
+    motion: np.ndarray
+    information: np.ndarray
+    is_loop: bool
+
+
+class GraphSlam:
+    """SLAM of one robot.
+
+    `add` matches each scan, and does one bounded piece of the remaining work: it compares one pair of places, or solves
+    the pose graph once. `settle` does what remains.
+
+    Args:
+        laser: the lidar.
+        settings: see `GraphSettings`.
+        start: pose of the first scan (3,).
+
+    Attributes:
+        pose: estimate (3,) at the last scan.
+        poses: estimates of the key frames, (n, 3).
+        frames: the key frames.
+        edges: relations between key frames.
+        loops: what was found of places that are seen again; None: nothing is looked for.
+        revision: grows whenever estimates of the past change.
+    """
+
+    def __init__(self, laser: Laser, settings: GraphSettings | None = None, start: np.ndarray | None = None):
+        self.laser, self.settings = laser, settings or GraphSettings()
+        self.pose = np.zeros(3) if start is None else np.array(start, np.float64)
+        self.poses = np.empty((0, 3))
+        self.frames: list[KeyFrame] = []
+        self.edges: list[Edge] = []
+        self.revision = 0
+        self.loops = None if self.settings.loops is None else Loops(self, self.settings.loops)
+        self._held: list[tuple[int, np.ndarray]] = []  # of each scan: key frame, and pose in its frame
+        self._place: LocalMap | None = None
+        self._spread = np.zeros((3, 3))  # covariance of the odometry since the last match
+        self._waiting: deque[tuple[int, int]] = deque()  # pairs of places to compare
+        self._unsettled = 0  # loops that are not in the poses yet
+        self._solving: tuple[PoseGraph, Optimised] | None = None
+
+    def add(self, motion: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """Add a scan and the odometry's motion since the last one, in the frame of that time; return the pose."""
+        s = self.settings
+        points, normals = self._points(ranges)
+        if not self.frames:
+            self._keep(points, normals, None)
+            return self.pose
+        guess = compose(self.pose, np.asarray(motion, np.float64))
+        self._widen(motion)
+        match = self._match(points, normals, guess)
+        self.pose = guess if match is None else match.pose
+        since = relative(self.poses[-1], self.pose)
+        if math.hypot(since[0], since[1]) > s.key_frame_m or abs(since[2]) > math.radians(s.key_frame_deg):
+            self._keep(points, normals, match)
+        else:
+            self._held.append((len(self.frames) - 1, since))
+        self._work()
+        return self.pose
+
+    def trajectory(self) -> np.ndarray:
+        """Return the estimates of all scans, (N, 3), with all that is known now."""
+        frames = np.array([k for k, _ in self._held])
+        return compose(self.poses[frames], np.array([since for _, since in self._held]))
+
+    def settle(self) -> None:
+        """Compare all places that wait, and solve the pose graph until it changes no more."""
+        while self._waiting or self._solving or self._unsettled:
+            self._work(at_once=True)
+
+    def graph(self) -> PoseGraph:
+        """Return the pose graph with the present estimates."""
+        first, second, motion, information, _ = zip(*self.edges, strict=True)
+        return PoseGraph(self.poses, np.array(first), np.array(second), np.array(motion), np.array(information))
+
+    def around(self, frames: np.ndarray, centre: np.ndarray, coarse: bool = True) -> LocalMap:
+        """Return the local map of some key frames around a place (x, y, ...)."""
+        s = self.settings
+        points, normals = self.seen_by(frames, self.poses[frames])
+        return local_map(points, normals, (centre[0], centre[1]), s.range_m + 1.0, s.resolution_m, s.smear_m, coarse)
+
+    def seen_by(self, frames: np.ndarray, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the points and normals, (k, 2) each, of key frames at poses (m, 3)."""
+        parts = [self.frames[k] for k in frames]
+        ends = np.cumsum([0, *(len(part.points) for part in parts)])
+        points, normals = np.empty((ends[-1], 2)), np.empty((ends[-1], 2))
+        for part, pose, a, b in zip(parts, poses, ends[:-1], ends[1:], strict=True):
+            place_points(part.points, part.normals, pose, points[a:b], normals[a:b])
+        return points, normals
+
+    def _points(self, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        near = np.where(np.asarray(ranges) < self.settings.range_m, ranges, np.inf)
+        points = self.laser.points(near)
+        normals = np.empty_like(points)
+        normals_of(points, np.array(self.laser.mount[:2]), 0.5, normals)
+        return points, normals
+
+    def _widen(self, motion: np.ndarray) -> None:
+        """Add the uncertainty of a motion of the odometry, in the frame of the map."""
+        s = self.settings
+        way, turn = math.hypot(motion[0], motion[1]), abs(motion[2])
+        sigma_m = 0.01 + s.m_per_m * way
+        sigma_rad = 0.005 + s.rad_per_rad * turn + s.rad_per_m * way
+        self._spread = self._spread + np.diag([sigma_m**2, sigma_m**2, sigma_rad**2])
+
+    def _match(self, points: np.ndarray, normals: np.ndarray, guess: np.ndarray) -> Match | None:
+        """Return where a scan fits the local map; None if it does not."""
+        s, place = self.settings, self._place
+        if place is None or len(points) < 10:
+            return None
+        sigma = np.sqrt(np.diag(self._spread))
+        window_m, window_rad = max(3.0 * sigma[0], _LEAST_WINDOW_M), max(3.0 * sigma[2], _LEAST_WINDOW_RAD)
+        best, score = search(place, points, guess, window_m, window_rad, 0.02, 0.1, 0.05)
+        start = start_for(place, points, guess, best, score)
+        match = refine(place, points, normals, start, s.noise_m, np.linalg.inv(self._spread), guess)
+        if match.score < 0.2:
+            return None
+        self._spread = np.zeros((3, 3))
+        return match
+
+    def _keep(self, points: np.ndarray, normals: np.ndarray, match: Match | None) -> None:
+        """Make the newest scan a key frame."""
+        n = len(self.frames)
+        self._held.append((n, np.zeros(3)))
+        self.frames.append(KeyFrame(points, normals))
+        if n:
+            information = np.diag([400.0, 400.0, 400.0])
+            if match is not None:
+                information = information + turned(match.information, self.pose[2])
+            self.edges.append(Edge(n - 1, n, relative(self.poses[-1], self.pose), information, False))
+        self.poses = np.vstack((self.poses, self.pose))
+        if self.loops:
+            self._waiting.extend(self.loops.candidates(n))
+        self._place = self.around(self._nearby(n), self.pose)
+
+    def _nearby(self, n: int) -> np.ndarray:
+        """Return the key frames that a scan is matched with after key frame n."""
+        count = self.settings.local_key_frames
+        recent = np.arange(max(0, n + 1 - count), n + 1)
+        away = np.hypot(*(self.poses[: recent[0], :2] - self.pose[:2]).T)
+        if self.loops:
+            away = np.where(self.loops.ways[: recent[0]] < self.loops.settings.near_m, away, np.inf)
+        near = np.argsort(away, kind="stable")[:count]
+        near = near[away[near] < 4.0]
+        return np.concatenate((np.sort(near), recent))
+
+    def _work(self, at_once: bool = False) -> None:
+        """Compare one pair of places, or solve the graph once."""
+        if self.loops and self._waiting:
+            found = self.loops.compare(*self._waiting.popleft())
+            for loop in found:
+                self.edges.append(Edge(loop.first, loop.second, loop.motion, loop.information, True))
+                self._unsettled += 10 if loop.is_far else 1
+        elif self._solving:
+            graph, before = self._solving
+            done = optimise(graph, start=before, robust=10.0, robust_edges=self._is_loop(graph), iterations=1)
+            if done.converged or done.iterations == 0:
+                self._take(done)
+            else:
+                self._solving = graph, done
+        elif self._unsettled >= 10 or (at_once and self._unsettled):
+            graph = self.graph()
+            done = optimise(graph, start="given", robust=10.0, robust_edges=self._is_loop(graph), iterations=1)
+            self._solving, self._unsettled = (graph, done), 0
+
+    def _is_loop(self, graph: PoseGraph) -> np.ndarray:
+        return np.array([edge.is_loop for edge in self.edges[: len(graph.first)]])
+
+    def _take(self, done: Optimised) -> None:
+        """Take over solved poses; what came since then moves with the last of them."""
+        last = len(done.poses) - 1
+        since = relative(self.poses[last], np.vstack((self.poses[last + 1 :], self.pose)))
+        later = compose(done.poses[last], since)
+        self.poses, self.pose = np.vstack((done.poses, later[:-1])), later[-1]
+        self.revision += 1
+        self._solving = None
+        n = len(self.frames) - 1
+        self._place = self.around(self._nearby(n), self.pose)

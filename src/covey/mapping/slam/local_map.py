@@ -1,0 +1,193 @@
+"""Local maps: what a few key frames have seen around a place, made to match a scan with."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from covey.kernel import kernel
+
+LEVELS = 5
+"""Levels of the pyramid: a cell of level h is 2^h cells wide, so the coarsest has 16 times the resolution."""
+_TABLE = 256
+_SPAN_M = 0.15  # neighbours on a surface are nearer than this
+_MOST_NEIGHBOURS = 5  # on either side
+_MOST_THICK = 0.05  # variance across a line by that along it
+
+
+class LocalMap(NamedTuple):
+    """Points of key frames in a square of cells, for matching.
+
+    Attributes:
+        cells: uint8 (side, side), how near the nearest point is: 255 exp(-d^2 / 2 sigma^2), of the centre of a cell.
+        nearest: int32 (side, side), the index of that point; -1: none within three sigma.
+        points: (k, 2) [m], all points, in the frame of the map.
+        normals: (k, 2), unit normals of the surfaces there; 0, 0: not known.
+        levels: uint8, coarser cells behind one another; a cell of level h is the maximum of the cells that a point in
+            it reaches when it is moved by 0 to 2^h - 1 cells in x and in y.
+        starts: where each level starts in ``levels``, and its end; int64 (LEVELS + 1,).
+        origin: x, y [m] of the outer corner of cell [0, 0]; float64 (2,).
+        resolution: side of a cell [m].
+    """
+
+    cells: np.ndarray
+    nearest: np.ndarray
+    points: np.ndarray
+    normals: np.ndarray
+    levels: np.ndarray
+    starts: np.ndarray
+    origin: np.ndarray
+    resolution: float
+
+
+def local_map(
+    points: np.ndarray,
+    normals: np.ndarray,
+    centre: tuple[float, float],
+    reach: float,
+    resolution: float,
+    sigma: float,
+    coarse: bool = True,
+) -> LocalMap:
+    """Return the local map of some points.
+
+    Args:
+        points: (k, 2) [m] in the frame of the map.
+        normals: (k, 2), see `LocalMap`.
+        centre: the middle of the map [m].
+        reach: half its side [m]; points beyond are left out.
+        resolution: side of a cell [m].
+        sigma: distance at which a point counts exp(-1/2) [m].
+        coarse: whether to make the levels that `covey.mapping.slam.matching.search` needs.
+
+    References:
+        E. Olson: Real-time correlative scan matching. ICRA 2009 (the lookup table). W. Hess, D. Kohler, H. Rapp,
+        D. Andor: Real-time loop closure in 2D LIDAR SLAM. ICRA 2016 (the levels and their bound).
+    """
+    unit = 2**LEVELS
+    side = unit * math.ceil(2.0 * reach / resolution / unit)
+    origin = np.array([centre[0], centre[1]]) - 0.5 * side * resolution
+    cells, nearest = np.zeros((side, side), np.uint8), np.full((side, side), -1, np.int32)
+    stamp(points, origin, resolution, sigma, cells, nearest)
+    sizes = [(side >> h) ** 2 for h in range(LEVELS)] if coarse else [0] * LEVELS
+    starts = np.cumsum([0, *sizes])
+    levels = np.empty(starts[-1], np.uint8)
+    if coarse:
+        _coarser(cells, levels, starts)
+    return LocalMap(cells, nearest, points, normals, levels, starts, origin, resolution)
+
+
+@kernel
+def stamp(points, origin, resolution, sigma, cells, nearest):
+    """Raise the cells around each point to its nearness, and note it as nearest where it is."""
+    side = cells.shape[0]
+    reach = 3.0 * sigma / resolution  # in cells
+    width, most = math.ceil(reach), reach * reach
+    table = np.empty(_TABLE + 1, np.uint8)
+    for i in range(_TABLE + 1):
+        table[i] = round(255.0 * math.exp(-0.5 * 9.0 * i / _TABLE))
+    for p in range(points.shape[0]):
+        x, y = (points[p, 0] - origin[0]) / resolution, (points[p, 1] - origin[1]) / resolution
+        column, row = math.floor(x), math.floor(y)
+        if column < width or row < width or column >= side - width or row >= side - width:
+            continue
+        for r in range(row - width, row + width + 1):
+            dy = r + 0.5 - y
+            for c in range(column - width, column + width + 1):
+                dx = c + 0.5 - x
+                square = dx * dx + dy * dy
+                if square < most:
+                    value = table[int(_TABLE * square / most)]
+                    if value > cells[r, c]:
+                        cells[r, c] = value
+                        nearest[r, c] = p
+
+
+def stamp_reference(points, origin, resolution, sigma, shape):
+    """Plain reference of `stamp`: return exp(-d^2 / 2 sigma^2) of the nearest point within three sigma, or 0."""
+    rows, columns = np.indices(shape)
+    x = origin[0] + (columns + 0.5) * resolution
+    y = origin[1] + (rows + 0.5) * resolution
+    nearest = np.min(np.hypot(x[..., None] - points[:, 0], y[..., None] - points[:, 1]), axis=-1)
+    return np.where(nearest < 3.0 * sigma, np.exp(-0.5 * (nearest / sigma) ** 2), 0.0)
+
+
+@kernel
+def _coarser(cells, levels, starts):
+    """Fill the levels: level 0 are the cells; a cell of level h covers two blocks of 2^h cells in each direction."""
+    side = cells.shape[0]
+    for r in range(side):
+        for c in range(side):
+            levels[r * side + c] = cells[r, c]
+    blocks = cells
+    for h in range(1, LEVELS):
+        n = side >> h
+        halved = np.empty((n, n), np.uint8)
+        for r in range(n):
+            for c in range(n):
+                a = max(blocks[2 * r, 2 * c], blocks[2 * r, 2 * c + 1])
+                b = max(blocks[2 * r + 1, 2 * c], blocks[2 * r + 1, 2 * c + 1])
+                halved[r, c] = max(a, b)
+        start = starts[h]
+        for r in range(n):
+            below = min(r + 1, n - 1)
+            for c in range(n):
+                right = min(c + 1, n - 1)
+                a = max(halved[r, c], halved[r, right])
+                b = max(halved[below, c], halved[below, right])
+                levels[start + r * n + c] = max(a, b)
+        blocks = halved
+
+
+@kernel
+def normals_of(points, eye, widest, normals):
+    """Write the unit normals of the surfaces at the points of one scan, (k, 2), in the order of the beams.
+
+    They point towards the sensor at ``eye`` (2,). The surface at a point is the line that fits its neighbours within
+    `_SPAN_M` best, at least one on either side; there is none (0, 0) where a gap between neighbours is wider than
+    ``widest`` [m], or where they are no line.
+    """
+    n = points.shape[0]
+    for i in range(n):
+        normals[i, 0] = normals[i, 1] = 0.0
+        x, y = points[i, 0], points[i, 1]
+        count, sx, sy, xx, xy, yy, sides = 1, 0.0, 0.0, 0.0, 0.0, 0.0, 0
+        for side in (-1, 1):
+            j = i
+            for _ in range(_MOST_NEIGHBOURS):
+                if j + side < 0 or j + side >= n:
+                    break
+                gap = math.hypot(points[j + side, 0] - points[j, 0], points[j + side, 1] - points[j, 1])
+                j += side
+                dx, dy = points[j, 0] - x, points[j, 1] - y
+                if gap > widest or (abs(j - i) > 1 and dx * dx + dy * dy > _SPAN_M * _SPAN_M):
+                    break
+                if abs(j - i) == 1:
+                    sides += 1
+                count += 1
+                sx, sy = sx + dx, sy + dy
+                xx, xy, yy = xx + dx * dx, xy + dx * dy, yy + dy * dy
+        if sides < 2:
+            continue
+        mx, my = sx / count, sy / count
+        cxx, cxy, cyy = xx / count - mx * mx, xy / count - mx * my, yy / count - my * my
+        middle, half = 0.5 * (cxx + cyy), math.hypot(0.5 * (cxx - cyy), cxy)
+        thick = max(middle - half, 0.0)  # variance across the line
+        if thick > _MOST_THICK * (middle + half):
+            continue
+        turn = 0.5 * math.atan2(2.0 * cxy, cxx - cyy)  # of the line
+        nx, ny = -math.sin(turn), math.cos(turn)
+        if nx * (x - eye[0]) + ny * (y - eye[1]) > 0.0:
+            nx, ny = -nx, -ny
+        normals[i, 0], normals[i, 1] = nx, ny
+
+
+@kernel
+def place_points(points, normals, pose, out_points, out_normals):
+    """Write points and normals of a frame at ``pose`` (3,) into the frame in which the pose is."""
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    for i in range(points.shape[0]):
+        out_points[i, 0] = pose[0] + c * points[i, 0] - s * points[i, 1]
+        out_points[i, 1] = pose[1] + s * points[i, 0] + c * points[i, 1]
+        out_normals[i, 0] = c * normals[i, 0] - s * normals[i, 1]
+        out_normals[i, 1] = s * normals[i, 0] + c * normals[i, 1]

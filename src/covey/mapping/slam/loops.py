@@ -1,0 +1,186 @@
+"""Loops: which places might be the same, whether they are, and which of these findings agree."""
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from covey.geometry.se2 import compose, inverse, wrap_angle
+from covey.kernel import kernel
+from covey.mapping.slam.log import relative
+from covey.mapping.slam.matching import refine, search, start_for, turned
+from covey.records import Record
+
+if TYPE_CHECKING:
+    from covey.mapping.slam.graph_slam import GraphSlam
+
+
+class LoopSettings(Record):
+    """How places that are seen again close loops."""
+
+    score: float = Field(default=0.6, gt=0, le=1, description="Least mean nearness of the points of a loop.")
+    drift: float = Field(
+        default=0.04, gt=0, description="Expected error of a position by the way between two places in the graph [m/m]."
+    )
+    drift_deg: float = Field(default=0.4, gt=0, description="Expected error of the heading by that way [degrees/m].")
+    most_m: float = Field(default=6.0, gt=0, description="The largest error that is looked for [m].")
+    near_m: float = Field(default=20.0, gt=0, description="Places nearer than this in the graph are tied already [m].")
+
+
+class Loop(NamedTuple):
+    """Two key frames that show one place: the pose ``motion`` of ``second`` in the frame of ``first``."""
+
+    first: int
+    second: int
+    motion: np.ndarray
+    information: np.ndarray
+    is_far: bool
+
+
+class Loops:
+    """Finds loops of a `GraphSlam`.
+
+    Attributes:
+        ways: for each key frame the way [m] in the graph from the newest one, (n,).
+        accepted, refused: pairs of key frames.
+    """
+
+    def __init__(self, slam: "GraphSlam", settings: LoopSettings):
+        self._slam, self.settings = slam, settings
+        self.ways = np.zeros(1)
+        self.accepted: list[tuple[int, int]] = []
+        self.refused: list[tuple[int, int]] = []
+        self._pending: list[Loop] = []
+
+    def candidates(self, n: int) -> list[tuple[int, int]]:
+        """Return the pairs of key frames to compare after key frame n was kept."""
+        slam, s = self._slam, self.settings
+        first = np.array([edge.first for edge in slam.edges], np.int64)
+        second = np.array([edge.second for edge in slam.edges], np.int64)
+        self.ways = ways_from(n, first, second, slam.poses)
+        old = n - slam.settings.local_key_frames
+        if old < 1:
+            return []
+        away = np.hypot(*(slam.poses[:old, :2] - slam.poses[n, :2]).T)
+        turn = np.abs(wrap_angle(slam.poses[:old, 2] - slam.poses[n, 2]))
+        ways = self.ways[:old]
+        reach = np.minimum(2.0 + s.drift * ways, s.most_m + 2.0)
+        cost = np.where(away < reach, away + turn / math.pi, np.inf)
+        pairs = []
+        near, far = np.where(ways < s.near_m, cost, np.inf), np.where(ways >= s.near_m, cost, np.inf)
+        k = int(np.argmin(near))
+        if near[k] < 2.5:
+            pairs.append((k, n))
+        picked: list[int] = []
+        for k in np.argsort(far, kind="stable"):
+            if not far[k] < math.inf or len(picked) == 3:
+                break
+            if all(abs(int(k) - other) > 10 for other in picked):
+                picked.append(int(k))
+        if picked:
+            pairs.append((picked[n % len(picked)], n))
+        return pairs
+
+    def compare(self, k: int, n: int) -> list[Loop]:
+        """Compare two places; return the loops that are accepted now."""
+        slam, s = self._slam, self.settings
+        settings = slam.settings
+        way = float(self.ways[k])
+        window_m = min(0.3 + s.drift * way, s.most_m)
+        window_rad = min(math.radians(5.0 + s.drift_deg * way), math.radians(60.0))
+        frames = np.arange(max(0, k - 8), min(k + 9, n - settings.local_key_frames + 1))
+        place = slam.around(frames, slam.poses[k])
+        recent = np.arange(max(0, n - 4), n + 1)
+        cloud, facing = slam.seen_by(recent, relative(slam.poses[n], slam.poses[recent]))
+        sparse = cloud[:: max(1, len(cloud) // 250)]
+        best, score = search(place, sparse, slam.poses[n], window_m, window_rad, 0.02, s.score - 0.05, 0.05)
+        if score < 0.0:
+            self.refused.append((k, n))
+            return []
+        best = start_for(place, sparse, slam.poses[n], best, score)
+        match = refine(place, cloud, facing, best, settings.noise_m, np.zeros((3, 3)), best)
+        if match.score < s.score:
+            self.refused.append((k, n))
+            return []
+        motion = relative(slam.poses[k], match.pose)
+        information = turned(match.information, match.pose[2]) + 0.1 * np.eye(3)
+        off = relative(slam.poses[n], match.pose)
+        is_far = math.hypot(off[0], off[1]) > 0.3 or abs(off[2]) > math.radians(3.0)
+        loop = Loop(k, n, motion, information, is_far)
+        if not is_far:
+            self.accepted.append((k, n))
+            return [loop]
+        return self._agreed(loop)
+
+    def _agreed(self, loop: Loop) -> list[Loop]:
+        """Keep a loop that changes much until others, found from other places, say the same; return them then."""
+        poses = self._slam.poses
+        self._pending = [other for other in self._pending if loop.second - other.second < 40]
+        agree = [loop]
+        for other in self._pending:
+            if other.second == loop.second:
+                continue
+            around = compose(loop.motion, relative(poses[loop.second], poses[other.second]))
+            back = compose(around, inverse(other.motion))
+            error = compose(back, relative(poses[other.first], poses[loop.first]))
+            if math.hypot(error[0], error[1]) < 0.3 and abs(error[2]) < math.radians(3.0):
+                agree.append(other)
+        if len(agree) < 3:
+            self._pending.append(loop)
+            return []
+        self._pending = [other for other in self._pending if not any(other is one for one in agree)]
+        self.accepted.extend((one.first, one.second) for one in agree)
+        return agree
+
+
+@kernel
+def ways_from(start, first, second, poses):
+    """Return the shortest ways [m] in the graph from pose ``start`` to each pose, (n,); inf: there is none.
+
+    References:
+        E. W. Dijkstra: A note on two problems in connexion with graphs. Numerische Mathematik 1, 1959.
+    """
+    n, m = poses.shape[0], first.size
+    begins = np.zeros(n + 1, np.int64)
+    for e in range(m):
+        begins[first[e] + 1] += 1
+        begins[second[e] + 1] += 1
+    for i in range(n):
+        begins[i + 1] += begins[i]
+    fill, other, length = begins[:-1].copy(), np.empty(2 * m, np.int64), np.empty(2 * m)
+    for e in range(m):
+        i, j = first[e], second[e]
+        away = math.hypot(poses[i, 0] - poses[j, 0], poses[i, 1] - poses[j, 1])
+        for a, b in ((i, j), (j, i)):
+            other[fill[a]], length[fill[a]] = b, away
+            fill[a] += 1
+    ways = np.full(n, np.inf)
+    heap, at = np.empty(2 * m + 2), np.empty(2 * m + 2, np.int64)
+    ways[start], heap[0], at[0], size = 0.0, 0.0, start, 1
+    while size:
+        way, i = heap[0], at[0]
+        size -= 1
+        x, node, p = heap[size], at[size], 0
+        while 2 * p + 1 < size:
+            c = 2 * p + 1
+            if c + 1 < size and heap[c + 1] < heap[c]:
+                c += 1
+            if heap[c] >= x:
+                break
+            heap[p], at[p] = heap[c], at[c]
+            p = c
+        heap[p], at[p] = x, node
+        if way > ways[i]:
+            continue
+        for e in range(begins[i], begins[i + 1]):
+            j, there = other[e], way + length[e]
+            if there < ways[j]:
+                ways[j] = there
+                p = size
+                size += 1
+                while p and heap[(p - 1) // 2] > there:
+                    heap[p], at[p] = heap[(p - 1) // 2], at[(p - 1) // 2]
+                    p = (p - 1) // 2
+                heap[p], at[p] = there, j
+    return ways

@@ -1,0 +1,127 @@
+"""Scan matching against plain references and places worked by hand."""
+
+import numpy as np
+import pytest
+
+from covey.geometry.se2 import compose
+from covey.mapping.slam.local_map import local_map, normals_of, stamp, stamp_reference
+from covey.mapping.slam.log import relative
+from covey.mapping.slam.matching import refine, search, search_reference
+
+RNG = np.random.default_rng(7)
+
+
+def room(pose, corridor=False):
+    """Return a scan (k, 2) of a room of 8 x 6 m with a pillar, or of an endless corridor, and its normals."""
+    angles = np.linspace(-np.pi, np.pi, 361)[:-1] + 1e-4
+    d = np.stack((np.cos(angles + pose[2]), np.sin(angles + pose[2])), axis=1)
+    with np.errstate(divide="ignore"):
+        far = 1e9 if corridor else 8.0
+        x = np.where(d[:, 0] > 0, (far - pose[0]) / d[:, 0], (-far if corridor else -pose[0]) / d[:, 0])
+        y = np.where(d[:, 1] > 0, (6.0 - pose[1]) / d[:, 1], -pose[1] / d[:, 1])
+    r = np.minimum(x, y)
+    if not corridor:  # the pillar: a disc of 0.5 m at (5, 2)
+        to = np.array([5.0, 2.0]) - pose[:2]
+        along = d @ to
+        rest = 0.25 - (to @ to - along**2)
+        r = np.where((rest > 0) & (along > 0), np.minimum(r, along - np.sqrt(np.maximum(rest, 0))), r)
+    keep = r < 20.0
+    points = r[keep, None] * np.stack((np.cos(angles), np.sin(angles)), axis=1)[keep]
+    normals = np.empty_like(points)
+    normals_of(points, np.zeros(2), 0.5, normals)
+    return points, normals
+
+
+def map_of(pose, **how):
+    points, normals = room(pose, **how)
+    c, s = np.cos(pose[2]), np.sin(pose[2])
+    turn = np.array([[c, s], [-s, c]])
+    return local_map(points @ turn + pose[:2], normals @ turn, pose[:2], 10.0, 0.05, 0.08)
+
+
+def test_cells_hold_the_nearness_of_the_nearest_point():
+    points = RNG.uniform(1.0, 4.0, (40, 2))
+    cells, nearest = np.zeros((100, 100), np.uint8), np.full((100, 100), -1, np.int32)
+    stamp(points, np.zeros(2), 0.05, 0.08, cells, nearest)
+    expected = stamp_reference(points, np.zeros(2), 0.05, 0.08, cells.shape)
+    np.testing.assert_allclose(cells / 255.0, expected, atol=0.02)  # 256 steps of the squared distance
+    row, column = np.argwhere(nearest >= 0)[17]
+    centre = 0.05 * np.array([column + 0.5, row + 0.5])
+    away = np.hypot(*(points - centre).T)
+    assert away[nearest[row, column]] < away.min() + 0.01
+
+
+def test_normals_face_the_sensor():
+    points, normals = room(np.array([2.0, 3.0, 0.0]))
+    known = np.abs(normals).sum(axis=1) > 0
+    assert known.mean() > 0.9
+    assert ((points * normals).sum(axis=1)[known] < 0).all()
+    wall = known & (np.abs(points[:, 0] + 2.0) < 1e-9)  # the wall x = 0, seen from (2, 3)
+    np.testing.assert_allclose(normals[wall], np.tile([1.0, 0.0], (wall.sum(), 1)), atol=1e-9)
+
+
+@pytest.mark.parametrize("case", range(12))
+def test_the_search_finds_the_best_of_all_poses(case):
+    at = np.array([2.0, 3.0, 0.3])
+    place = map_of(at)
+    points = room(at + RNG.uniform(-0.5, 0.5, 3) * [1, 1, 0.4])[0][::6]
+    guess = at + RNG.uniform(-0.3, 0.3, 3) * [1, 1, 0.3]
+    bias = 0.1 * (case % 3)
+    pose, score = search(place, points, guess, 0.37, 0.12, 0.03, 0.0, bias)
+    assert score == pytest.approx(search_reference(place, points, guess, 0.37, 0.12, 0.03, bias), abs=1e-12)
+    assert np.abs(pose - guess).max() < 0.41
+
+
+def test_a_score_below_the_least_is_not_found():
+    at = np.array([2.0, 3.0, 0.0])
+    points = room(at)[0]
+    assert search(map_of(at), points + 0.5, at, 0.1, 0.02, 0.02, least=0.9)[1] == -1.0
+
+
+def test_refinement_finds_the_pose_to_a_millimetre():
+    at, moved = np.array([2.0, 3.0, 0.3]), np.array([2.3, 2.9, 0.42])
+    points, normals = room(moved)
+    found = refine(map_of(at), points, normals, moved + np.array([0.06, -0.05, 0.02]), 0.03, np.zeros((3, 3)), moved)
+    np.testing.assert_allclose(found.pose, moved, atol=1e-3)
+    assert found.score > 0.9
+
+
+def test_the_information_is_that_of_the_error():
+    """Over many scans with white noise the squared error, weighed with the information, is 3 on average."""
+    at = np.array([2.0, 3.0, 0.3])
+    place, weighed = map_of(at), []
+    for _ in range(200):
+        points, normals = room(at)
+        points = points + 0.01 * RNG.standard_normal((len(points), 1)) * normals
+        found = refine(place, points, normals, at, 0.01, np.zeros((3, 3)), at)
+        error = found.pose - at
+        weighed.append(error @ found.information @ error)
+    assert 2.4 < np.mean(weighed) < 3.6  # chi squared of 3 degrees of freedom: 3 with a deviation of 0.17
+
+
+def test_a_corridor_fixes_nothing_along_it():
+    at = np.array([0.0, 3.0, 0.0])
+    points, normals = room(at, corridor=True)
+    prior = np.diag([100.0, 100.0, 100.0])
+    expected = at + np.array([0.2, 0.0, 0.0])
+    found = refine(map_of(at, corridor=True), points, normals, expected, 0.03, prior, expected)
+    assert found.pose[0] == pytest.approx(0.2, abs=1e-3)  # the odometry decides
+    assert found.pose[1] == pytest.approx(3.0, abs=1e-3)
+    assert found.information[0, 0] < 1e-3 * found.information[1, 1]
+
+
+def test_the_two_sides_of_a_wall_are_told_apart():
+    ys = np.linspace(-2.0, 2.0, 81)
+    wall, back = np.column_stack((np.full(81, 3.0), ys)), np.column_stack((np.full(81, 3.1), ys))
+    front = np.tile([-1.0, 0.0], (81, 1))
+    place = local_map(wall, front, (0.0, 0.0), 5.0, 0.05, 0.08)
+    start = np.zeros(3)
+    same = refine(place, back, front, start, 0.03, 1e-3 * np.eye(3), start)
+    other = refine(place, back, -front, start, 0.03, 1e-3 * np.eye(3), start)
+    assert same.pose[0] == pytest.approx(-0.1, abs=1e-3)
+    assert other.pose[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_relative_undoes_compose():
+    a, b = RNG.uniform(-3, 3, (50, 3)), RNG.uniform(-3, 3, (50, 3))
+    np.testing.assert_allclose(relative(a, compose(a, b)), b, atol=1e-12)
