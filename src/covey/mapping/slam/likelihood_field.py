@@ -103,6 +103,7 @@ def score(poses, ends, before_m, distance, frame, tables, step_m, log_density, f
     last, count = tables.shape[1] - 1, ends.shape[0]
     x0, y0, gc, gs, resolution = frame
     per_cell, per_step = 1.0 / resolution, 1.0 / step_m
+    far_m = 6.0 * before_m  # three sigma: from here on a beam fits no wall anyway
     for i in range(poses.shape[0]):
         dx, dy = poses[i, 0] - x0, poses[i, 1] - y0
         u0, v0 = (gc * dx + gs * dy) * per_cell - 0.5, (gc * dy - gs * dx) * per_cell - 0.5
@@ -111,11 +112,10 @@ def score(poses, ends, before_m, distance, frame, tables, step_m, log_density, f
         sum_log, sum_close = 0.0, 0.0
         for k in range(count):
             d = abs(_signed(distance, u0 + a * ends[k, 0] - b * ends[k, 1], v0 + b * ends[k, 0] + a * ends[k, 1]))
-            at = last
-            if d < last * step_m:
+            if d < far_m:
                 before = _signed(distance, u0 + a * ends[k, 2] - b * ends[k, 3], v0 + b * ends[k, 2] + a * ends[k, 3])
                 d = d if before >= 0.0 else before_m - before
-                at = min(int(d * per_step + 0.5), last)
+            at = int(min(d * per_step + 0.5, last))
             sum_log += tables[0, at]
             sum_close += tables[1, at]
         log_density[i], fit[i] = sum_log / count, sum_close / count
@@ -126,8 +126,10 @@ def _signed(distance, u, v):
     """Return the distance at a point of the grid, interpolated between the centres of cells; inf beside the grid."""
     if not (0.0 <= u < distance.shape[1] - 1 and 0.0 <= v < distance.shape[0] - 1):
         return math.inf
-    column, row = int(u), int(v)
+    column, row = np.uintp(u), np.uintp(v)  # not negative: spares the check for indices from the end
     fu, fv = u - column, v - row
-    below = distance[row, column] * (1.0 - fu) + distance[row, column + 1] * fu
-    above = distance[row + 1, column] * (1.0 - fu) + distance[row + 1, column + 1] * fu
-    return below * (1.0 - fv) + above * fv
+    one = np.uintp(1)
+    a, b = distance[row, column], distance[row, column + one]
+    c, d = distance[row + one, column], distance[row + one, column + one]
+    below, above = a + (b - a) * fu, c + (d - c) * fu
+    return below + (above - below) * fv

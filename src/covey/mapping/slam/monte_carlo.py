@@ -20,6 +20,8 @@ _TO_UNIT = 2.0**-32
 _GLANCE = 5  # candidates are judged by every fifth of the beams that are used
 DOUBTS = 0.05
 """Below this, that scans fit worse than they used to is chance, and no particle is drawn anew."""
+EFFECTIVE = 0.05
+"""Least share of effective particles: where fewer would bear all the weight, the scan is taken as less certain."""
 LOST = 0.1, 0.5
 """A robot is lost above this doubt, or below this certainty."""
 
@@ -55,6 +57,7 @@ class MonteCarlo:
     Attributes:
         particles: poses x, y [m], heading [rad], (n, 3).
         weights: their weights (n,), of sum 1.
+        updates: how often the filter has worked.
         fit: how many beams of the last scan ended at a wall of the map, from 0 to 1: the mean of exp(-d^2 / 2 sigma^2)
             over beams and particles, where d is the distance from the wall.
         doubt: how much worse the scans fit than they used to, from 0 to 1: 1 - the quick average of ``fit`` / the slow
@@ -91,7 +94,7 @@ class MonteCarlo:
         beams = len(laser.angles)
         used = np.unique(np.linspace(0, beams - 1, min(s.max_beams, beams)).round().astype(np.int64))
         self._used = used[:-1] if len(used) > 2 and _full_turn(laser.angles[used]) else used
-        self._since, self._updates, self._begun = np.zeros(3), 0, False
+        self._since, self.updates, self._begun = np.zeros(3), 0, False
         self._covariance = np.zeros((3, 3))
         self.fit, self.certainty, self._fast, self._slow, self._likelihood = 1.0, 1.0, 0.0, 0.0, 0.0
         self.doubt = 1.0 if start is None else 0.0
@@ -145,8 +148,8 @@ class MonteCarlo:
     def _work(self, beams: np.ndarray) -> None:
         """Move, weight and draw the particles."""
         self._begun = True
-        self._updates += 1
-        move(self.particles, self._since, self._noise, self._key, self._updates)
+        self.updates += 1
+        move(self.particles, self._since, self._noise, self._key, self.updates)
         self._since = np.zeros(3)
         if self.doubt < 1.0:
             self._weigh(beams)
@@ -154,9 +157,13 @@ class MonteCarlo:
 
     def _weigh(self, beams: np.ndarray) -> None:
         log_density, fit = self._field.score(self.particles, beams)
-        self._likelihood, self.weights = _posterior(self.weights, self._scale(beams) * log_density)
-        self._pose = self._estimate()
+        scale, before = self._scale(beams), self.weights
+        self._likelihood, self.weights = _posterior(before, scale * log_density)
         self.fit = float(self.weights @ fit)
+        while 1.0 / np.sum(self.weights**2) < EFFECTIVE * len(before) and scale > 1.0:
+            scale *= 0.5
+            self.weights = _posterior(before, scale * log_density)[1]
+        self._pose = self._estimate()
         s = self.settings
         if self._slow == 0.0:
             self._fast = self._slow = self.fit
@@ -179,10 +186,10 @@ class MonteCarlo:
             likelihood, chances = _posterior(even, self._scale(beams) * log_density)
             share = self._share_of(likelihood)
             shares = max(share, self.doubt), share
-        elif self._updates % s.resample_interval:
+        elif self.updates % s.resample_interval:
             return
         out, weights = np.empty((s.max_particles, 3)), np.empty(s.max_particles)
-        random = self._key, self._updates, s.kld_error, s.kld_quantile, s.min_particles
+        random = self._key, self.updates, s.kld_error, s.kld_quantile, s.min_particles
         count = resample(self.particles, self.weights, candidates, chances, shares, *random, out, weights)
         self.particles, self.weights = out[:count], weights[:count] / weights[:count].sum()
         if self.doubt == 1.0:
@@ -206,7 +213,7 @@ class MonteCarlo:
     def _anywhere(self, count: int) -> np.ndarray:
         """Return poses (count, 3), uniform on the free cells of the map."""
         out = np.empty((count, 3))
-        scatter(self._field.free, self._field.frame, self._key, self._updates, out)
+        scatter(self._field.free, self._field.frame, self._key, self.updates, out)
         return out
 
     def _around(self, start: StartPose) -> np.ndarray:
@@ -247,7 +254,7 @@ def scatter(cells, frame, key, sample, out):
     x0, y0, gc, gs, resolution = frame
     for i in range(out.shape[0]):
         a, b, c, d = philox(key, np.uint64(sample), np.uint64(_CANDIDATES + i))
-        k = int((a + 0.5) * _TO_UNIT * cells.shape[0])
+        k = min(int((i + (a + 0.5) * _TO_UNIT) / out.shape[0] * cells.shape[0]), cells.shape[0] - 1)  # evenly
         u, v = (cells[k, 1] + (b + 0.5) * _TO_UNIT) * resolution, (cells[k, 0] + (c + 0.5) * _TO_UNIT) * resolution
         out[i, 0], out[i, 1] = x0 + gc * u - gs * v, y0 + gs * u + gc * v
         out[i, 2] = ((d + 0.5) * _TO_UNIT - 0.5) * 2.0 * math.pi
