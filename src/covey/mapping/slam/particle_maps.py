@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from covey.geometry.grid import Grid
-from covey.kernel import kernel
+from covey.kernel import bare, kernel
 
 TILE = 32
 """Cells along the side of a tile."""
@@ -183,6 +183,16 @@ def add_scan(first, table, store, frame, poses, beams, touched, cells):
         touched: int32 (rows, columns) of tiles, -1: for the kernel's use.
         cells: int32, longer than all beams together have cells: for the kernel's use.
     """
+    table, beams, cells, touched = bare(table), bare(beams), bare(cells), bare(touched)
+    store = Store(
+        bare(store.hits),
+        bare(store.visits),
+        bare(store.means),
+        bare(store.full),
+        bare(store.references),
+        bare(store.free),
+        bare(store.count),
+    )
     width = table.shape[2] * TILE
     for p in range(first, table.shape[0]):
         c, s, resolution = math.cos(poses[p, 2]), math.sin(poses[p, 2]), frame[2]

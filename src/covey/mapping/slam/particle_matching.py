@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covey.kernel import kernel
+from covey.kernel import bare, kernel
 from covey.mapping.slam.particle_maps import TILE
 
 _BEFORE = math.sqrt(2.0)  # the cell before a hit is this far from it, rounded [cells]: one of its eight neighbours
@@ -166,6 +166,7 @@ def score(view, near, frame, x, y, heading, beams, search, least):
     The sum stops where it cannot exceed ``least`` any more: then it is not above it.
     """
     c, s, u, v = math.cos(heading), math.sin(heading), (x - frame[0]) / frame[2], (y - frame[1]) / frame[2]
+    view, near, beams = _bare_view(view), _bare_near(near), bare(beams)
     factor, total = -frame[2] * frame[2] / search.sigma, 0.0
     for i in range(beams.shape[0]):
         squared = miss(view, near, search.kernel, u, v, c, s, beams, i)
@@ -180,11 +181,22 @@ def score(view, near, frame, x, y, heading, beams, search, least):
 def likelihood(view, near, frame, x, y, heading, beams, search):
     """Return the log-likelihood of a scan at a pose: the sum of -d² / sigma, of -0.5 / sigma without a hit near."""
     c, s, u, v = math.cos(heading), math.sin(heading), (x - frame[0]) / frame[2], (y - frame[1]) / frame[2]
+    view, near, beams = _bare_view(view), _bare_near(near), bare(beams)
     square, total = frame[2] * frame[2], 0.0
     for i in range(beams.shape[0]):
         squared = miss(view, near, search.kernel, u, v, c, s, beams, i)
         total -= squared * square if squared < math.inf else 0.5
     return total / search.likelihood
+
+
+@kernel(inline=True)
+def _bare_view(view):
+    return View(bare(view.full), view.row, view.column, bare(view.table), bare(view.tiles), bare(view.means))
+
+
+@kernel(inline=True)
+def _bare_near(near):
+    return Near(bare(near.key), bare(near.count), bare(near.at))
 
 
 @kernel(inline=True)
