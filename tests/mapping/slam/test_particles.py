@@ -287,10 +287,11 @@ def test_a_match_that_scores_too_little_is_not_used():
     beams = beams_at([0.1, 0.0, 0.0], 0.05)
     window, near = fresh(beams, 0.05)
     for minimum, moves in ((0.0, True), (len(beams) + 1.0, False)):
-        poses, out = np.array([[0.05, 0.0, 0.02]]), np.empty(1)
+        poses, scores, out = np.array([[0.05, 0.0, 0.02]]), np.empty(1), np.empty(1)
         search = SEARCH._replace(minimum=minimum)
-        match_particles(maps.table, maps.store, maps.frame, poses, beams, search, window, near, out)
+        match_particles(maps.table, maps.store, maps.frame, poses, beams, search, window, near, scores, out)
         assert (abs(poses - [0.05, 0.0, 0.02]).max() > 0.0) == moves
+        assert 0.75 * len(beams) < scores[0] <= len(beams)
 
 
 def test_poses_between_processed_scans_share_the_error_of_odometry():
@@ -377,6 +378,15 @@ def test_between_processed_scans_odometry_carries_the_pose(room):
     assert np.trace(steps[-1][2]) > np.trace(steps[5][2]) > 0.0
 
 
+@pytest.mark.parametrize(("slipped_below", "found"), [(0.6, True), (0.0, False)])
+def test_a_slip_of_the_wheels_is_found(slipped_below, found):
+    true = np.array([[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [-0.5, 0.3, 0.4], [-0.4, 0.3, 0.4]])
+    motions = np.array([[0.0, 0, 0], [0.2, 0, 0], [0.3, 0, 0], [0.1, 0, 0]])  # the third one says nothing of the slip
+    _, steps = slam_in_room(KEY, true, motions, linear_update_m=0.05, slipped_below=slipped_below)
+    error = abs(steps[-1][0] - true[-1])
+    assert (error.max() < 0.05) == found
+
+
 def test_scans_are_processed_after_way_turning_or_time():
     laser, scan = Laser(BEAMS, 10.0), scan_at([0.0, 0.0, 0.0])
     for step, elapsed, expected in (([0.3, 0, 0], 0.0, 3), ([0, 0, 0.2], 0.0, 4), ([0, 0, 0], 0.25, 4)):
@@ -445,7 +455,7 @@ def test_a_scan_of_another_number_of_beams_is_an_error():
 
 
 def test_presets_are_those_of_the_earlier_systems():
-    assert ParticleSettings.preset("gmapping") == ParticleSettings()
+    assert ParticleSettings.preset("gmapping") == ParticleSettings(slipped_below=0.0)
     yan, dat = ParticleSettings.preset("yan2017"), ParticleSettings.preset("dat160")
     assert (yan.resolution_m, yan.usable_range_m, yan.longest_range_m, yan.particles) == (0.2, 25.0, 26.0, 30)
     assert (dat.particles, dat.minimum_score, dat.turn_by_turn, dat.temporal_update_s) == (120, 100.0, 0.02, 0.5)

@@ -88,7 +88,7 @@ def window_for(beams: np.ndarray, resolution: float) -> np.ndarray:
 
 
 @kernel
-def match_particles(table, store, frame, poses, beams, search, window, near, likelihoods):
+def match_particles(table, store, frame, poses, beams, search, window, near, scores, likelihoods):
     """Match a scan against the map of each particle: change ``poses`` to the best ones, and weigh them.
 
     Args:
@@ -97,7 +97,7 @@ def match_particles(table, store, frame, poses, beams, search, window, near, lik
         beams: float64 (k, 4), ends [cells] of the beams and their directions in the robot's frame.
         search: `Search`.
         window: see `window_for`; for the kernel's use.
-        likelihoods: float64 (n,), written.
+        scores, likelihoods: float64 (n,), written.
     """
     for p in range(table.shape[0]):
         view = view_of(table, store, frame, p, poses[p], window)
@@ -105,6 +105,7 @@ def match_particles(table, store, frame, poses, beams, search, window, near, lik
         x, y, heading, best = climb(view, near, frame, poses[p, 0], poses[p, 1], poses[p, 2], beams, search)
         if best > search.minimum:
             poses[p, 0], poses[p, 1], poses[p, 2] = x, y, heading
+        scores[p] = best
         likelihoods[p] = likelihood(view, near, frame, poses[p, 0], poses[p, 1], poses[p, 2], beams, search)
 
 
@@ -157,6 +158,26 @@ def climb(view, near, frame, x, y, heading, beams, search):
             halved += 1
             linear *= 0.5
             angular *= 0.5
+
+
+@kernel
+def search_around(view, near, frame, pose, beams, search, reach, out):
+    """Write the best pose (3,) of a lattice around a pose; its points are two first steps and one first turn apart.
+
+    Args:
+        reach: how far to each side [m], [rad].
+    """
+    step, turn = 2.0 * search.linear, search.angular
+    n, m = int(reach[0] / step + 1e-6), int(reach[1] / turn + 1e-6)
+    out[:] = pose
+    best = score(view, near, frame, pose[0], pose[1], pose[2], beams, search, -1.0)
+    for k in range(-m, m + 1):
+        for i in range(-n, n + 1):
+            for j in range(-n, n + 1):
+                x, y, heading = pose[0] + i * step, pose[1] + j * step, pose[2] + k * turn
+                value = score(view, near, frame, x, y, heading, beams, search, best)
+                if value > best:
+                    best, out[0], out[1], out[2] = value, x, y, heading
 
 
 @kernel

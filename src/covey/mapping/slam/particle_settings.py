@@ -11,6 +11,8 @@ from covey.records import Record
 class ParticleSettings(Record):
     """Parameters of `covey.mapping.slam.particles.ParticleSlam`; the defaults are those of slam_gmapping.
 
+    One thing is added: a wider search after a slip of the wheels; the presets leave it out.
+
     No setting stands for ``xmin`` … ``ymax`` (the map grows where the robot goes), ``map_update_interval``,
     ``transform_publish_period`` and ``throttle_scans`` (the map and the pose are there when they are asked for).
 
@@ -122,6 +124,16 @@ class ParticleSettings(Record):
         default=0.005, gt=0, description="Step of that in heading [rad] (gmapping: lasamplestep)."
     )
 
+    slipped_below: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="If the particles' scores per beam stay below this on average, the wheels may have slipped, and "
+        "poses farther away are tried; 0: never (no parameter of gmapping).",
+    )
+    slip_m: float = Field(default=1.2, ge=0, le=5, description="How far away then in x and y [m].")
+    slip_rad: float = Field(default=0.6, ge=0, le=3.2, description="How far away then in heading [rad].")
+
     @classmethod
     def preset(cls, name: str) -> Self:
         """Return the settings of an earlier system: ``gmapping``, ``yan2017`` or ``dat160``.
@@ -138,9 +150,10 @@ class ParticleSettings(Record):
 
 
 PRESETS: dict[str, dict] = {
-    "gmapping": {},
-    "yan2017": {"resolution_m": 0.2, "usable_range_m": 25.0, "longest_range_m": 26.0},
+    "gmapping": {"slipped_below": 0.0},
+    "yan2017": {"slipped_below": 0.0, "resolution_m": 0.2, "usable_range_m": 25.0, "longest_range_m": 26.0},
     "dat160": {
+        "slipped_below": 0.0,
         "particles": 120,
         "usable_range_m": 4.0,
         "linear_update_m": 0.2,

@@ -27,11 +27,17 @@ from covey.mapping.slam.particle_matching import (
     match_particles,
     near_for,
     sample_covariance,
+    search_around,
     view_of,
     window_for,
 )
 from covey.mapping.slam.particle_settings import ParticleSettings
 from covey.random import normal4, uniform2
+
+SLIP_GAIN = 0.1
+"""A pose found by the wider search is used if it scores more than the other one by this for each beam."""
+SLIP_BEAMS = 4
+"""The wider search looks at one beam in so many."""
 
 
 class ParticleSlam:
@@ -63,7 +69,7 @@ class ParticleSlam:
         self._since = np.zeros(3)  # odometry since the last processed scan
         self._pose = self._poses[0].copy()  # of the best particle at the last processed scan
         self._gone, self._turned, self._elapsed = 0.0, 0.0, 0.0
-        self._match = np.zeros((3, 3))  # covariance of the last match of the best particle
+        self._match_covariance = np.zeros((3, 3))  # covariance of the last match of the best particle
         self._search = Search(
             settings.score_sigma_m2,
             settings.kernel_cells,
@@ -167,11 +173,40 @@ class ParticleSlam:
         self._since, self._gone, self._turned, self._elapsed = np.zeros(3), 0.0, 0.0, 0.0
 
     def _match_and_weigh(self, beams: np.ndarray, window: np.ndarray, near: Near) -> None:
-        maps, likelihoods = self.maps, np.empty(len(self._poses))
-        match_particles(maps.table, maps.store, maps.frame, self._poses, beams, self._search, window, near, likelihoods)
-        self._poses[:, 2] = wrap_angle(self._poses[:, 2])
+        poses, scores, likelihoods = self._match(self._poses, beams, window, near)
+        if scores.mean() < self.settings.slipped_below * len(beams):
+            others, their_scores, theirs = self._match(self._after_slip(beams, window, near), beams, window, near)
+            better = their_scores > scores + SLIP_GAIN * len(beams)
+            poses[better], likelihoods[better] = others[better], theirs[better]
+        self._poses = poses
         self._weights += likelihoods
         self._total_weights += likelihoods
+
+    def _match(
+        self, poses: np.ndarray, beams: np.ndarray, window: np.ndarray, near: Near
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the matched poses, their scores and log-likelihoods."""
+        maps, poses, scores, likelihoods = self.maps, poses.copy(), np.empty(len(poses)), np.empty(len(poses))
+        match_particles(
+            maps.table, maps.store, maps.frame, poses, beams, self._search, window, near, scores, likelihoods
+        )
+        poses[:, 2] = wrap_angle(poses[:, 2])
+        return poses, scores, likelihoods
+
+    def _after_slip(self, beams: np.ndarray, window: np.ndarray, near: Near) -> np.ndarray:
+        """Return poses (n, 3) to match from: each particle moves as the best one does that is looked for farther away.
+
+        References: D. Hähnel, W. Burgard, D. Fox, S. Thrun: An efficient FastSLAM algorithm for generating maps of
+        large-scale cyclic environments from raw laser range measurements. IROS 2003 (scans correct the odometry that
+        all particles share).
+        """
+        maps, pose, found = self.maps, compose(self._pose, self._since), np.empty(3)
+        view = view_of(maps.table, maps.store, maps.frame, self._best, pose, window)
+        near.key[:] = NOTHING
+        beams = np.ascontiguousarray(beams[::SLIP_BEAMS])
+        reach = self.settings.slip_m, self.settings.slip_rad
+        search_around(view, near, maps.frame, pose, beams, self._search, reach, found)
+        return compose(self._nodes[-1][1], relative(self._pose, found))
 
     def _draw(self) -> np.ndarray:
         """Draw particles anew if few carry the weight; return the parent of each, (n,)."""
@@ -190,13 +225,15 @@ class ParticleSlam:
         view = view_of(maps.table, maps.store, maps.frame, self._best, pose, window)
         lattice = s.sampling_range_m, s.sampling_step_m, s.sampling_range_rad, s.sampling_step_rad
         near.key[:] = NOTHING
-        sample_covariance(view, near, maps.frame, pose, beams, self._search, s.likelihood_gain, lattice, self._match)
+        sample_covariance(
+            view, near, maps.frame, pose, beams, self._search, s.likelihood_gain, lattice, self._match_covariance
+        )
 
     def _covariance(self, pose: np.ndarray) -> np.ndarray:
         weights = normalized(self._weights, self.settings.likelihood_gain)
         away = self._poses - pose
         away[:, 2] = wrap_angle(away[:, 2])
-        return (weights[:, None] * away).T @ away + self._match
+        return (weights[:, None] * away).T @ away + self._match_covariance
 
     def _beams(self, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the beams to match, in cells, and those to add to the maps, in metres."""
