@@ -126,6 +126,20 @@ def test_a_controller_sees_the_covariance_of_its_estimate():
     np.testing.assert_array_equal(seen[1], UNEVEN)
 
 
+def test_a_controller_of_a_group_sees_the_covariances_that_it_declares():
+    seen = []
+
+    @covey.controller(scope="group", sees=("pose_covariance",))
+    def look(group):
+        seen.append(group.pose_covariance)
+        return np.zeros((group.count, 3))
+
+    group = covey.Group("s", covey.robots.disc(), STARTS, look, Noise(sigma_m=0.1, sigma_rad=0.2))
+    covey.Simulation(covey.World.empty(12, 12), [group], seed=1).step()
+    np.testing.assert_allclose(seen[0], [np.diag([0.01, 0.01, 0.04])] * 2)
+    assert not seen[0].flags.writeable
+
+
 def test_in_a_frame_of_its_own_the_covariance_is_turned():
     """A robot that started with its head to the north has its x along the world's y, and its y along minus x."""
     _, seen, _ = told(share_maps=covey.ShareMaps(start_poses="unknown"))
