@@ -369,7 +369,7 @@ def test_repeats_agree_to_the_byte_and_other_keys_differ(room):
 
 def test_between_processed_scans_odometry_carries_the_pose(room):
     poses, motions, _, _ = room
-    slam, steps = slam_in_room(KEY, poses, motions, linear_update_m=1e6, angular_update_rad=1e6)
+    slam, steps = slam_in_room(KEY, poses, motions, linear_update_m=1e6, angular_update_rad=1e6, match_every_scan=False)
     assert slam.processed == 1
     expected = poses[0]
     for motion, (pose, _, _) in zip(motions, steps, strict=True):
@@ -378,11 +378,25 @@ def test_between_processed_scans_odometry_carries_the_pose(room):
     assert np.trace(steps[-1][2]) > np.trace(steps[5][2]) > 0.0
 
 
+def test_a_match_of_each_scan_corrects_the_poses_between(room):
+    poses, motions, _, _ = room
+    errors = {}
+    for match in (False, True):
+        _, steps = slam_in_room(
+            KEY, poses, motions, linear_update_m=0.5, angular_update_rad=0.5, match_every_scan=match
+        )
+        online = np.array([pose for pose, _, _ in steps])
+        errors[match] = abs(wrap_angle(online - poses)[:, 2]).mean()
+    assert errors[True] < 0.6 * errors[False]
+
+
 @pytest.mark.parametrize(("slipped_below", "found"), [(0.6, True), (0.0, False)])
 def test_a_slip_of_the_wheels_is_found(slipped_below, found):
     true = np.array([[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [-0.5, 0.3, 0.4], [-0.4, 0.3, 0.4]])
     motions = np.array([[0.0, 0, 0], [0.2, 0, 0], [0.3, 0, 0], [0.1, 0, 0]])  # the third one says nothing of the slip
-    _, steps = slam_in_room(KEY, true, motions, linear_update_m=0.05, slipped_below=slipped_below)
+    _, steps = slam_in_room(
+        KEY, true, motions, linear_update_m=0.05, slipped_below=slipped_below, match_every_scan=False
+    )
     error = abs(steps[-1][0] - true[-1])
     assert (error.max() < 0.05) == found
 
@@ -455,7 +469,7 @@ def test_a_scan_of_another_number_of_beams_is_an_error():
 
 
 def test_presets_are_those_of_the_earlier_systems():
-    assert ParticleSettings.preset("gmapping") == ParticleSettings(slipped_below=0.0)
+    assert ParticleSettings.preset("gmapping") == ParticleSettings(slipped_below=0.0, match_every_scan=False)
     yan, dat = ParticleSettings.preset("yan2017"), ParticleSettings.preset("dat160")
     assert (yan.resolution_m, yan.usable_range_m, yan.longest_range_m, yan.particles) == (0.2, 25.0, 26.0, 30)
     assert (dat.particles, dat.minimum_score, dat.turn_by_turn, dat.temporal_update_s) == (120, 100.0, 0.02, 0.5)

@@ -11,7 +11,8 @@ from covey.records import Record
 class ParticleSettings(Record):
     """Parameters of `covey.mapping.slam.particles.ParticleSlam`; the defaults are those of slam_gmapping.
 
-    One thing is added: a wider search after a slip of the wheels; the presets leave it out.
+    Two things are added, which the presets leave out: a wider search after a slip of the wheels, and a match of each
+    scan, also of those that do not go into the maps.
 
     No setting stands for ``xmin`` … ``ymax`` (the map grows where the robot goes), ``map_update_interval``,
     ``transform_publish_period`` and ``throttle_scans`` (the map and the pose are there when they are asked for).
@@ -134,6 +135,12 @@ class ParticleSettings(Record):
     slip_m: float = Field(default=1.2, ge=0, le=5, description="How far away then in x and y [m].")
     slip_rad: float = Field(default=0.6, ge=0, le=3.2, description="How far away then in heading [rad].")
 
+    match_every_scan: bool = Field(
+        default=True,
+        description="Whether scans between processed ones are matched with the map of the best particle, which "
+        "corrects the motion that poses are given with (no parameter of gmapping).",
+    )
+
     @classmethod
     def preset(cls, name: str) -> Self:
         """Return the settings of an earlier system: ``gmapping``, ``yan2017`` or ``dat160``.
@@ -150,8 +157,14 @@ class ParticleSettings(Record):
 
 
 PRESETS: dict[str, dict] = {
-    "gmapping": {"slipped_below": 0.0},
-    "yan2017": {"slipped_below": 0.0, "resolution_m": 0.2, "usable_range_m": 25.0, "longest_range_m": 26.0},
+    "gmapping": {"slipped_below": 0.0, "match_every_scan": False},
+    "yan2017": {
+        "slipped_below": 0.0,
+        "match_every_scan": False,
+        "resolution_m": 0.2,
+        "usable_range_m": 25.0,
+        "longest_range_m": 26.0,
+    },
     "dat160": {
         "slipped_below": 0.0,
         "particles": 120,

@@ -36,6 +36,8 @@ from covey.random import normal4, uniform2
 
 SLIP_GAIN = 0.1
 """A pose found by the wider search is used if it scores more than the other one by this for each beam."""
+MATCHED = 0.6
+"""A scan between processed ones corrects the motion if it scores more than this for each beam."""
 SLIP_BEAMS = 4
 """The wider search looks at one beam in so many."""
 
@@ -66,7 +68,7 @@ class ParticleSlam:
         self._poses = np.tile(np.asarray(start, np.float64), (settings.particles, 1))
         self._weights = np.zeros(settings.particles)  # logarithmic, since particles were last drawn anew
         self._total_weights = np.zeros(settings.particles)  # logarithmic, of the whole trajectory
-        self._since = np.zeros(3)  # odometry since the last processed scan
+        self._since = np.zeros(3)  # motion since the last processed scan
         self._pose = self._poses[0].copy()  # of the best particle at the last processed scan
         self._gone, self._turned, self._elapsed = 0.0, 0.0, 0.0
         self._match_covariance = np.zeros((3, 3))  # covariance of the last match of the best particle
@@ -81,7 +83,7 @@ class ParticleSlam:
         )
         self._longest = settings.longest_range_m or laser.range_max
         self._usable = settings.usable_range_m or laser.range_max - 0.01
-        self._motions: list[np.ndarray] = []  # of every call
+        self._motions: list[np.ndarray] = []  # of every call, corrected if scans correct them
         self._nodes: list[tuple[int, np.ndarray, np.ndarray]] = []  # call, poses and parents of each processed scan
 
     def update(
@@ -89,7 +91,8 @@ class ParticleSlam:
     ) -> tuple[np.ndarray, int, np.ndarray]:
         """Return the pose (3,), its revision and its covariance (3, 3) after one more scan.
 
-        The pose is that of the best particle at the last processed scan, with the odometry since then. The covariance
+        The pose is that of the best particle at the last processed scan, with the motion since then: odometry, which
+        the scans correct if ``match_every_scan``. The covariance
         is the second moment of the particles about it, by weight, and that of the match of the best one.
 
         Args:
@@ -111,9 +114,11 @@ class ParticleSlam:
             settings.turn_by_turn,
         )
         move_particles(self._key, self._calls, motion, deviations, self._poses)
-        self._since = compose(self._since, motion)
         self._gone += math.hypot(motion[0], motion[1])
         self._turned += abs(motion[2])
+        if self.settings.match_every_scan and self._nodes:
+            motion = self._corrected(motion, ranges)
+        self._since = compose(self._since, motion)
         self._elapsed += elapsed_s
         self._motions.append(motion)
         self._calls += 1
@@ -132,8 +137,8 @@ class ParticleSlam:
     def trajectory(self) -> np.ndarray:
         """Return the poses of the best particle at all calls so far, (n, 3).
 
-        Between processed scans the poses follow odometry; what it misses of the way to the next processed scan is
-        shared out by way and turning.
+        Between processed scans the poses follow the motions that the calls found; what these miss of the way to the
+        next processed scan is shared out by way and turning.
         """
         poses, calls, index = [], [], self._best
         for call, at, parents in reversed(self._nodes):
@@ -171,6 +176,26 @@ class ParticleSlam:
         self._pose = self._poses[self._best].copy()
         self._nodes.append((self._calls - 1, self._poses.copy(), parents))
         self._since, self._gone, self._turned, self._elapsed = np.zeros(3), 0.0, 0.0, 0.0
+
+    def _corrected(self, motion: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """Return the motion since the last call after the scan is matched with the map of the best particle.
+
+        The heading is that of the match. The way is odometry's unless it is wrong by a cell or more.
+
+        References: D. Hähnel, W. Burgard, D. Fox, S. Thrun, as in `_after_slip`.
+        """
+        beams, _ = self._beams(ranges)
+        pose = compose(self._pose, compose(self._since, motion))
+        window, near = window_for(beams, self.maps.resolution), near_for(len(beams), self.settings.kernel_cells)
+        maps, least = self.maps, MATCHED * len(beams)
+        poses, scores, out = pose[None].copy(), np.empty(1), np.empty(1)
+        table = maps.table[self._best : self._best + 1]
+        match_particles(table, maps.store, maps.frame, poses, beams, self._search, window, near, scores, out)
+        if scores[0] <= least:
+            return motion
+        if math.hypot(*(poses[0, :2] - pose[:2])) < maps.resolution:
+            poses[0, :2] = pose[:2]
+        return relative(compose(self._pose, self._since), poses[0])
 
     def _match_and_weigh(self, beams: np.ndarray, window: np.ndarray, near: Near) -> None:
         poses, scores, likelihoods = self._match(self._poses, beams, window, near)
