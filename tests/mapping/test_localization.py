@@ -83,7 +83,7 @@ def test_dead_reckoning_adds_errors_up():
 def test_records_are_found_by_kind_and_by_name():
     record = TypeAdapter(Localization).validate_python({"kind": "noise", "sigma_m": 0.1})
     assert record == Noise(sigma_m=0.1)
-    assert localizers.names() == ["known_map", "noise", "odometry", "truth"]
+    assert localizers.names() == ["known_map", "noise", "odometry", "slam", "truth"]
     assert localizers.get("noise")() == Noise()
     with pytest.raises(InvalidValueError, match=r"Noise\.sigma_m: must be greater than or equal to 0"):
         Noise(sigma_m=-1)

@@ -15,6 +15,7 @@ from covey.kernel import kernel
 from covey.mapping.dead_reckoning import grow
 from covey.mapping.known_map import KnownMap
 from covey.mapping.localizer import Equipment, Estimate, Localizer, LocalizerRecord, Sensed
+from covey.mapping.slam_localizer import Slam
 from covey.random import normal2, stream_key
 from covey.records import Record
 from covey.registry import Registry
@@ -69,8 +70,9 @@ class Odometry(LocalizerRecord):
 
 
 localizers.register("known_map")(KnownMap)
+localizers.register("slam")(Slam)
 
-Localization = Annotated[Truth | Noise | Odometry | KnownMap, Field(discriminator="kind")]
+Localization = Annotated[Truth | Noise | Odometry | KnownMap | Slam, Field(discriminator="kind")]
 """Any of the shipped kinds; ``kind`` selects the record."""
 
 

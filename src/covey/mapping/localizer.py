@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -88,6 +88,19 @@ class Localizer(Protocol):
 
     def update(self, sensed: Sensed) -> Estimate:
         """Return the estimates after one more step; the caller does not change their arrays."""
+        ...
+
+
+@runtime_checkable
+class HasPast(Protocol):
+    """A localizer that corrects poses of the past, so that maps follow."""
+
+    def newest(self, robot: int) -> tuple[int, bool]:
+        """Return the number of a robot's newest scan, and whether it is a key frame."""
+        ...
+
+    def past(self, robot: int, scans: Sequence[int]) -> np.ndarray:
+        """Return the poses (k, 3), in the world frame, at which a robot took some scans, as known now."""
         ...
 
 

@@ -10,12 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from covey.kernel import kernel
 from covey.mapping.exchange.map_updates import MapUpdate
-from covey.mapping.exchange.merge_rules import RULES, Rule
+from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.occupancy.belief import Beliefs
-from covey.mapping.occupancy.evidence import copied
-from covey.mapping.occupancy.tiles import TILE, show
 from covey.mapping.records import Mapping
 
 
@@ -77,10 +74,8 @@ class MirroredBeliefs(Beliefs):
 
     def put(self, robot: int, pose: np.ndarray, own: OwnTiles) -> None:
         """Store the tiles that a robot's scan from a pose (3,) changed."""
-        if len(self._store.free_slots) - self._store.used[0] < len(own.tiles):
-            self._make_room(slots=self.tile_changed.shape[1])
         self._team.mapped_pose[robot] = pose
-        put_tiles(robot, own.tiles, own.cells, self._team, self._store, RULES.index(self.rule))
+        self.put_own(robot, own.tiles, own.cells)
 
     def lacking(self, robot: int, updates: Sequence[MapUpdate]) -> OthersTiles:
         """Return the tiles of some updates that are newer than those that a robot holds."""
@@ -91,36 +86,3 @@ class MirroredBeliefs(Beliefs):
         slots = items[:, 2]
         versions = np.column_stack((items[:, :2], store.version[slots]))
         return OthersTiles(versions.astype(np.int32), store.evidence[slots])
-
-
-@kernel
-def put_tiles(robot, tiles, cells, team, store, rule):
-    """Write a robot's own evidence into its tiles, and update its map.
-
-    The store must have a free slot for each tile. Published evidence is copied before it changes.
-
-    Args:
-        robot: index of the robot.
-        tiles: int32 (k,), indices of the tiles.
-        cells: int8 (k, 1024), their evidence.
-        team, store: `TeamTiles`, `Store`.
-        rule: index in `RULES`.
-    """
-    per_row = team.occupancy.shape[2] // TILE
-    turned = False
-    for k in range(tiles.size):
-        tile = tiles[k]
-        slot = team.own[robot, tile]
-        if slot == 0 or store.version[slot] != 0:
-            slot = copied(slot, store)
-            team.own[robot, tile] = slot
-        own = store.evidence[slot]
-        for c in range(own.size):
-            own[c] = cells[k, c]
-        node = team.node[robot, tile]
-        published, joined = store.evidence[store.parts[node, robot]], store.joined[node]
-        top, left = tile // per_row * TILE, tile % per_row * TILE
-        if show(own, published, joined, store.joined[node, :0], team.occupancy[robot], top, left, rule):
-            team.changed[robot, tile] = team.version[robot] + 1
-            turned = True
-    team.version[robot] += turned

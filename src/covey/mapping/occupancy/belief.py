@@ -47,6 +47,7 @@ class Beliefs(SharedMaps):
         version: int64 (n,), grows whenever a cell of that belief changes between unknown, free and occupied.
         tile_changed: int64 (n, tiles), the version at which a cell of the tile last did so; tiles in storage order.
         clock: int64 (n, n), row i: the newest publication of each robot that i holds completely.
+        evidence_model: int64 (5,): miss, hit, lowest and highest evidence, in units of 0.05, and index of the rule.
 
     Raises:
         InvalidValueError: there are no robots or too many, the area is empty, or the maps are too large for the memory.
@@ -90,7 +91,7 @@ class Beliefs(SharedMaps):
         self.version, self.tile_changed = self._team.version, self._team.changed
         self.grid = Grid(self.occupancy[0], resolution, (*origin, 0.0))
         self._scratch = np.zeros((rows, columns), np.uint8)
-        self._model = np.array([*(units(x) for x in model + bounds), self._rule])
+        self.evidence_model = np.array([*(units(x) for x in model + bounds), self._rule])
         self._motion = np.array([self.mapping.min_motion_m, math.radians(self.mapping.min_turn_deg)])
         self._angles, self._directions = np.zeros(0), np.zeros((0, 2))
         self._steps_per_stamp = 1
@@ -152,7 +153,7 @@ class Beliefs(SharedMaps):
             limits,
             self._stamp(step),
             self.grid.frame,
-            self._model,
+            self.evidence_model,
             self._motion,
             self._scratch,
             self._team,
@@ -164,6 +165,12 @@ class Beliefs(SharedMaps):
             done, more = evidence.use_scans(robots, done, *arguments, self._store)
             used += more
         return used
+
+    def put_own(self, robot: int, tiles_of: np.ndarray, cells: np.ndarray) -> None:
+        """Replace a robot's own evidence, int8 (k, 1024), in tiles, int32 (k,)."""
+        if len(self._store.free_slots) - self._store.used[0] < len(tiles_of):
+            self._make_room(slots=self.tile_changed.shape[1])
+        evidence.put_tiles(robot, tiles_of, cells, self._team, self._store, self._rule)
 
     def moved(self, robots: np.ndarray, poses: np.ndarray) -> np.ndarray:
         """Return which robots have moved enough since their last used scan to use another one, bool (m,)."""
@@ -182,7 +189,7 @@ class Beliefs(SharedMaps):
             robots: indices of the robots, integers (m,).
             occupancy: the map.
         """
-        lowest, highest = (abs(int(bound)) for bound in self._model[2:4])
+        lowest, highest = (abs(int(bound)) for bound in self.evidence_model[2:4])
         prior = max(min(lowest, highest) - 1, 1)
         rows, columns = self.grid.shape
         evidence_of = np.select([occupancy < 0, occupancy > 50], [0, prior], -prior).astype(np.int8)

@@ -6,7 +6,7 @@ import numpy as np
 
 from covey.geometry.beams import mark_beam, sensor_in_grid
 from covey.kernel import kernel
-from covey.mapping.occupancy.tiles import TILE, TILE_CELLS, state_of
+from covey.mapping.occupancy.tiles import TILE, TILE_CELLS, show, state_of
 
 _HIT = 2
 _LONGEST_SLANT = 20.0
@@ -215,3 +215,36 @@ def use_scans(
         team.version[i] += use_marks(scratch, box, i, team, store, stamp, model)
         used += 1
     return robots.size, used
+
+
+@kernel
+def put_tiles(robot, tiles, cells, team, store, rule):
+    """Write a robot's own evidence into its tiles, and update its map.
+
+    The store must have a free slot for each tile. Published evidence is copied before it changes.
+
+    Args:
+        robot: index of the robot.
+        tiles: int32 (k,), indices of the tiles.
+        cells: int8 (k, 1024), their evidence.
+        team, store: `TeamTiles`, `Store`.
+        rule: index in `RULES`.
+    """
+    per_row = team.occupancy.shape[2] // TILE
+    turned = False
+    for k in range(tiles.size):
+        tile = tiles[k]
+        slot = team.own[robot, tile]
+        if slot == 0 or store.version[slot] != 0:
+            slot = copied(slot, store)
+            team.own[robot, tile] = slot
+        own = store.evidence[slot]
+        for c in range(own.size):
+            own[c] = cells[k, c]
+        node = team.node[robot, tile]
+        published, joined = store.evidence[store.parts[node, robot]], store.joined[node]
+        top, left = tile // per_row * TILE, tile % per_row * TILE
+        if show(own, published, joined, store.joined[node, :0], team.occupancy[robot], top, left, rule):
+            team.changed[robot, tile] = team.version[robot] + 1
+            turned = True
+    team.version[robot] += turned

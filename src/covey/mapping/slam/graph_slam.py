@@ -2,6 +2,7 @@
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -109,10 +110,20 @@ class GraphSlam:
         self._work()
         return self.pose
 
-    def trajectory(self) -> np.ndarray:
-        """Return the estimates of all scans, (N, 3), with all that is known now."""
-        frames = np.array([k for k, _ in self._held])
-        return compose(self.poses[frames], np.array([since for _, since in self._held]))
+    @property
+    def scans(self) -> int:
+        """How many scans were added."""
+        return len(self._held)
+
+    @property
+    def kept_last(self) -> bool:
+        """Whether the last scan became a key frame."""
+        return bool(self._held) and not self._held[-1][1].any()
+
+    def trajectory(self, rows: Sequence[int] | None = None) -> np.ndarray:
+        """Return the estimates of scans, (N, 3), with all that is known now; ``rows``: only of these."""
+        held = self._held if rows is None else [self._held[row] for row in rows]
+        return compose(self.poses[[k for k, _ in held]], np.array([since for _, since in held]).reshape(-1, 3))
 
     def settle(self) -> None:
         """Compare all places that wait, and solve the pose graph until it changes no more."""
@@ -177,7 +188,7 @@ class GraphSlam:
         if n:
             information = np.diag([400.0, 400.0, 400.0])
             if match is not None:
-                information = information + turned(match.information, self.pose[2])
+                information = information + turned(match.information, self.poses[-1, 2])
             self.edges.append(Edge(n - 1, n, relative(self.poses[-1], self.pose), information, False))
         self.poses = np.vstack((self.poses, self.pose))
         if self.loops:

@@ -104,7 +104,7 @@ class Loops:
             self.refused.append((k, n))
             return []
         motion = relative(slam.poses[k], match.pose)
-        information = turned(match.information, match.pose[2]) + 0.1 * np.eye(3)
+        information = turned(match.information, slam.poses[k, 2]) + 0.1 * np.eye(3)
         off = relative(slam.poses[n], match.pose)
         is_far = math.hypot(off[0], off[1]) > 0.3 or abs(off[2]) > math.radians(3.0)
         loop = Loop(k, n, motion, information, is_far)

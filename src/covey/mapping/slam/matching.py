@@ -336,7 +336,7 @@ def _refine(
 
 
 def turned(information: np.ndarray, heading: float) -> np.ndarray:
-    """Return the information of a pose in the frame of a map as that in the frame of the pose."""
+    """Return the information of a pose in the frame of a map as that in a frame of this heading [rad]."""
     c, s = math.cos(heading), math.sin(heading)
     rotation = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     return rotation @ information @ rotation.T

@@ -1,7 +1,7 @@
 """Localization and mapping: each robot's pose estimate, and the belief that its lidar fills at that estimate."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,11 @@ from covey.kernel import kernel
 from covey.mapping.dead_reckoning import turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.exchange.merge_rules import Rule
-from covey.mapping.localizer import Equipment, Localizer, Scan, Sensed
+from covey.mapping.localizer import Equipment, HasPast, Localizer, Scan, Sensed
+from covey.mapping.occupancy.apart import MirroredBeliefs
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import occupancy_on
+from covey.mapping.occupancy.rebuilding import KeptScans
 from covey.mapping.occupancy.team_mates import hide_team_mates
 from covey.mapping.records import AnyMapping, ElevationMapping
 from covey.mapping.slam.log import Laser
@@ -104,6 +106,7 @@ class LocalizationAndMapping:
         for bank in sensing.banks:
             for team in self.teams:
                 self._stand(bank, team)
+        self._kept = {robot: kept for group in self._localizers for robot, kept in self._keeping(group)}
         scans = [_scans_of(sensing, bank, team) for bank in sensing.banks for team in self.teams]
         self._scans = [scan for scan in scans if len(scan[2])]
 
@@ -189,8 +192,32 @@ class LocalizationAndMapping:
             scan = None if group.lidar is None else self._scan(group)
             estimate = group.localizer.update(Sensed(self.clock.step, self.state.pose[part].copy(), motions, scan))
             self.pose[part], self.covariance[part], self.revision[part] = estimate
+        self._correct()
         for robot, jump in self.jumps.items():
             self.pose[robot] = jump @ self.pose[robot]
+
+    def _keeping(self, group: "_Localized") -> Iterator[tuple[int, "_Kept"]]:
+        """Return what is kept of the scans of robots whose maps follow corrections, by team index."""
+        if not isinstance(group.localizer, HasPast) or group.laser is None:
+            return
+        for k, robot in enumerate(group.members.tolist()):
+            for team in self.teams:
+                if robot in team.members and isinstance(team.beliefs, Beliefs):
+                    if isinstance(team.beliefs, MirroredBeliefs):
+                        raise InvalidValueError(
+                            f"{team.beliefs.names[0]} localizes by SLAM, and a map in a process of its own cannot "
+                            "follow its corrections yet; leave `controllers: processes` out"
+                        )
+                    at = int(np.flatnonzero(team.members == robot)[0])
+                    yield robot, _Kept(group.localizer, k, KeptScans(team.beliefs, at, group.laser))
+
+    def _correct(self) -> None:
+        """Let the maps follow the poses of the past that localizers have corrected."""
+        for robot, kept in self._kept.items():
+            if self.revision[robot] != kept.revision:
+                kept.revision = int(self.revision[robot])
+                past = kept.localizer.past(kept.index, kept.scans.rows)
+                kept.scans.move(self.in_own_frames(np.full(len(past), robot), past))
 
     def _scan(self, group: "_Localized") -> Scan | None:
         """Return the newest scan for a localizer, if one has arrived since the last step."""
@@ -238,7 +265,10 @@ class LocalizationAndMapping:
         pose = self.in_own_frames(members, pose)
         since_s = 0.0 if sample is bank.newest else (self.clock.now - sample.substep) * self.clock.substep_s
         since_s = min(since_s, self.clock.step_s)
-        used = computing.takes_scans(members, beliefs.moved(robots, pose), since_s)
+        wanted = beliefs.moved(robots, pose)
+        if self._kept:
+            wanted &= np.array([self._keeps(int(i), sample is bank.samples[-1]) for i in members], bool)
+        used = computing.takes_scans(members, wanted, since_s)
         if used.any():
             picked = robots[used], rows[used], members[used], pose[used]
             computing.map(members[used], self._taking(bank, sample, beliefs, *picked), since_s)
@@ -251,7 +281,22 @@ class LocalizationAndMapping:
         if isinstance(beliefs, Elevations):
             return lambda k: scan.into(beliefs, robots[k], rows[k], pose[k], step)
         ranges = self._without_team_mates(bank, sample, rows, members)
+        for i, at, of in zip(members.tolist(), pose, ranges, strict=True) if self._kept else ():
+            if kept := self._kept.get(i):
+                kept.step = step
+                kept.scans.add(kept.localizer.newest(kept.index)[0], at, of)
         return lambda k: beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, step)
+
+    def _keeps(self, robot: int, is_newest: bool) -> bool:
+        """Return whether a robot maps with a scan: with each, or, if its map follows corrections, with key frames.
+
+        A robot that hardly moves also maps once in a second, so that it sees what changes.
+        """
+        kept = self._kept.get(robot)
+        if kept is None:
+            return True
+        is_due = (self.clock.step - kept.step) * self.clock.step_s >= 1.0
+        return is_newest and (is_due or kept.localizer.newest(kept.index)[1])
 
     def _without_team_mates(
         self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray
@@ -273,6 +318,17 @@ class LocalizationAndMapping:
                 np.full(len(members), self._reach),
             )
         return ranges
+
+
+@dataclass(eq=False)
+class _Kept:
+    """What is kept of a robot whose map follows corrections, for its localizer and its index there."""
+
+    localizer: HasPast
+    index: int
+    scans: KeptScans
+    revision: int = 0
+    step: int = -(10**9)  # in which it last mapped
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,75 @@
+"""SLAM in a simulation: poses are estimated, and the maps follow them."""
+
+import numpy as np
+import pytest
+
+import covey
+from covey.errors import InvalidValueError
+from covey.mapping.localization import Odometry, Truth
+from covey.mapping.slam_localizer import Slam
+from covey.sensors import Lidar
+from covey.sensors.odometry import GmappingNoise
+from covey.sensors.odometry import Odometry as OdometrySensor
+from covey.world.world import WALL
+
+CORNERS = [(8, -5), (8, 5), (-8, 5), (-8, -5)]
+
+
+def ring(localization, seed=0, rounds=1, **arguments):
+    """Let one robot with noisy odometry drive round a block of 12 x 6 m."""
+    empty = covey.World.empty(20, 14, resolution_m=0.1).grid
+    cells = empty.cells.copy()
+    cells[41:101, 41:161] = WALL
+    cells[61:71, 161:171] = WALL
+    sensors = (Lidar(range_m=8.0, rays=180, sigma_m=0.01), OdometrySensor(noise=GmappingNoise()))
+    robot = covey.robots.pioneer3dx().model_copy(update={"sensors": sensors})
+
+    async def tours(robot):
+        for x, y in rounds * CORNERS:
+            await robot.goto((x, y))
+
+    group = covey.Group("one", robot, [(-8, -5, 0)], localization=localization)
+    world = covey.World(empty.with_cells(cells))
+    return covey.Simulation(world, [group], tours, seed=seed, stop=covey.Stop(timeout_s=55), **arguments)
+
+
+def quality_of(sim):
+    """Drive; return the largest error of the position, and the share of known cells that are right."""
+    worst = 0.0
+    while not sim.done:
+        sim.step()
+        off = sim.localization.pose[0, :2] - sim.state.pose[0, :2]
+        worst = max(worst, float(np.hypot(*off)) if sim.clock.step > 1 else 0.0)
+    return worst, sim.close().metrics["map_quality"]
+
+
+def test_the_map_is_as_good_as_with_the_truth():
+    _, best = quality_of(ring(Truth()))
+    drifted, spoilt = quality_of(ring(Odometry()))
+    worst, quality = quality_of(ring(Slam()))
+    assert drifted > 0.5
+    assert spoilt < best - 0.1
+    assert worst < 0.5
+    assert quality > best - 0.05
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    def end():
+        sim = ring(Slam())
+        for _ in range(300):
+            sim.step()
+        belief = sim.localization.belief_of[0]
+        return sim.localization.pose.tobytes(), belief.own.tobytes()
+
+    assert end() == end()
+
+
+def test_maps_in_processes_of_their_own_cannot_follow_yet():
+    with pytest.raises(InvalidValueError, match="controllers: processes"):
+        ring(Slam(), execution={"controllers": "processes"})
+
+
+def test_slam_needs_odometry_and_a_lidar():
+    blind = covey.robots.pioneer3dx().model_copy(update={"sensors": (OdometrySensor(),)})
+    with pytest.raises(InvalidValueError, match="has no lidar sensor"):
+        covey.Group("one", blind, [(0, 0, 0)], localization=Slam())
