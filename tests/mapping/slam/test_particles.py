@@ -302,6 +302,17 @@ def test_poses_between_processed_scans_share_the_error_of_odometry():
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+def test_poses_between_processed_scans_follow_curves():
+    motions = np.random.default_rng(4).normal(0.3, 0.3, (30, 3))
+    expected = [np.array([1.0, 2.0, 3.0])]
+    for motion in motions[1:]:
+        expected.append(compose(expected[-1], motion))
+    calls = np.array([0, 7, 20])
+    found = bridged(motions, calls, np.array(expected)[calls], 0.5, 0.25)
+    np.testing.assert_allclose(found[:, :2], np.array(expected)[:, :2], atol=1e-12)
+    np.testing.assert_allclose(wrap_angle(found - expected)[:, 2], 0.0, atol=1e-12)
+
+
 def drive(count=70):
     """Return true poses of a robot on a closed way in the room, and its odometry motions with drift."""
     turn = np.linspace(0, 2 * np.pi, count)

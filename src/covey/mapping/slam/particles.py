@@ -344,16 +344,15 @@ def bridged(motions: np.ndarray, calls: np.ndarray, nodes: np.ndarray, metre: fl
     """Return poses (n, 3) at all calls from those at some: odometry between them, its error shared out.
 
     Args:
-        motions: odometry from the call before to each call, (n, 3).
+        motions: from the call before to each call, (n, 3); the first one does not count.
         calls: at which the poses are known, increasing, from 0 on, (k,).
         nodes: poses known, (k, 3).
         metre, radian: way [m] and turning [rad] that bring the same share of the error.
     """
-    odometry = np.empty_like(motions)
-    at = np.zeros(3)
-    for i, motion in enumerate(motions):
-        at = compose(at, motion) if i else at
-        odometry[i] = at
+    motions = np.vstack((np.zeros((1, 3)), motions[1:]))
+    heading = np.cumsum(motions[:, 2])
+    along = compose(np.column_stack((np.zeros((len(motions), 2)), heading - motions[:, 2])), motions)
+    odometry = np.column_stack((np.cumsum(along[:, :2], axis=0), heading))
     effort = np.hypot(motions[:, 0], motions[:, 1]) / (metre or 1.0) + np.abs(motions[:, 2]) / (radian or 1.0)
     effort = np.cumsum(effort + 1e-9)
     before = np.searchsorted(calls, np.arange(len(motions)), side="right") - 1
