@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from covey import archives
 from covey.errors import RunFolderError, UnknownNameError
-from covey.results import checked
 from covey.results.manifest import build_manifest, sha256
 from covey.results.recorder import Recorder
 from covey.results.recording import Recording
@@ -193,7 +193,7 @@ def test_an_archive_that_is_too_large_is_refused_before_it_is_unpacked(record, m
     for name, read in (("maps", "maps"), ("plans", "plans"), ("ground", "landscape")):
         np.savez_compressed(folder / f"{name}.npz", truth=np.zeros(100_000_000, np.uint8))
         assert (folder / f"{name}.npz").stat().st_size < 1_000_000
-        monkeypatch.setattr(checked, "MAX_BYTES", 99_000_000)
+        monkeypatch.setattr(archives, "MAX_BYTES", 99_000_000)
         tracemalloc.start()
         with pytest.raises(RunFolderError, match=f"{name}.npz' takes 0.1 GB when unpacked; at most 0.099 GB are all"):
             getattr(Run(folder), read)

@@ -448,6 +448,61 @@ def compare(
 
 
 @app.command
+def slam(
+    log: Path,
+    /,
+    *,
+    relations: Path | None = None,
+    out: Path | None = None,
+    method: Annotated[Literal["graph", "matching"], Parameter(show_default=False)] = "graph",
+    overrides: Annotated[
+        list[str],
+        Parameter(
+            name=["--set", "-s"],
+            negative=(),
+            show_default=False,
+            help="Change one setting, for example -s key_frame_m=0.5 or -s loops.score=0.7; docs/slam.md has all. You "
+            "can repeat this option.",
+        ),
+    ] = [],  # noqa: B006
+    resolution: float = 0.05,
+    force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
+) -> int:
+    """Find the way and the map of a robot from a recorded log (SLAM), or optimise a pose graph.
+
+    It writes a folder with the map, the trajectory, the graph, the scores and a report, and prints the main scores.
+
+    Parameters
+    ----------
+    log
+        Scans and odometry: .npz, CARMEN (.log, .clf, also .gz), or a ROS bag, which needs pip install 'covey[bags]'.
+        Or a pose graph, .g2o or .g2o.gz.
+    relations
+        CSV file of known motions between scans, to score the trajectory with.
+    out
+        Folder to write. Default: runs/slam-NAME/DATE-TIME.
+    method
+        graph (default) matches scans and closes loops; matching does not close loops.
+    resolution
+        Side of a cell of the map [m].
+    force
+        Replace the result in the folder.
+    quiet
+        Print only errors and, at the end, the path of the folder.
+    """
+    from covey.cli.slam import graph_command, is_graph, slam_command
+    from covey.scenario.overrides import parse_override
+
+    if is_graph(log):
+        given = {"--relations": relations is not None, "--set": overrides != [], "--method": method != "graph"}
+        _refuse(given, f"is for logs of scans, but {log} is a pose graph")
+        return graph_command(log, out, force, quiet)
+    changes = dict(parse_override(text) for text in overrides)
+    return slam_command(log, relations, out, method, changes, resolution, force, quiet)
+
+
+@app.command
 def robot(address: str, /, *, name: str) -> int:
     """Run one robot in this process and join a simulation that waits for it (execution.processes.nodes: join).
 

@@ -1,8 +1,6 @@
 """Read and check files that Covey wrote and that may have been damaged since."""
 
 import json
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,14 +9,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from covey.archives import DAMAGED, TooLarge, unpacked
 from covey.errors import CoveyError, RunFolderError
 from covey.lazy import pa, pl
-
-_SIGNS = (OSError, ValueError, LookupError, TypeError, EOFError, NotImplementedError, RecursionError, MemoryError)
-_OF_ARCHIVES = (zipfile.BadZipFile, zlib.error)
-
-MAX_BYTES = 4_000_000_000
-"""Largest total size of the arrays of an archive."""
 
 _PAIR = Field(min_length=2, max_length=2)  # JSON knows no tuples
 
@@ -97,25 +90,16 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """Return the arrays of an ``.npz`` file.
 
     Raises:
-        RunFolderError: they take more than `MAX_BYTES`; nothing has been unpacked.
+        RunFolderError: they take more than `covey.archives.MAX_BYTES`; nothing has been unpacked.
         ValueError: it is not an ``.npz`` file; other errors if it is damaged (see `reading`).
     """
-    with path.open("rb") as stream:
-        if not zipfile.is_zipfile(stream):
-            raise ValueError("it is not an archive of arrays")
-        with zipfile.ZipFile(stream) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        if size > MAX_BYTES:
-            raise RunFolderError(
-                f"{str(path)!r} takes {size / 1e9:.1f} GB when unpacked; at most {MAX_BYTES / 1e9:g} GB are allowed: "
-                "choose another run, or run it again and record less (record: scans_every_s, maps_every_s)"
-            )
-        stream.seek(0)
-        with np.load(stream, allow_pickle=False) as file:
-            arrays = dict(file)
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError("it is not an archive of arrays")
-    return arrays
+    try:
+        return unpacked(path)
+    except TooLarge as error:
+        raise RunFolderError(
+            f"{str(path)!r} {error}: choose another run, or run it again and record less (record: scans_every_s, "
+            "maps_every_s)"
+        ) from None
 
 
 @contextmanager
@@ -125,7 +109,7 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except CoveyError:
         raise
-    except (*_SIGNS, *_OF_ARCHIVES, pa.ArrowException, pl.exceptions.PolarsError) as error:
+    except (*DAMAGED, pa.ArrowException, pl.exceptions.PolarsError) as error:
         raise damaged(path, error) from error
 
 

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from covey.errors import InvalidValueError
+from covey.archives import DAMAGED, TooLarge, unpacked
+from covey.errors import InvalidValueError, near_file
 from covey.geometry.se2 import compose
 
 NEEDED = ("ranges", "odom", "t", "angle_min", "angle_increment", "range_max", "laser_xytheta")
@@ -49,6 +51,11 @@ class Log:
         times: stamps of the scans [s], (N,); only labels: they may step back, and may be nan.
         stream: odometry pose at every scan of the original log, (M, 3), also those that are not held.
         rows: for each row its place in ``stream``, (N,).
+        reference: poses of the robot at the scans as something better knows them, (N, 3); nan where it does not;
+            None: nothing does.
+
+    Raises:
+        InvalidValueError: shapes do not fit, a pose of the odometry is not finite, or a row is not in the stream.
     """
 
     name: str
@@ -58,9 +65,32 @@ class Log:
     times: np.ndarray
     stream: np.ndarray
     rows: np.ndarray
+    reference: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        n, beams = len(self.ranges), len(self.laser.angles)
+        shapes = {"ranges": (n, beams), "odometry": (n, 3), "times": (n,), "rows": (n,)}
+        shapes |= {"stream": (len(self.stream), 3)} | ({} if self.reference is None else {"reference": (n, 3)})
+        for name, shape in shapes.items():
+            if (found := getattr(self, name).shape) != shape:
+                raise InvalidValueError(f"the log {self.name} needs {name} of shape {shape}, not {found}")
+        if not n or not beams:
+            raise InvalidValueError(f"the log {self.name} has no scan")
+        for name in ("odometry", "stream"):
+            bad = ~np.isfinite(getattr(self, name)).all(axis=1)
+            if bad.any():
+                raise InvalidValueError(f"the log {self.name}: row {int(np.argmax(bad))} of {name} is not finite")
+        if self.rows[0] < 0 or self.rows[-1] >= len(self.stream) or (np.diff(self.rows) <= 0).any():
+            raise InvalidValueError(f"the log {self.name}: the rows of its scans do not ascend through the stream")
 
     def __len__(self) -> int:
         return len(self.ranges)
+
+    def __getitem__(self, which: np.ndarray | slice) -> "Log":
+        """Return the log of some of the scans; the stream stays."""
+        reference = None if self.reference is None else self.reference[which]
+        odometry, times = self.odometry[which], self.times[which]
+        return Log(self.name, self.laser, self.ranges[which], odometry, times, self.stream, self.rows[which], reference)
 
     def along_stream(self, poses: np.ndarray) -> np.ndarray:
         """Return poses (M, 3) along ``stream`` for poses (N, 3) of the scans: odometry bridges scans not held."""
@@ -82,23 +112,66 @@ def relative(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def load_log(path: str | Path) -> Log:
     """Read a log of the format ``.npz``.
 
+    Its arrays are ``ranges`` (N, B), ``odom`` (N, 3), ``t`` (N,), ``angle_min``, ``angle_increment``, ``range_max`` and
+    ``laser_xytheta`` (3,). It may have ``stream_odom`` (M, 3) with ``stream_index`` (N,), and a reference (N, 3),
+    ``ref_graph`` or ``ref_rbpf``.
+
     Raises:
         InvalidValueError: the file is not such a log; the message says what is missing or wrong.
     """
     path = Path(path)
     try:
-        with np.load(path) as archive:
-            held = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError) as error:
+        held = unpacked(path)
+    except FileNotFoundError as error:
+        raise InvalidValueError(f"there is no file {str(path)!r}{near_file(path)}") from error
+    except TooLarge as error:
+        raise InvalidValueError(f"{path} {error}") from error
+    except DAMAGED as error:
         raise InvalidValueError(f"{path} cannot be read as a log: {error}") from error
     missing = [name for name in NEEDED if name not in held]
     if missing:
         raise InvalidValueError(f"{path} has no {', '.join(missing)}; a log needs {', '.join(NEEDED)}")
-    ranges = np.asarray(held["ranges"])
-    beams = np.arange(ranges.shape[1])
-    angles = float(held["angle_min"]) + float(held["angle_increment"]) * beams
-    laser = Laser(angles, float(held["range_max"]), tuple(np.ravel(held["laser_xytheta"]).astype(float).tolist()))
-    odometry = np.asarray(held["odom"], np.float64)
+    known = {name: array for name, array in held.items() if name in (*NEEDED, *_OPTIONAL)}
+    if bad := [name for name, array in known.items() if array.dtype.kind not in "iuf"]:
+        raise InvalidValueError(f"{path}: {bad[0]} is not an array of numbers")
+    first, step, reach = (_number(path, name, held[name]) for name in ("angle_min", "angle_increment", "range_max"))
+    mount = np.asarray(held["laser_xytheta"], float)
+    if mount.shape != (3,) or not np.isfinite(mount).all() or not step or not reach > 0.0:
+        raise InvalidValueError(
+            f"{path}: angle_increment must not be 0, range_max must be above 0, and laser_xytheta must be three numbers"
+        )
+    ranges, odometry = held["ranges"], np.asarray(held["odom"], np.float64)
+    if ranges.ndim != 2:
+        raise InvalidValueError(f"{path}: ranges have the shape {ranges.shape}; they need a row for each scan")
+    laser = Laser(first + step * np.arange(ranges.shape[1]), reach, tuple(mount.tolist()))
     stream = np.asarray(held.get("stream_odom", odometry), np.float64)
     rows = np.asarray(held.get("stream_index", np.arange(len(odometry))), np.int64)
-    return Log(path.stem, laser, ranges, odometry, np.asarray(held["t"], np.float64), stream, rows)
+    known = [held[name] for name in ("ref_graph", "ref_rbpf") if name in held and np.isfinite(held[name]).any()]
+    reference = np.asarray(known[0], np.float64) if known else None
+    return Log(path.stem, laser, ranges, odometry, np.asarray(held["t"], np.float64), stream, rows, reference)
+
+
+_OPTIONAL = ("stream_odom", "stream_index", "ref_graph", "ref_rbpf")
+
+
+def _number(path: Path, name: str, array: np.ndarray) -> float:
+    if array.size != 1 or not np.isfinite(array).all():
+        raise InvalidValueError(f"{path}: {name} must be one number, not {array.tolist()!r:.60}")
+    return float(array.reshape(()))
+
+
+def save_log(path: str | Path, log: Log) -> None:
+    """Write a log in the format ``.npz``, as `load_log` reads it.
+
+    Raises:
+        InvalidValueError: the bearings of the beams are not evenly spaced, or there is only one.
+    """
+    step = np.diff(log.laser.angles)
+    if not len(step) or np.ptp(step) > 1e-6:
+        raise InvalidValueError(f"the log {log.name} cannot be written: its beams are not evenly spaced")
+    arrays: dict[str, Any] = {"ranges": log.ranges, "odom": log.odometry, "t": log.times}
+    arrays |= {"angle_min": log.laser.angles[0], "angle_increment": step.mean(), "range_max": log.laser.range_max}
+    arrays |= {"laser_xytheta": np.array(log.laser.mount), "stream_odom": log.stream, "stream_index": log.rows}
+    if log.reference is not None:
+        arrays["ref_graph"] = log.reference
+    np.savez_compressed(path, **arrays)

@@ -29,11 +29,13 @@ class Relations:
     Attributes:
         first, second: the poses, as rows of the trajectory, (k,).
         motion: pose of ``second`` in the frame of ``first`` x, y [m], heading [rad], (k, 3).
+        left_out: how many more there were, whose poses nobody knows.
     """
 
     first: np.ndarray
     second: np.ndarray
     motion: np.ndarray
+    left_out: int = 0
 
     def __len__(self) -> int:
         return len(self.first)
@@ -111,12 +113,13 @@ def load_relations(path: str | Path) -> Relations:
     """Read relations from a CSV file; its columns ``stream1, stream2`` are the rows of the trajectory.
 
     It also has ``dx, dy`` [m] and ``dtheta`` [rad]; other columns count for nothing. Relations with a row of -1 are
-    left out: nobody knows their place.
+    left out, and counted: nobody knows their place.
 
     Raises:
         InvalidValueError: the file is missing, lacks a column, or has a line that is wrong; the message says which.
     """
     path, needed = Path(path), ("stream1", "stream2", "dx", "dy", "dtheta")
+    left_out = 0
     rows: list[tuple[int, int]] = []
     motions: list[list[float]] = []
     try:
@@ -134,9 +137,11 @@ def load_relations(path: str | Path) -> Relations:
                     raise InvalidValueError(f"{path}, line {reader.line_num}: {error}") from error
                 if not all(map(math.isfinite, motion)):
                     raise InvalidValueError(f"{path}, line {reader.line_num}: a number is not finite")
-                if min(ends) >= 0:
-                    rows.append(ends)
-                    motions.append(motion)
+                if min(ends) < 0:
+                    left_out += 1
+                    continue
+                rows.append(ends)
+                motions.append(motion)
     except FileNotFoundError as error:
         raise InvalidValueError(f"there is no file {str(path)!r}{near_file(path)}") from error
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -144,7 +149,7 @@ def load_relations(path: str | Path) -> Relations:
     if not rows:
         raise InvalidValueError(f"{path} has no relation whose rows are known")
     first, second = np.array(rows).T
-    return Relations(first, second, np.array(motions))
+    return Relations(first, second, np.array(motions), left_out)
 
 
 def relations_of(poses: np.ndarray, first: np.ndarray, second: np.ndarray) -> Relations:

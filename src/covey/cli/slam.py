@@ -1,0 +1,159 @@
+"""`covey slam`: SLAM over a recorded log, or the optimum of a pose graph."""
+
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+
+from covey.cli.bar import TextBar
+from covey.cli.exit_codes import INTERRUPTED
+from covey.cli.progress import clock
+from covey.cli.tables import print_metrics
+from covey.errors import InvalidValueError
+from covey.experiments.logs.folder import check_place, write_graph_folder, write_log_folder
+from covey.experiments.logs.scores import headlines, scores_of
+from covey.mapping.map_of_scans import map_of
+from covey.mapping.slam.following import follow
+from covey.mapping.slam.g2o import read_g2o
+from covey.mapping.slam.graph_slam import GraphSettings
+from covey.mapping.slam.pose_graph import optimise
+from covey.mapping.slam.reading import read_log
+from covey.mapping.slam.scores import load_relations
+from covey.records import as_record
+from covey.scenario.folders import fresh_folder
+
+Method = Literal["graph", "matching"]
+_REFRESH_S, _LINE_S = 0.1, 10.0
+
+
+def is_graph(path: Path) -> bool:
+    """Return whether a file is a pose graph, by its name."""
+    return path.name.lower().endswith((".g2o", ".g2o.gz"))
+
+
+def slam_command(
+    path: Path,
+    relations: Path | None,
+    out: Path | None,
+    method: Method,
+    changes: Mapping[str, Any],
+    resolution_m: float,
+    force: bool,
+    quiet: bool,
+) -> int:
+    """Run SLAM over a log, write its folder, and print the main scores."""
+    if not 0.005 <= resolution_m <= 10.0:
+        raise InvalidValueError(f"--resolution is {resolution_m:g}; a cell has a side of 0.005 to 10 m")
+    settings = settings_of(changes, method)
+    if out is not None:
+        check_place(out, overwrite=force)
+    log = read_log(path)
+    known = None if relations is None else load_relations(relations)
+    with nullcontext() if quiet else Progress(len(log)) as bar:
+        try:
+            found = follow(log, settings, None if bar is None else bar.observe)
+        except KeyboardInterrupt:
+            print("interrupted; nothing was written", file=sys.stderr)
+            return INTERRUPTED
+        scored = scores_of(log, found, known)
+        scored.plain["method"] = method
+        say = (lambda _text, _done: None) if bar is None else bar.show
+        say("drawing the map", 0.0)
+        rows = found.key_rows
+        grid = map_of(log.laser, found.slam.poses, log.ranges[rows], resolution_m, settings.range_m)
+        with nullcontext(out) if out is not None else fresh_folder(f"slam-{log.name}") as folder:
+            write_log_folder(folder, log, found, grid, scored, settings, say)
+    if not quiet:
+        print_metrics(headlines(scored.plain))
+        for remark in scored.remarks:
+            print(remark)
+    _print_folder(folder, quiet)
+    return 0
+
+
+def graph_command(path: Path, out: Path | None, force: bool, quiet: bool) -> int:
+    """Optimise a pose graph, write its folder, and print its cost before and after."""
+    if out is not None:
+        check_place(out, overwrite=force)
+    graph = read_g2o(path)
+    name = path.name.lower().removesuffix(".gz").removesuffix(".g2o")
+    try:
+        before = optimise(graph, start="given", iterations=0)
+        began = time.perf_counter()
+        after = optimise(graph)
+        took = time.perf_counter() - began
+    except InvalidValueError as error:
+        raise InvalidValueError(f"{path}: {error} (poses are counted from 0, in the order of their ids)") from error
+    outcome = {
+        "poses": (len(graph.poses), ""),
+        "relations": (len(graph.first), ""),
+        "cost_before": (float(before.cost), "squared errors, by information; of the file"),
+        "cost_after": (float(after.cost), "the same, of the poses found"),
+        "iterations": (after.iterations, "linear systems solved"),
+        "converged": (bool(after.converged), "whether more steps would change nothing"),
+        "seconds": (took, "on this machine"),
+    }
+    with nullcontext(out) if out is not None else fresh_folder(f"slam-{name}") as folder:
+        write_graph_folder(folder, name, graph, replace(graph, poses=after.poses), outcome)
+    if not quiet:
+        print_metrics(outcome)
+    _print_folder(folder, quiet)
+    return 0
+
+
+def settings_of(changes: Mapping[str, Any], method: Method) -> GraphSettings:
+    """Return the settings for what was typed after ``--set``.
+
+    Raises:
+        InvalidValueError: there is no such setting, a value is not allowed, or it belongs to another method.
+    """
+    plain: dict[str, Any] = {}
+    for path, value in changes.items():
+        first, dot, below = path.partition(".")
+        if not dot:
+            plain[first] = value
+        elif isinstance(plain.setdefault(first, {}), dict):
+            plain[first][below] = value
+    if method == "matching":
+        if "loops" in plain:
+            raise InvalidValueError("--method matching closes no loops; leave out --set loops…, or take --method graph")
+        plain["loops"] = None
+    return as_record(GraphSettings, plain, "--set")
+
+
+class Progress(TextBar):
+    """Shows how many scans are done, how fast, and the time left: a bar in a terminal, lines elsewhere."""
+
+    def __init__(self, scans: int):
+        super().__init__()
+        self._scans, self._began, self._next = scans, time.perf_counter(), 0.0
+        self._first = 0
+
+    def __enter__(self):
+        super().__enter__()
+        self.show("getting ready (the first run compiles its kernels; later runs load them)", 0.0)
+        return self
+
+    def observe(self, done: int) -> None:
+        """Take in the number of scans done."""
+        now = time.perf_counter()
+        if self._first == 0 and done >= min(100, self._scans):  # kernels are compiled or loaded by then
+            self._first, self._began = done, now
+        if now < self._next and done < self._scans:
+            return
+        self._next = now + (_REFRESH_S if self.in_terminal else _LINE_S)
+        line = f"{done}/{self._scans} scans"
+        if self._first and done > self._first:
+            rate = (done - self._first) / (now - self._began)
+            line += f"  {rate:.0f} scans/s  about {clock((self._scans - done) / rate)} to go"
+        self.show(line, done / self._scans)
+
+
+def _print_folder(folder: Path, quiet: bool) -> None:
+    say = Console(highlight=False, soft_wrap=True, markup=False).print
+    say(f"{folder}" if quiet else f"\nfolder  {folder} (report.html shows it)")

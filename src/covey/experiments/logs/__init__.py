@@ -1,0 +1,1 @@
+"""SLAM over recorded logs, and pose graphs: scores, files and a page."""

@@ -1,0 +1,60 @@
+"""The map that scans at known poses show."""
+
+import math
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.geometry.grid import Grid
+from covey.mapping.exchange.shared_maps import MAX_CELLS
+from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.records import Mapping
+from covey.mapping.slam.log import Laser
+
+_MARGIN_M = 0.5
+_BATCH = 50  # scans that are drawn at a time
+
+
+def map_of(laser: Laser, poses: np.ndarray, ranges: np.ndarray, resolution_m: float, range_m: float) -> Grid:
+    """Return the map that scans show: int8, -1 unknown, 0 free, 100 occupied.
+
+    Args:
+        laser: the lidar.
+        poses: of the robot at the scans, (n, 3).
+        ranges: the scans [m], (n, B); what is no return says nothing about the place.
+        resolution_m: side of a cell [m].
+        range_m: returns beyond it only clear the cells up to it [m].
+
+    Raises:
+        InvalidValueError: the map would be too large.
+    """
+    reach = min(range_m, laser.range_max) + _MARGIN_M + math.hypot(laser.mount[0], laser.mount[1])
+    low, high = poses[:, :2].min(axis=0) - reach, poses[:, :2].max(axis=0) + reach
+    low = resolution_m * np.floor(low / resolution_m)
+    if np.prod((high - low) / resolution_m) > MAX_CELLS:
+        wide, tall = high - low
+        raise InvalidValueError(
+            f"a map of {wide:.0f} m x {tall:.0f} m has more than {MAX_CELLS:,} cells of {resolution_m:g} m: take a "
+            "coarser --resolution"
+        )
+    mapping = Mapping(resolution_m=resolution_m, max_range_m=range_m)
+    beliefs = Beliefs(["map"], tuple(high - low), tuple(low), mapping)
+    for first in range(0, len(poses), _BATCH):
+        part = slice(first, first + _BATCH)
+        scans = np.where(laser.returns(ranges[part]), ranges[part], np.nan)
+        robots = np.zeros(len(scans), np.int64)
+        beliefs.update(robots, poses[part], scans, laser.angles, laser.mount, laser.range_max, 0)
+    return _cropped(beliefs.grid)
+
+
+def _cropped(grid: Grid) -> Grid:
+    """Return the part of a map that is known, with a margin of a few cells."""
+    known = grid.cells >= 0
+    if not known.any():
+        return grid
+    (top, bottom), (left, right) = (
+        (max(0, int(found[0]) - 4), int(found[-1]) + 5) for found in map(np.flatnonzero, (known.any(1), known.any(0)))
+    )
+    x, y, yaw = grid.origin
+    corner = (x + left * grid.resolution, y + top * grid.resolution, yaw)
+    return Grid(np.array(grid.cells[top:bottom, left:right]), grid.resolution, corner)

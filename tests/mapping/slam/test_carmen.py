@@ -1,0 +1,110 @@
+"""CARMEN logs: what their lines mean, and what is wrong with them."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from covey.errors import InvalidValueError
+from covey.mapping.slam.carmen import read_carmen
+from covey.mapping.slam.reading import read_log
+
+
+def flaser(ranges, laser, robot, stamp):
+    words = ["FLASER", len(ranges), *ranges, *laser, *robot, stamp, "host", stamp]
+    return " ".join(map(str, words)) + "\n"
+
+
+def robot_laser(ranges, laser, robot, stamp, remissions=()):
+    head = ["ROBOTLASER1", 0, -1.0, 2.0, 1.0, 30.0, 0.01, 0, len(ranges), *ranges]
+    middle = [] if remissions is None else [len(remissions), *remissions]
+    words = [*head, *middle, *laser, *robot, 0.1, 0.2, 0.3, 0.4, 0.5, stamp, "host", stamp]
+    return " ".join(map(str, words)) + "\n"
+
+
+def written(folder, *lines, name="a.log"):
+    path = folder / name
+    path.write_text("# CARMEN Logfile\n" + "".join(lines))
+    return path
+
+
+def test_the_beams_of_an_old_laser_span_half_a_turn(tmp_path):
+    for n, last in ((180, 89.0), (181, 90.0), (361, 90.0)):
+        log = read_carmen(written(tmp_path, flaser([1.0] * n, (0, 0, 0), (0, 0, 0), 5)))
+        assert np.degrees(log.laser.angles[[0, -1]]) == pytest.approx([-90.0, last])
+    resolution = "PARAM laser_front_laser_resolution 0.25 host 0\n"
+    log = read_carmen(written(tmp_path, resolution, flaser([1.0] * 401, (0, 0, 0), (0, 0, 0), 5)))
+    assert np.degrees(log.laser.angles[[0, -1]]) == pytest.approx([-50.0, 50.0])
+
+
+def test_order_counts_and_stamps_are_labels(tmp_path):
+    lines = [flaser([1.0, 2.0], (k, 0, 0), (k, 0, 0), stamp) for k, stamp in enumerate((3.0, 2.5, "lost"))]
+    log = read_log(written(tmp_path, *lines, name="b.clf"))
+    assert (log.name, log.odometry[:, 0].tolist()) == ("b", [0.0, 1.0, 2.0])
+    np.testing.assert_array_equal(log.times, [3.0, 2.5, np.nan])
+
+
+@pytest.mark.parametrize("remissions", [None, (), (7, 8, 9)])
+def test_a_newer_laser_says_where_it_is(tmp_path, remissions):
+    poses = [(0.0, 0.0, 0.0), (2.0, 1.0, np.pi / 2)]
+    lasers = [(0.5, 0.0, 0.0), (2.0, 1.5, np.pi / 2)]  # half a metre ahead
+    lines = [
+        robot_laser([1.0, 2.0, 3.0], laser, robot, 4.0, remissions) for laser, robot in zip(lasers, poses, strict=True)
+    ]
+    log = read_carmen(written(tmp_path, *lines))
+    np.testing.assert_allclose(log.odometry, poses)
+    assert log.laser.mount == pytest.approx((0.5, 0.0, 0.0))
+    assert (log.laser.angles.tolist(), log.laser.range_max) == ([-1.0, 0.0, 1.0], 30.0)
+    assert log.times.tolist() == [4.0, 4.0]
+    assert log.reference is None
+
+
+def test_poses_that_drift_apart_are_those_of_a_corrected_log(tmp_path):
+    offset = "PARAM robot_frontlaser_offset -0.04 host 0\n"
+    lines = [flaser([1.0, 2.0], (0.9 * k, 0, 0), (k, 0, 0), k) for k in range(4)]
+    log = read_carmen(written(tmp_path, offset, *lines))
+    assert log.laser.mount == (-0.04, 0.0, 0.0)
+    assert log.reference is not None
+    np.testing.assert_allclose(log.reference[:, 0], [0.0, 0.9, 1.8, 2.7])
+
+
+def test_a_raw_laser_has_the_odometry_before_it(tmp_path):
+    raw = "RAWLASER1 0 -1.0 2.0 1.0 30.0 0.01 0 3 1 2 3 0 9.5 host 9.5\n"
+    log = read_carmen(written(tmp_path, "ODOM 1 2 0.5 0 0 0 9 host 9\n", raw, "ODOM 3 4 0.5 0 0 0 9 host 9\n", raw))
+    assert log.odometry.tolist() == [[1.0, 2.0, 0.5], [3.0, 4.0, 0.5]]
+    with pytest.raises(InvalidValueError, match="line 2: a scan needs odometry; no ODOM line comes before it"):
+        read_carmen(written(tmp_path, raw))
+
+
+def test_a_log_may_be_compressed(tmp_path):
+    text = flaser([1.0, 2.0], (0, 0, 0), (0, 0, 0), 1) * 50
+    (tmp_path / "c.log.gz").write_bytes(gzip.compress(text.encode()))
+    assert (read_log(tmp_path / "c.log.gz").name, len(read_log(tmp_path / "c.log.gz"))) == ("c", 50)
+    (tmp_path / "c.log.gz").write_bytes(gzip.compress(text.encode())[:-12])
+    with pytest.raises(InvalidValueError, match=r"c\.log\.gz is cut off after line"):
+        read_log(tmp_path / "c.log.gz")
+
+
+GOOD = flaser([1.0, 2.0], (0, 0, 0), (0, 0, 0), 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ((GOOD, GOOD[:20]), "line 3: FLASER: it ends too early; is the file cut off"),
+        ((GOOD, "FLASER 9 1 2\n"), "line 3: FLASER: it ends too early; is the file cut off"),
+        ((GOOD, "FLASER 2 1 x 0 0 0 0 0 0 1 host 1\n"), "line 3: FLASER: could not convert string to float"),
+        ((GOOD, "FLASER 2 1 2 0 0 0 0 nan 0 1 host 1\n"), "line 3: FLASER: 'nan' is not finite"),
+        ((GOOD, flaser([1.0], (0, 0, 0), (0, 0, 0), 1)), "line 3: its beams are not those of line 2"),
+        (("ODOM 1 2\n",), "line 2: ODOM: it ends too early"),
+        (("ODOM 1 2 3 0 0 0 0 h 0\n",), "has no scan: no line begins with ROBOTLASER1, FLASER, RAWLASER1"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path, lines, said):
+    with pytest.raises(InvalidValueError, match=said):
+        read_carmen(written(tmp_path, *lines))
+
+
+def test_a_range_that_is_no_number_is_no_return(tmp_path):
+    log = read_carmen(written(tmp_path, flaser(["nan", 2.0], (0, 0, 0), (0, 0, 0), 1)))
+    assert log.laser.returns(log.ranges).tolist() == [[False, True]]
