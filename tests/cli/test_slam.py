@@ -8,11 +8,13 @@ import pytest
 import yaml
 from PIL import Image
 
+import covey
 from covey.cli import main
 from covey.geometry.se2 import compose
 from covey.mapping.slam.g2o import read_g2o, write_g2o
 from covey.mapping.slam.log import Laser, Log, relative, save_log
 from covey.mapping.slam.pose_graph import PoseGraph
+from covey.world.world import WALL
 
 SIZE_M = (6.0, 4.0)
 
@@ -91,6 +93,9 @@ def test_the_map_has_the_walls_of_the_room(recorded):
     assert np.percentile(np.abs(inside), 95) < 0.1
     assert (pixels == 254).sum() * 0.05**2 == pytest.approx(24.0, rel=0.1)
     assert set(np.unique(pixels)) == {0, 205, 254}
+    world = covey.World.from_file(folder / "out" / "map.yaml")
+    assert (world.grid.shape, world.grid.origin) == (pixels.shape, tuple(header["origin"]))
+    np.testing.assert_array_equal(world.grid.cells == WALL, pixels == 0)
 
 
 def test_trajectory_files_hold_the_same_poses(recorded):

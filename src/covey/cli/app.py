@@ -461,7 +461,7 @@ def slam(
             name=["--set", "-s"],
             negative=(),
             show_default=False,
-            help="Change one setting, for example -s key_frame_m=0.5 or -s loops.score=0.7; docs/slam.md has all. You "
+            help="Change one setting, for example -s key_frame_m=0.5 or -s loops.score=0.7; the report lists all. You "
             "can repeat this option.",
         ),
     ] = [],  # noqa: B006
