@@ -13,7 +13,7 @@ from covey.mapping.slam.local_map import LocalMap, local_map, normals_of, place_
 from covey.mapping.slam.log import Laser, relative
 from covey.mapping.slam.loops import Loops, LoopSettings
 from covey.mapping.slam.matching import Match, refine, search, start_for, turned
-from covey.mapping.slam.pose_graph import Optimised, PoseGraph, optimise
+from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
 from covey.records import Record
 
 _LEAST_WINDOW_M, _LEAST_WINDOW_RAD = 0.3, 0.05
@@ -88,6 +88,8 @@ class GraphSlam:
         self._place: LocalMap | None = None
         self._spread = np.zeros((3, 3))  # covariance of the odometry since the last match
         self._waiting: deque[tuple[int, int]] = deque()  # pairs of places to compare
+        self._tied = np.zeros((3, 3))  # information of the motion since the last key frame, in its frame
+        self._known = np.zeros((3, 3))  # covariance of the last key frame
         self._unsettled = 0  # loops that are not in the poses yet
         self._solving: tuple[PoseGraph, Optimised] | None = None
 
@@ -96,19 +98,32 @@ class GraphSlam:
         s = self.settings
         points, normals = self._points(ranges)
         if not self.frames:
-            self._keep(points, normals, None)
+            self._keep(points, normals)
             return self.pose
         guess = compose(self.pose, np.asarray(motion, np.float64))
         self._widen(motion)
         match = self._match(points, normals, guess)
         self.pose = guess if match is None else match.pose
+        self._tied = np.diag([400.0, 400.0, 400.0])
+        if match is not None:
+            self._tied += turned(match.information, self.poses[-1, 2])
         since = relative(self.poses[-1], self.pose)
         if math.hypot(since[0], since[1]) > s.key_frame_m or abs(since[2]) > math.radians(s.key_frame_deg):
-            self._keep(points, normals, match)
+            self._keep(points, normals)
         else:
             self._held.append((len(self.frames) - 1, since))
         self._work()
         return self.pose
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Covariance (3, 3) of the pose in the frame of the map, given the first pose.
+
+        To first order: that of the last key frame in the graph as it was solved last, grown since with each relation.
+        """
+        if self.kept_last or not self._held:
+            return self._known
+        return _carried(self._known, self.poses[-1], self.pose, self._tied)
 
     @property
     def scans(self) -> int:
@@ -180,16 +195,14 @@ class GraphSlam:
         self._spread = np.zeros((3, 3))
         return match
 
-    def _keep(self, points: np.ndarray, normals: np.ndarray, match: Match | None) -> None:
+    def _keep(self, points: np.ndarray, normals: np.ndarray) -> None:
         """Make the newest scan a key frame."""
         n = len(self.frames)
         self._held.append((n, np.zeros(3)))
         self.frames.append(KeyFrame(points, normals))
         if n:
-            information = np.diag([400.0, 400.0, 400.0])
-            if match is not None:
-                information = information + turned(match.information, self.poses[-1, 2])
-            self.edges.append(Edge(n - 1, n, relative(self.poses[-1], self.pose), information, False))
+            self._known = _carried(self._known, self.poses[-1], self.pose, self._tied)
+            self.edges.append(Edge(n - 1, n, relative(self.poses[-1], self.pose), self._tied, False))
         self.poses = np.vstack((self.poses, self.pose))
         if self.loops:
             self._waiting.extend(self.loops.candidates(n))
@@ -217,7 +230,7 @@ class GraphSlam:
             graph, before = self._solving
             done = optimise(graph, start=before, robust=10.0, robust_edges=self._is_loop(graph), iterations=1)
             if done.converged or done.iterations == 0:
-                self._take(done)
+                self._take(graph, done)
             else:
                 self._solving = graph, done
         elif self._unsettled >= 10 or (at_once and self._unsettled):
@@ -228,13 +241,25 @@ class GraphSlam:
     def _is_loop(self, graph: PoseGraph) -> np.ndarray:
         return np.array([edge.is_loop for edge in self.edges[: len(graph.first)]])
 
-    def _take(self, done: Optimised) -> None:
+    def _take(self, graph: PoseGraph, done: Optimised) -> None:
         """Take over solved poses; what came since then moves with the last of them."""
         last = len(done.poses) - 1
         since = relative(self.poses[last], np.vstack((self.poses[last + 1 :], self.pose)))
         later = compose(done.poses[last], since)
         self.poses, self.pose = np.vstack((done.poses, later[:-1])), later[-1]
+        self._known = covariances(graph, done.poses, [last], weights=done.weights)[0]
+        for edge in self.edges[len(graph.first) :]:
+            if not edge.is_loop:
+                ends = self.poses[edge.first], self.poses[edge.second]
+                self._known = _carried(self._known, *ends, edge.information)
         self.revision += 1
         self._solving = None
         n = len(self.frames) - 1
         self._place = self.around(self._nearby(n), self.pose)
+
+
+def _carried(covariance: np.ndarray, first: np.ndarray, second: np.ndarray, information: np.ndarray) -> np.ndarray:
+    """Return the covariance (3, 3) of a pose, from that of another and the information of the motion in its frame."""
+    dx, dy = second[0] - first[0], second[1] - first[1]
+    by_first = np.array([[1.0, 0.0, -dy], [0.0, 1.0, dx], [0.0, 0.0, 1.0]])
+    return by_first @ covariance @ by_first.T + turned(np.linalg.inv(information), -first[2])
