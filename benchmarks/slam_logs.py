@@ -26,7 +26,7 @@ from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
 from covey.mapping.slam.local_map import normals_of
 from covey.mapping.slam.log import Laser, Log, load_log, relative
 from covey.mapping.slam.matching import refine, search, start_for
-from covey.mapping.slam.pose_graph import optimise
+from covey.mapping.slam.pose_graph import covariances, optimise
 from covey.mapping.slam.scores import PoseErrors, displacement_errors, load_relations
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data" / "slam"
@@ -65,7 +65,8 @@ def compiled(log: Log, settings: GraphSettings) -> None:
             break
     if slam.loops:
         slam.loops.compare(0, len(slam.frames) - 1)
-        optimise(slam.graph(), robust=10.0, start="given")
+        graph = slam.graph()
+        covariances(graph, optimise(graph, start="given", robust=10.0).poses, [1])
 
 
 def measure(folder: Path, name: str, loops: bool) -> str:
