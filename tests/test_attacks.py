@@ -7,7 +7,8 @@ from attacks import bounded, controllers, kills, pages, ports, starts
 
 
 @pytest.mark.parametrize(
-    ("module", "cases"), [("scenarios", 60), ("maps", 150), ("event_lines", 6), ("mjcf", 4), ("commands", 8)]
+    ("module", "cases"),
+    [("scenarios", 60), ("maps", 150), ("event_lines", 6), ("mjcf", 4), ("commands", 8), ("logs", 60)],
 )
 def test_whatever_is_given_is_taken_or_refused_in_words(module, cases):
     if module == "mjcf":

@@ -30,6 +30,8 @@ def unpacked(path: Path) -> dict[str, np.ndarray]:
         if not zipfile.is_zipfile(stream):
             raise ValueError("it is not an archive of arrays")
         with zipfile.ZipFile(stream) as archive:
+            if any(member.flag_bits & 1 for member in archive.infolist()):
+                raise ValueError("it is encrypted")
             size = sum(member.file_size for member in archive.infolist())
         if size > MAX_BYTES:
             raise TooLarge(f"takes {size / 1e9:.1f} GB when unpacked; at most {MAX_BYTES / 1e9:g} GB are allowed")

@@ -226,6 +226,14 @@ def test_a_graph_that_is_not_connected_is_told(tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+def test_numbers_without_end_are_told(tmp_path, capsys):
+    graph = square()
+    graph.poses[1, 0] = 1e200
+    write_g2o(tmp_path / "far.g2o", graph)
+    assert main(["slam", str(tmp_path / "far.g2o"), "--out", str(tmp_path / "out")]) == 2
+    assert "far.g2o: its numbers are too large; its cost is not finite" in capsys.readouterr().err
+
+
 def test_help_names_formats_and_outcome(capsys):
     assert main(["slam", "--help"]) == 0
     said = " ".join(capsys.readouterr().out.split())

@@ -1,5 +1,6 @@
 """`covey slam`: SLAM over a recorded log, or the optimum of a pose graph."""
 
+import math
 import sys
 import time
 from collections.abc import Mapping
@@ -89,6 +90,8 @@ def graph_command(path: Path, out: Path | None, force: bool, quiet: bool) -> int
         took = time.perf_counter() - began
     except InvalidValueError as error:
         raise InvalidValueError(f"{path}: {error} (poses are counted from 0, in the order of their ids)") from error
+    if not math.isfinite(before.cost + after.cost):
+        raise InvalidValueError(f"{path}: its numbers are too large; its cost is not finite")
     outcome = {
         "poses": (len(graph.poses), ""),
         "relations": (len(graph.first), ""),

@@ -75,6 +75,7 @@ def arrays(**others):
     [
         ({"odom": np.zeros((3, 3))}, r"needs odometry of shape \(2, 3\), not \(3, 3\)"),
         ({"odom": np.array([[0.0, 0, 0], [np.nan, 0, 0]])}, "row 1 of odometry is not finite"),
+        ({"odom": np.full((2, 3), 1e300)}, "row 0 of odometry is not finite, or beyond 1e[+]09"),
         ({"t": np.zeros(5)}, r"needs times of shape \(2,\)"),
         ({"ranges": np.ones(6)}, "they need a row for each scan"),
         ({"ranges": np.ones((0, 3)), "odom": np.zeros((0, 3)), "t": np.zeros(0)}, "has no scan"),
@@ -99,6 +100,15 @@ def test_a_log_that_is_too_large_is_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "MAX_BYTES", 7_900_000)
     with pytest.raises(InvalidValueError, match=r"takes 0\.0 GB when unpacked; at most 0\.0079 GB"):
         load_log(tmp_path / "e.npz")
+
+
+def test_a_log_that_is_encrypted_is_told(tmp_path):
+    np.savez(tmp_path / "h.npz", **arrays())
+    data = bytearray((tmp_path / "h.npz").read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1  # the flag, in the directory of the archive
+    (tmp_path / "h.npz").write_bytes(data)
+    with pytest.raises(InvalidValueError, match=r"h\.npz cannot be read as a log: it is encrypted"):
+        load_log(tmp_path / "h.npz")
 
 
 def test_a_log_survives_being_written_and_read(tmp_path):

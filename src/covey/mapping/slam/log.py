@@ -11,6 +11,8 @@ from covey.errors import InvalidValueError, near_file
 from covey.geometry.se2 import compose
 
 NEEDED = ("ranges", "odom", "t", "angle_min", "angle_increment", "range_max", "laser_xytheta")
+MOST = 1e9
+"""Numbers of poses are smaller [m, rad]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +79,11 @@ class Log:
         if not n or not beams:
             raise InvalidValueError(f"the log {self.name} has no scan")
         for name in ("odometry", "stream"):
-            bad = ~np.isfinite(getattr(self, name)).all(axis=1)
+            bad = ~(np.abs(getattr(self, name)) < MOST).all(axis=1)
             if bad.any():
-                raise InvalidValueError(f"the log {self.name}: row {int(np.argmax(bad))} of {name} is not finite")
+                raise InvalidValueError(
+                    f"the log {self.name}: row {int(np.argmax(bad))} of {name} is not finite, or beyond {MOST:g}"
+                )
         if self.rows[0] < 0 or self.rows[-1] >= len(self.stream) or (np.diff(self.rows) <= 0).any():
             raise InvalidValueError(f"the log {self.name}: the rows of its scans do not ascend through the stream")
 
@@ -136,7 +140,7 @@ def load_log(path: str | Path) -> Log:
         raise InvalidValueError(f"{path}: {bad[0]} is not an array of numbers")
     first, step, reach = (_number(path, name, held[name]) for name in ("angle_min", "angle_increment", "range_max"))
     mount = np.asarray(held["laser_xytheta"], float)
-    if mount.shape != (3,) or not np.isfinite(mount).all() or not step or not reach > 0.0:
+    if mount.shape != (3,) or not (np.abs(mount) < MOST).all() or not step or not reach > 0.0:
         raise InvalidValueError(
             f"{path}: angle_increment must not be 0, range_max must be above 0, and laser_xytheta must be three numbers"
         )

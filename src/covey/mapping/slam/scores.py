@@ -19,7 +19,7 @@ import numpy as np
 from covey.errors import InvalidValueError, near_file
 from covey.geometry.se2 import compose, wrap_angle
 from covey.lazy import stats
-from covey.mapping.slam.log import relative
+from covey.mapping.slam.log import MOST, relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +135,10 @@ def load_relations(path: str | Path) -> Relations:
                     ends, motion = (int(line["stream1"]), int(line["stream2"])), [float(line[n]) for n in needed[2:]]
                 except (TypeError, ValueError) as error:
                     raise InvalidValueError(f"{path}, line {reader.line_num}: {error}") from error
-                if not all(map(math.isfinite, motion)):
-                    raise InvalidValueError(f"{path}, line {reader.line_num}: a number is not finite")
+                if not all(abs(number) < MOST for number in motion):
+                    raise InvalidValueError(
+                        f"{path}, line {reader.line_num}: a number is not finite, or beyond {MOST:g}"
+                    )
                 if min(ends) < 0:
                     left_out += 1
                     continue
