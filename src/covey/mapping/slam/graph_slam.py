@@ -135,10 +135,14 @@ class GraphSlam:
         """Whether the last scan became a key frame."""
         return bool(self._held) and not self._held[-1][1].any()
 
-    def trajectory(self, rows: Sequence[int] | None = None) -> np.ndarray:
-        """Return the estimates of scans, (N, 3), with all that is known now; ``rows``: only of these."""
+    def trajectory(self, rows: Sequence[int] | None = None, poses: np.ndarray | None = None) -> np.ndarray:
+        """Return the estimates of scans, (N, 3), with all that is known now; ``rows``: only of these.
+
+        ``poses`` (n, 3) of the key frames count instead of its own, such as those of a team.
+        """
         held = self._held if rows is None else [self._held[row] for row in rows]
-        return compose(self.poses[[k for k, _ in held]], np.array([since for _, since in held]).reshape(-1, 3))
+        frames = (self.poses if poses is None else poses)[[k for k, _ in held]]
+        return compose(frames, np.array([since for _, since in held]).reshape(-1, 3))
 
     def settle(self) -> None:
         """Compare all places that wait, and solve the pose graph until it changes no more."""

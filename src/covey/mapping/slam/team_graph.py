@@ -1,0 +1,158 @@
+"""The pose graph of a team: which robots are joined by relations that agree, and the poses of all, solved in slices."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from covey.geometry.se2 import compose, inverse, wrap_angle
+from covey.mapping.slam.consistency import Track, largest_consistent, pair_distances
+from covey.mapping.slam.graph_slam import Edge
+from covey.mapping.slam.log import relative
+from covey.mapping.slam.pose_graph import Optimised, PoseGraph, optimise
+from covey.mapping.slam.team_news import Relation, Trail
+
+ROBUST = 10.0  # chi-squared up to which a loop or a relation counts fully
+NOISE = 4.0  # the covariances of steps times this: errors of successive matches are not independent
+FLOOR = np.diag([0.03**2, 0.03**2, 0.01**2])  # of the covariance of a relation: what its matching does not know
+_FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
+_RIVAL = 1.3  # a set of relations needs so many times the weight of any other
+PLACE = 10  # key frames; relations farther apart than this are from different places
+
+
+class Solving:
+    """Poses of some robots, joined by relations, solved one linear system at a time.
+
+    Args:
+        trails: the robots, by number; the first key frame of the lowest stays.
+        poses: where to begin, (n, 3) for each robot.
+        relations: between them.
+        trusted: whether the relations first count fully, before they have a robust kernel as loops have.
+    """
+
+    def __init__(
+        self,
+        trails: Mapping[int, Trail],
+        poses: Mapping[int, np.ndarray],
+        relations: Sequence[Relation] = (),
+        trusted: bool = False,
+    ):
+        self.robots = sorted(poses)
+        self.counts = [len(poses[r]) for r in self.robots]
+        start = dict(zip(self.robots, np.cumsum([0, *self.counts]).tolist(), strict=False))
+        ends: list[tuple[int, int]] = []
+        edges: list[Edge | Relation] = []
+        loop: list[bool] = []
+        for r in self.robots:
+            mine = [edge for edge in trails[r].edges if max(edge.first, edge.second) < len(poses[r])]
+            ends += [(start[r] + edge.first, start[r] + edge.second) for edge in mine]
+            loop += [edge.is_loop for edge in mine]
+            edges += mine
+        held = [x for x in relations if x.first < len(poses[x.a]) and x.second < len(poses[x.b])]
+        ends += [(start[x.a] + x.first, start[x.b] + x.second) for x in held]
+        edges += held
+        first, second = np.array(ends).T
+        motion, information = np.array([e.motion for e in edges]), np.array([e.information for e in edges])
+        self._graph = PoseGraph(np.vstack([poses[r] for r in self.robots]), first, second, motion, information)
+        self._loops = np.array(loop + [True] * len(held))
+        self._phases = [self._loops]
+        if trusted:
+            self._phases.insert(0, np.array(loop + [False] * len(held)))
+        self._done: Optimised | None = None
+
+    def step(self) -> dict[int, np.ndarray] | None:
+        """Solve one linear system; return the poses of each robot when they are good enough."""
+        begin = self._done or "given"
+        done = optimise(
+            self._graph, start=begin, robust=ROBUST, robust_edges=self._phases[0], iterations=1, tolerance=1e-5
+        )
+        self._done = done
+        if not (done.converged or done.iterations == 0):
+            return None
+        if len(self._phases) > 1:
+            self._phases.pop(0)
+            return None
+        parts = np.split(done.poses, np.cumsum(self.counts)[:-1])
+        return dict(zip(self.robots, parts, strict=True))
+
+
+def track_of(trail: Trail, poses: np.ndarray) -> Track:
+    """Return a robot's trajectory with the noise of its steps."""
+    steps = [edge for edge in trail.edges if not edge.is_loop][: len(poses) - 1]
+    noise = NOISE * np.linalg.inv(np.array([edge.information for edge in steps]).reshape(-1, 3, 3))
+    return Track(poses, 0.5 * (noise + noise.transpose(0, 2, 1)))
+
+
+def agreeing(a: Track, b: Track, relations: Sequence[Relation], given: bool = False) -> list[Relation]:
+    """Return those relations between two robots that agree in pairs: of the largest such sets the one of most weight.
+
+    With ``given`` the first one is known to be right: what contradicts it is out. Otherwise none is returned when
+    another set, without any relation of the first, has nearly as much weight: in a place that looks the same from two
+    sides both are possible.
+    """
+    first, second = np.array([(x.first, x.second) for x in relations]).T
+    motion = np.array([x.motion for x in relations])
+    covariance = np.linalg.inv(np.array([x.information for x in relations])) + FLOOR
+    distances = pair_distances(a, b, first, second, motion, 0.5 * (covariance + covariance.transpose(0, 2, 1)))
+    if given:
+        far = distances[0] > _FAR
+        distances[far], distances[:, far] = np.inf, np.inf
+    left, sets = np.arange(len(relations)), []
+    while len(left) and len(sets) < (1 if given else 3):
+        good = largest_consistent(distances[np.ix_(left, left)], level=0.999, nodes=200)[0]
+        sets.append([relations[k] for k in left[good]])
+        left = left[~good]
+    sets.sort(key=weight_of, reverse=True)
+    if len(sets) > 1 and _RIVAL * weight_of(sets[1]) > weight_of(sets[0]):
+        return []
+    return sets[0]
+
+
+def weight_of(relations: Sequence[Relation]) -> float:
+    """Return how much speaks for relations that agree: how well places fit, the best relation of each pair of places.
+
+    So comparing many key frames of one place counts no more than comparing a few.
+    """
+    best: dict[tuple[int, int], float] = {}
+    for x in relations:
+        if fixes(x):
+            place = x.first // PLACE, x.second // PLACE
+            best[place] = max(best.get(place, 0.0), x.score - 0.5)
+    return sum(best.values())
+
+
+def fixes(relation: Relation) -> bool:
+    """Return whether a relation fixes both directions of the position; along a corridor one is open."""
+    return float(np.linalg.eigvalsh(relation.information[:2, :2])[0]) > 1.0 / 0.1**2
+
+
+def is_far(edge: Edge | Relation, first: np.ndarray, second: np.ndarray) -> bool:
+    """Return whether an edge between poses (n, 3) and poses (m, 3) would change them much."""
+    off = relative(first[edge.first], second[edge.second]) - edge.motion
+    return bool(np.hypot(off[0], off[1]) > 0.3 or abs(wrap_angle(off[2])) > 0.05)
+
+
+def places_of(relations: Sequence[Relation]) -> int:
+    """Return from how many different places relations are that fix the position, counted along either robot."""
+    sure = [x for x in relations if fixes(x)]
+    return min(len({x.first // PLACE for x in sure}), len({x.second // PLACE for x in sure}))
+
+
+def between(relations: Sequence[Relation], poses_a: np.ndarray, poses_b: np.ndarray) -> np.ndarray:
+    """Return the pose (3,) of the frame of ``poses_b`` in that of ``poses_a``: the median of what relations say."""
+    first, second = np.array([(x.first, x.second) for x in relations]).T
+    motion = np.array([x.motion for x in relations])
+    each = compose(compose(poses_a[first], motion), inverse(poses_b[second]))
+    away = np.hypot(each[:, None, 0] - each[None, :, 0], each[:, None, 1] - each[None, :, 1])
+    turn = np.abs(wrap_angle(each[:, None, 2] - each[None, :, 2]))
+    return each[int(np.argmin((away + 5.0 * turn).sum(axis=1)))]
+
+
+def grown(trail: Trail, poses: np.ndarray) -> np.ndarray:
+    """Return poses with those of newer key frames behind them, along the motions of the robot."""
+    if not len(trail.frames):
+        return np.empty((0, 3))
+    known = [trail.start] if not len(poses) else list(poses)
+    steps = [edge for edge in trail.edges if not edge.is_loop][len(known) - 1 :]
+    for step in steps:
+        known.append(compose(known[-1], step.motion))
+    return np.array(known)

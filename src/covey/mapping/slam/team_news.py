@@ -1,0 +1,214 @@
+"""News of a team that maps: what each robot has seen and found, in items that never change, and updates of them.
+
+Each robot has a list of items that only grows: key frames, its own loops, relations between robots that it found. So a
+clock, the number of items held of each robot, says all that somebody lacks, and whoever holds items may pass them on.
+Points are rounded to a centimetre. A robot takes its own items through the same code, so that all compute with the same
+numbers.
+
+References:
+    L. Lamport: Time, clocks, and the ordering of events in a distributed system. CACM 21, 1978; C. J. Fidge: Timestamps
+    in message-passing systems that preserve the partial ordering. 1988 (a clock for each robot).
+"""
+
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+from covey.mapping.slam.graph_slam import Edge, KeyFrame
+from covey.mapping.slam.local_map import normals_of
+
+UNIT_M = 0.01
+"""Points are sent as multiples of this [m]."""
+_MAGIC = b"covey team 1\n"
+_FRAME, _LOOP, _RELATION = 1, 2, 3
+_HEAD = struct.Struct("<BIHI")  # kind, first, robot and key frame of the second
+_MOTION = struct.Struct("<3f6e")  # motion, triangular factor of its information
+_POINTS = struct.Struct("<2hH")  # the place of the lidar, number of points
+_END = struct.Struct("<HB")  # of a relation: robot of the first, score
+_PART = struct.Struct("<HIII")  # robot, items held, first item here, number of items here
+_COUNT, _LENGTH = struct.Struct("<HH"), struct.Struct("<I")
+
+
+class Relation(NamedTuple):
+    """What was measured between two robots: the pose ``motion`` (3,) of a key frame of ``b`` in that of ``a``.
+
+    ``a`` is the lower number; ``information`` (3, 3) is the inverse of the covariance of the three numbers; ``score``
+    is the mean nearness of the points that were matched, 0 to 1, and 1 of what was seen or given.
+    """
+
+    a: int
+    first: int
+    b: int
+    second: int
+    motion: np.ndarray
+    information: np.ndarray
+    score: float = 1.0
+
+    @classmethod
+    def between(
+        cls, a: int, first: int, b: int, second: int, motion: np.ndarray, information: np.ndarray, score: float = 1.0
+    ) -> "Relation":
+        """Return the relation with the lower number first."""
+        if a < b:
+            return cls(a, first, b, second, motion, information, score)
+        back, by_back = turned_round(motion)
+        return cls(b, second, a, first, back, by_back.T @ information @ by_back, score)
+
+
+class Trail:
+    """What is held of one robot: its items, and what they say.
+
+    Attributes:
+        items: as they are sent.
+        frames: its key frames.
+        edges: relations between them.
+        start: pose (3,) of the first one in its own map frame.
+        found: relations between robots that it found.
+    """
+
+    def __init__(self) -> None:
+        self.items: list[bytes] = []
+        self.frames: list[KeyFrame] = []
+        self.edges: list[Edge] = []
+        self.start = np.zeros(3)
+        self.found: list[Relation] = []
+
+    def add(self, item: bytes, robot: int) -> None:
+        """Take the next item of this robot, number ``robot``.
+
+        Raises:
+            InvalidValueError: it is no item, or it names key frames that there are not.
+        """
+        try:
+            kind, first, other, second = _HEAD.unpack_from(item)
+            numbers = _MOTION.unpack_from(item, _HEAD.size)
+            motion, factor = np.array(numbers[:3]), np.zeros((3, 3))
+            factor[np.tril_indices(3)] = numbers[3:]
+            information = factor @ factor.T
+            if not np.isfinite(numbers).all() or not (np.diag(factor) > 0.0).all():
+                raise ValueError("a number in it is not finite, or its information is not positive definite")
+            rest = item[_HEAD.size + _MOTION.size :]
+            n = len(self.frames)
+            if kind == _FRAME:
+                frame = _frame(rest)
+                if n:
+                    self.edges.append(Edge(n - 1, n, motion, information, False))
+                else:
+                    self.start = motion
+                self.frames.append(frame)
+            elif kind == _LOOP and not rest:
+                if not (first < n and second < n and first != second):
+                    raise ValueError(f"it is a loop of key frames {first} and {second}, but {n} are held")
+                self.edges.append(Edge(first, second, motion, information, True))
+            elif kind == _RELATION and len(rest) == _END.size:
+                a, score = _END.unpack(rest)
+                if a >= other:
+                    raise ValueError(f"it relates robot {a} to robot {other}; the lower number comes first")
+                self.found.append(Relation(a, first, other, second, motion, information, score / 255.0))
+            else:
+                raise ValueError(f"its kind is {kind}, or its length is wrong")
+        except (struct.error, ValueError) as error:
+            raise InvalidValueError(f"item {len(self.items)} of robot {robot} cannot be read: {error}") from error
+        self.items.append(item)
+
+    def copy(self) -> "Trail":
+        """Return a copy that can grow on its own."""
+        twin = Trail()
+        twin.items, twin.frames, twin.edges = list(self.items), list(self.frames), list(self.edges)
+        twin.start, twin.found = self.start, list(self.found)
+        return twin
+
+
+def frame_item(frame: KeyFrame, motion: np.ndarray, information: np.ndarray, mount: np.ndarray) -> bytes:
+    """Return the item of a key frame: its motion from the one before (of the first one: its pose), and its points.
+
+    ``mount`` (2,) is the place of the lidar on the robot [m].
+    """
+    cells = np.clip(np.round(frame.points / UNIT_M), -32768, 32767).astype(np.int64)
+    steps = np.diff(cells, axis=0, prepend=0).astype("<i2").T.copy()  # wraps, and wraps back
+    planes = steps.view(np.uint8).reshape(2, -1, 2).transpose(0, 2, 1)
+    x, y = (int(np.clip(round(v / UNIT_M), -32768, 32767)) for v in mount[:2])
+    return _item(_FRAME, 0, 0, 0, motion, information) + _POINTS.pack(x, y, len(cells)) + planes.tobytes()
+
+
+def loop_item(edge: Edge) -> bytes:
+    """Return the item of a loop of one robot."""
+    return _item(_LOOP, edge.first, 0, edge.second, edge.motion, edge.information)
+
+
+def relation_item(relation: Relation) -> bytes:
+    """Return the item of a relation between robots."""
+    r = relation
+    return _item(_RELATION, r.first, r.b, r.second, r.motion, r.information) + _END.pack(r.a, round(255 * r.score))
+
+
+def _item(kind: int, first: int, robot: int, second: int, motion: np.ndarray, information: np.ndarray) -> bytes:
+    factor = np.clip(np.linalg.cholesky(information), -6e4, 6e4)
+    numbers = factor[np.tril_indices(3)]
+    return _HEAD.pack(kind, first, robot, second) + _MOTION.pack(*motion, *numbers)
+
+
+def _frame(data: bytes) -> KeyFrame:
+    x, y, count = _POINTS.unpack_from(data)
+    planes = np.frombuffer(data[_POINTS.size :], np.uint8).reshape(2, 2, count)
+    steps = np.ascontiguousarray(planes.transpose(0, 2, 1)).view("<i2")[:, :, 0]
+    points = np.ascontiguousarray(np.cumsum(steps, axis=1, dtype=np.int16).T * UNIT_M)
+    normals = np.empty_like(points)
+    normals_of(points, np.array([x, y]) * UNIT_M, 0.5, normals)
+    return KeyFrame(points, normals)
+
+
+def write_update(trails: Mapping[int, Trail], clock: Mapping[int, int]) -> bytes:
+    """Return all items that somebody with this clock lacks, compressed, with the clock of the sender."""
+    parts, items = [], []
+    for robot, trail in sorted(trails.items()):
+        begin = min(clock.get(robot, 0), len(trail.items))
+        parts.append(_PART.pack(robot, len(trail.items), begin, len(trail.items) - begin))
+        items += trail.items[begin:]
+    head = _COUNT.pack(len(parts), 0) + b"".join(parts) + b"".join(_LENGTH.pack(len(item)) for item in items)
+    return _MAGIC + zlib.compress(head + b"".join(items), 6)
+
+
+def read_update(update: bytes) -> tuple[dict[int, int], dict[int, tuple[int, list[bytes]]]]:
+    """Return the clock of the sender, and for each robot the number of its first item and its items.
+
+    Raises:
+        InvalidValueError: it is no update, or not a whole one.
+    """
+    if not update.startswith(_MAGIC):
+        raise InvalidValueError(f"this is no update of a team: it begins with {bytes(update[:16])!r}")
+    try:
+        data = zlib.decompress(update[len(_MAGIC) :])
+        count, _ = _COUNT.unpack_from(data)
+        parts = [_PART.unpack_from(data, _COUNT.size + k * _PART.size) for k in range(count)]
+        at = _COUNT.size + count * _PART.size
+        total = sum(part[3] for part in parts)
+        lengths = struct.unpack_from(f"<{total}I", data, at)
+        at += total * _LENGTH.size
+        if at + sum(lengths) != len(data):
+            raise ValueError(f"it holds {len(data)} bytes instead of {at + sum(lengths)}")
+    except (zlib.error, struct.error, ValueError, MemoryError) as error:
+        raise InvalidValueError(f"this update of {len(update)} bytes is cut or damaged: {error}") from error
+    clock: dict[int, int] = {}
+    news: dict[int, tuple[int, list[bytes]]] = {}
+    left = iter(lengths)
+    for robot, held, begin, many in parts:
+        items = []
+        for _ in range(many):
+            length = next(left)
+            items.append(data[at : at + length])
+            at += length
+        clock[robot], news[robot] = held, (begin, items)
+    return clock, news
+
+
+def turned_round(motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the inverse (3,) of a motion, and the derivative (3, 3) of the motion by it."""
+    c, s = np.cos(motion[2]), np.sin(motion[2])
+    x, y = -c * motion[0] - s * motion[1], s * motion[0] - c * motion[1]
+    back = np.array([x, y, -motion[2]])
+    return back, np.array([[-c, s, motion[1]], [-s, -c, -motion[0]], [0.0, 0.0, -1.0]])

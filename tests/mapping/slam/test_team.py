@@ -1,0 +1,233 @@
+"""SLAM of a team on the ring road of a simulated world: frames that nobody knows, lost news, wrong relations."""
+
+import numpy as np
+import pytest
+from tests.mapping.slam.test_graph_slam import drive
+
+from covey.errors import InvalidValueError
+from covey.geometry.se2 import compose, inverse, wrap_angle
+from covey.mapping.slam.graph_slam import GraphSlam
+from covey.mapping.slam.log import relative
+from covey.mapping.slam.team import TeamMember, TeamSettings
+from covey.mapping.slam.team_news import Relation, relation_item
+
+PARTS = [(0, 420), (180, 600)]  # scans of each robot: half of the ring is common to both
+STARTS = [np.zeros(3), np.array([7.0, -3.0, 2.0])]
+
+
+@pytest.fixture(scope="module")
+def road():
+    return drive(seed=1)
+
+
+def robots(road, parts=PARTS, starts=STARTS, **settings):
+    """Return a member for each part of the drive, after all of its scans, and the true poses of the first scans."""
+    laser, truth, motion, scans = road
+    members, firsts = [], []
+    for number, ((a, b), start) in enumerate(zip(parts, starts, strict=True)):
+        slam = GraphSlam(laser, start=start)
+        for k in range(a, b):
+            slam.add(motion[k] if k > a else np.zeros(3), scans[k])
+        slam.settle()
+        members.append(TeamMember(number, slam, TeamSettings(**settings)))
+        firsts.append(truth[a])
+    return members, firsts
+
+
+def exchange(a, b):
+    b.take(a.update_for(b.clock))
+    a.take(b.update_for(a.clock))
+
+
+def share(a, b):
+    """Exchange all, with all the work that follows."""
+    for _ in range(2):
+        exchange(a, b)
+        a.settle()
+        b.settle()
+
+
+def true_frame(firsts, starts, a, b):
+    """Return the pose of the map frame of robot b in that of robot a."""
+    frame_a, frame_b = (compose(firsts[r], inverse(np.asarray(starts[r], float))) for r in (a, b))
+    return relative(frame_a, frame_b)
+
+
+def assert_near(found, expected, metres=0.15, rad=0.02):
+    assert found is not None
+    off = found - expected
+    assert np.hypot(off[0], off[1]) < metres
+    assert abs(wrap_angle(off[2])) < rad
+
+
+@pytest.fixture(scope="module")
+def joined(road):
+    members, firsts = robots(road)
+    share(*members)
+    return members, firsts
+
+
+def test_two_robots_with_unknown_starts_are_joined(joined, road):
+    (a, b), firsts = joined
+    assert_near(a.frame_of(1), true_frame(firsts, STARTS, 0, 1))
+    assert_near(b.frame_of(0), true_frame(firsts, STARTS, 1, 0))
+    _, truth, _, _ = road
+    into_a = compose(STARTS[0], inverse(firsts[0]))  # the world in the map frame of robot a
+    path = b.slam.trajectory(poses=a.trajectory(1))
+    off = path - compose(into_a, truth[slice(*PARTS[1])])
+    assert np.hypot(off[:, 0], off[:, 1]).mean() < 0.15
+    np.testing.assert_allclose(a.pose_of(0)[:2], a.slam.trajectory(poses=a.trajectory(0))[-1][:2], atol=1e-9)
+
+
+def test_nothing_is_sent_twice_and_all_bytes_are_counted(road):
+    (a, b), _ = robots(road, PARTS)
+    update = a.update_for(b.clock)
+    frames = len(a.slam.frames)
+    assert b.take(update) == len(a.slam.edges) + 1  # the first key frame has no relation
+    assert b.take(update) == 0
+    again = a.update_for(b.clock)
+    assert len(again) < 100  # the clock alone
+    assert a.bytes_sent == len(update) + len(again)
+    assert len(update) < 600 * frames  # 180 beams as four bytes are 720
+    assert b.clocks[0][0] == a.clock[0]
+
+
+def test_news_travels_over_a_third_robot(road):
+    """Robots 0 and 1 never hear each other."""
+    members, firsts = robots(road, [*PARTS, (0, 60)], [*STARTS, np.array([50.0, 0.0, 0.0])])
+    a, b, between = members
+    for _ in range(2):
+        exchange(a, between)
+        exchange(b, between)
+        exchange(a, between)
+        for member in (a, b):
+            member.settle()
+    assert_near(a.frame_of(1), true_frame(firsts, STARTS, 0, 1))
+    assert_near(b.frame_of(0), true_frame(firsts, STARTS, 1, 0))
+
+
+def test_lost_updates_are_made_up_for(road):
+    laser, _, motion, scans = road
+    members = [TeamMember(r, GraphSlam(laser)) for r in range(2)]
+    for step in range(90):
+        for member, (begin, _) in zip(members, PARTS, strict=True):
+            member.slam.add(motion[begin + step] if step else np.zeros(3), scans[begin + step])
+        if step % 10 == 9:
+            update = members[0].update_for(members[1].clock)
+            if step % 20 == 19:
+                members[1].take(update)
+    members[1].take(members[0].update_for(members[1].clock))
+    assert members[1].clock[0] == members[0].clock[0]
+
+
+def test_parts_that_begin_too_late_are_left_out(road):
+    (a, b), _ = robots(road, PARTS)
+    late = a.update_for({0: 5})
+    assert b.take(late) == 0
+    assert b.clock.get(0, 0) == 0
+
+
+def forged(member, relations):
+    """Let a third robot say that it found relations, to a member."""
+    laser = member.slam.laser
+    liar = TeamMember(7, GraphSlam(laser))
+    liar.slam.add(np.zeros(3), np.full(len(laser.angles), 2.0))
+    liar.update_for({})
+    for relation in relations:
+        liar._trails[7].add(relation_item(relation), 7)
+    member.take(liar.update_for(member.clock))
+
+
+def test_a_wrong_relation_is_refused(road):
+    (a, b), firsts = robots(road)
+    wrong = Relation(0, 30, 1, 40, np.array([1.0, 2.0, 3.0]), 1e4 * np.eye(3))
+    forged(a, [wrong])
+    share(a, b)
+    assert_near(a.frame_of(1), true_frame(firsts, STARTS, 0, 1))
+    assert not any(np.allclose(x.motion, wrong.motion) for x in a.accepted)
+
+
+def test_a_wrong_join_is_taken_back(road):
+    """Relations that agree with each other say that the maps are 30 m apart; then the robots compare places."""
+    (a, b), firsts = robots(road)
+    exchange(a, b)
+    there = np.array([30.0, 0.0, 1.0])
+    lies = [
+        Relation(0, i, 1, i, relative(a.slam.poses[i], compose(there, b.slam.poses[i])), 1e4 * np.eye(3))
+        for i in (5, 25, 45, 65, 85)
+    ]
+    forged(a, lies)
+    while a.frame_of(1) is None and a.work():
+        pass
+    assert_near(a.frame_of(1), there, 1.0, 0.1)
+    a.settle()
+    assert_near(a.frame_of(1), true_frame(firsts, STARTS, 0, 1))
+
+
+def test_two_relations_from_one_place_join_nobody(road):
+    (a, b), _ = robots(road, [(0, 150), (380, 500)])
+    forged(a, [Relation(0, i, 1, i, np.array([0.0, 0.0, 0.0]), 1e4 * np.eye(3)) for i in (10, 11, 12, 13, 14)])
+    exchange(a, b)
+    for _ in range(5):
+        a.work()
+    assert a.frame_of(1) is None
+    with pytest.raises(InvalidValueError, match="robot 1 is not joined with robot 0"):
+        a.trajectory(1)
+
+
+def test_starts_in_one_frame_join_at_once(road):
+    """The starts are given as they are in the world."""
+    _, truth, _, _ = road
+    starts = [truth[a] for a, _ in PARTS]
+    (a, b), _ = robots(road, PARTS, starts, common_frame=True)
+    exchange(a, b)
+    a.settle()
+    assert_near(a.frame_of(1), np.zeros(3))
+    path = b.slam.trajectory(poses=a.trajectory(1))
+    assert np.hypot(*(path - truth[slice(*PARTS[1])])[:, :2].T).mean() < 0.15
+
+
+def test_an_encounter_is_a_relation_between_where_the_two_are(road):
+    _, truth, _, _ = road
+    (a, b), _ = robots(road, [(0, 100), (60, 110)])
+    exchange(a, b)
+    seen = relative(truth[99], truth[109])
+    a.encounter(1, seen, np.diag([1e4, 1e4, 1e4]), b.here)
+    exchange(a, b)
+    relation = b._relations()[0, 1][0]
+    mine, theirs = (len(m.slam.frames) - 1 for m in (a, b))
+    assert (relation.first, relation.second) == (mine, theirs)
+    back = compose(compose(inverse(a.here.since), relation.motion), b.here.since)
+    np.testing.assert_allclose(back, seen, atol=1e-3)
+    # Turning and shifting keeps the volume of the uncertainty: the determinant. Half floats have three digits.
+    assert np.linalg.det(relation.information) == pytest.approx(1e12, rel=0.01)
+
+
+def test_two_runs_agree_to_the_byte(joined, road):
+    (a, _), _ = joined
+    members, _ = robots(road)
+    share(*members)
+    assert members[0].trajectory(1).tobytes() == a.trajectory(1).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda u: u[: len(u) // 2], "cut or damaged"),
+        (lambda u: u[:40] + bytes([u[40] ^ 255]) + u[41:], "cut or damaged"),
+        (lambda u: b"GET / HTTP/1.1", "no update of a team"),
+        (lambda u: b"", "no update of a team"),
+    ],
+)
+def test_a_damaged_update_is_refused_and_changes_nothing(road, damage, message):
+    (a, b), _ = robots(road, [(0, 60), (30, 80)])
+    with pytest.raises(InvalidValueError, match=message):
+        b.take(damage(a.update_for(b.clock)))
+    assert 0 not in b.clock
+
+
+def test_two_robots_with_one_number_are_refused(road):
+    (a, b), _ = robots(road, [(0, 60), (30, 50)])
+    twin = TeamMember(0, b.slam)
+    with pytest.raises(InvalidValueError, match="two robots have one number"):
+        twin.take(a.update_for({}))
