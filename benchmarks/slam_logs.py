@@ -136,7 +136,7 @@ def picture(folder: Path, name: str, out: Path) -> str:
     lowest, highest = np.quantile(points, (0.001, 0.999), axis=0)
     axes.set_xlim(lowest[0] - 2.0, highest[0] + 2.0)
     axes.set_ylim(lowest[1] - 2.0, highest[1] + 2.0)
-    axes.legend()
+    axes.legend(loc="upper right")
     out.mkdir(parents=True, exist_ok=True)
     figure.savefig(out / f"{name}.png")
     assert slam.loops is not None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import covey
+from covey.errors import InvalidValueError
 from covey.geometry.raycast import cast_fan
 from covey.geometry.se2 import compose, wrap_angle
 from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
@@ -30,14 +31,14 @@ def world_of(width, height, *walls, resolution=0.1):
     return covey.World(empty.grid.with_cells(cells))
 
 
-def way(corners, step=0.2):
+def way(corners, step=0.2, turns=7):
     """Return poses (n, 3) along straight lines between corners, with a turn on the spot at each."""
     poses = []
     for a, b in itertools.pairwise(corners):
         heading = np.arctan2(b[1] - a[1], b[0] - a[0])
         if poses:
             turn = wrap_angle(heading - poses[-1][2])
-            poses += [(*a, poses[-1][2] + t) for t in np.linspace(0, turn, 8)[1:-1]]
+            poses += [(*a, poses[-1][2] + t) for t in np.linspace(0, turn, turns + 1)[1:-1]]
         along = np.subtract(b, a)
         poses += [(*(a + t * along), heading) for t in np.arange(0, 1, step / np.hypot(*along))]
     return np.array(poses)
@@ -238,3 +239,29 @@ def test_a_kidnapped_robot_goes_on_from_where_it_thinks_it_is(ring):
     after = slice(taken + 5, -10), slice(taken + 15, None)
     error = relative(online[after[0]], online[after[1]]) - relative(truth[after[0]], truth[after[1]])
     assert np.hypot(*error[:, :2].T).mean() < 0.05
+
+
+def test_no_odometry_at_all():
+    """Scans that are close together do: here 0.05 m and 0.04 rad. The estimate lags a little, as it expects no way."""
+    truth, world, rng = way(RING[:3], 0.05, 40), world_of(12, 10, *WALLS), np.random.default_rng(10)
+    scans = noisy(rng, np.array([seen(world, pose) for pose in truth]))
+    _, online, _, _ = follow(truth[0], np.zeros((len(truth), 3)), scans)
+    assert away(online, truth).max() < 0.3
+
+
+def test_a_motion_that_is_no_number_is_refused(ring):
+    truth, scans = ring
+    slam = GraphSlam(LASER, SETTINGS, truth[0])
+    slam.add(np.zeros(3), scans[0])
+    with pytest.raises(InvalidValueError, match="motion"):
+        slam.add(np.array([0.1, np.nan, 0.0]), scans[1])
+    np.testing.assert_array_equal(slam.add(np.zeros(3), np.full(180, np.nan)), truth[0])
+
+
+def test_the_graph_of_one_key_frame(ring):
+    truth, scans = ring
+    slam = GraphSlam(LASER, SETTINGS, truth[0])
+    slam.add(np.zeros(3), scans[0])
+    slam.settle()
+    assert (len(slam.graph().poses), len(slam.graph().first)) == (1, 0)
+    np.testing.assert_array_equal(slam.covariance, np.zeros((3, 3)))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import Field
 
+from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose
 from covey.mapping.slam.local_map import LocalMap, local_map, normals_of, place_points
 from covey.mapping.slam.log import Laser, relative
@@ -94,13 +95,19 @@ class GraphSlam:
         self._solving: tuple[PoseGraph, Optimised] | None = None
 
     def add(self, motion: np.ndarray, ranges: np.ndarray) -> np.ndarray:
-        """Add a scan and the odometry's motion since the last one, in the frame of that time; return the pose."""
-        s = self.settings
+        """Add a scan and the odometry's motion since the last one, in the frame of that time; return the pose.
+
+        Raises:
+            InvalidValueError: the motion is not finite; nothing is added then.
+        """
+        s, motion = self.settings, np.asarray(motion, np.float64)
+        if not np.isfinite(motion).all():
+            raise InvalidValueError(f"the motion of a scan must be finite, not {motion.tolist()}")
         points, normals = self._points(ranges)
         if not self.frames:
             self._keep(points, normals)
             return self.pose
-        guess = compose(self.pose, np.asarray(motion, np.float64))
+        guess = compose(self.pose, motion)
         self._widen(motion)
         match = self._match(points, normals, guess)
         self.pose = guess if match is None else match.pose
@@ -151,8 +158,10 @@ class GraphSlam:
 
     def graph(self) -> PoseGraph:
         """Return the pose graph with the present estimates."""
-        first, second, motion, information, _ = zip(*self.edges, strict=True)
-        return PoseGraph(self.poses, np.array(first), np.array(second), np.array(motion), np.array(information))
+        ends = np.array([(edge.first, edge.second) for edge in self.edges], np.int64).reshape(-1, 2)
+        motion = np.array([edge.motion for edge in self.edges]).reshape(-1, 3)
+        information = np.array([edge.information for edge in self.edges]).reshape(-1, 3, 3)
+        return PoseGraph(self.poses, ends[:, 0], ends[:, 1], motion, information)
 
     def around(self, frames: np.ndarray, centre: np.ndarray, coarse: bool = True) -> LocalMap:
         """Return the local map of some key frames around a place (x, y, ...)."""
