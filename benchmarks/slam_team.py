@@ -62,8 +62,13 @@ def exchange(members: list[TeamMember]) -> None:
 
 
 def rows_of(members: list[TeamMember], viewer: TeamMember) -> np.ndarray:
-    """Return the poses of all scans, in the order of the log, as one member knows them."""
-    return np.vstack([member.slam.trajectory(poses=viewer.trajectory(member.number)) for member in members])
+    """Return the poses of all scans, in the order of the log, as one member knows them; nan of robots not joined."""
+    parts = []
+    for member in members:
+        known = viewer.frame_of(member.number) is not None
+        nowhere = np.full((len(member.slam.frames), 3), np.nan)
+        parts.append(member.slam.trajectory(poses=viewer.trajectory(member.number) if known else nowhere))
+    return np.vstack(parts)
 
 
 def rows_of_frames(member: TeamMember) -> np.ndarray:
@@ -117,13 +122,15 @@ def main() -> None:
         print(f"{name}: {options.robots} robots; one robot with the whole log {one}, {single:.0f} s")
         for viewer in members:
             missing = [r for r in range(options.robots) if viewer.frame_of(r) is None]
-            if missing:
-                print(f"  robot {viewer.number}: not joined with {missing}; {len(viewer.accepted)} relations")
-                continue
             poses = rows_of(members, viewer)
+            along = log.along_stream(poses)
+            known = scored[np.isfinite(along[scored.first, 0] + along[scored.second, 0])]
+            if not len(known):
+                print(f"  robot {viewer.number}: not joined with {missing}")
+                continue
             bad, many = wrong(viewer, members, alone.trajectory(), counts["cuts"])
             print(
-                f"  robot {viewer.number}: {displacement_errors(log.along_stream(poses), scored)}; "
+                f"  robot {viewer.number}: {displacement_errors(along, known)} of {len(scored)}; not joined {missing}; "
                 f"relations accepted {many}, wrong {bad}; sha {hashlib.sha256(poses.tobytes()).hexdigest()[:12]}"
             )
         sent = sum(member.bytes_sent for member in members)

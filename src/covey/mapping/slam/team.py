@@ -554,11 +554,13 @@ class TeamMember:
 
     def _search(self) -> bool:
         """Look for one place of this robot around one place of another, at all headings."""
+        shares: dict[int, int] = {}
         if not self._pairs:
             self._pair()
         while self._pairs:
             other, k, n = self._pairs.popleft()
-            if not self._is_sought(other, k, n):
+            share = shares[other] if other in shares else shares.setdefault(other, self._share(other))
+            if not share or (k // 20 + n // 20) % share:
                 continue
             self._searched.add((other, k, n))
             s, theirs, mine = self.settings, self._alone[other], self._alone[self.number]
@@ -580,7 +582,8 @@ class TeamMember:
         """List the pairs of places that were not searched yet: half of them, as the other robot searches the rest."""
         mine = range(5, len(self._alone[self.number]) - 5, 10)
         for other in sorted(self._alone):
-            if other == self.number:
+            share = 0 if other == self.number else self._share(other)
+            if not share:
                 continue
             theirs = range(5, len(self._alone[other]) - 5, 10)
             self._pairs.extend(
@@ -589,18 +592,19 @@ class TeamMember:
                 for n in mine
                 if ((k + n) // 10 % 2 == (other > self.number))
                 and (other, k, n) not in self._searched
-                and self._is_sought(other, k, n)
+                and (k // 20 + n // 20) % share == 0
             )
 
-    def _is_sought(self, other: int, k: int, n: int) -> bool:
-        """Return whether two places are searched: of robots that are surely joined only some, in case it is wrong."""
+    def _share(self, other: int) -> int:
+        """Return which share of the places is searched, as 1 in so many: of a robot that is surely joined 1 in 4, in
+        case it is wrong; 0: none."""
         if not self._is_joined(other):
-            return True
+            return 1
         pair = (min(other, self.number), max(other, self.number))
         agreed = self._agreed.get(pair, [])
         if not agreed or self.settings.common_frame:
-            return False
-        return places_of(agreed) < self.settings.sure_places or (k // 20 + n // 20) % 4 == 0
+            return 0
+        return 1 if places_of(agreed) < self.settings.sure_places else 4
 
     def _map(self, other: int, k: int) -> tuple[LocalMap, np.ndarray]:
         """Return the coarse map around key frame k of another robot, and the pose of that key frame in it."""

@@ -1,5 +1,6 @@
 """The pose graph of a team: which robots are joined by relations that agree, and the poses of all, solved in slices."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -122,7 +123,8 @@ def weight_of(relations: Sequence[Relation]) -> float:
 
 def fixes(relation: Relation) -> bool:
     """Return whether a relation fixes both directions of the position; along a corridor one is open."""
-    return float(np.linalg.eigvalsh(relation.information[:2, :2])[0]) > 1.0 / 0.1**2
+    (a, b), (_, c) = relation.information[:2, :2].tolist()
+    return 0.5 * (a + c) - math.hypot(0.5 * (a - c), b) > 1.0 / 0.1**2  # the lesser eigenvalue
 
 
 def is_far(edge: Edge | Relation, first: np.ndarray, second: np.ndarray) -> bool:
