@@ -12,7 +12,7 @@ import covey
 from covey.cli import main
 from covey.geometry.se2 import compose
 from covey.mapping.slam.g2o import read_g2o, write_g2o
-from covey.mapping.slam.log import Laser, Log, relative, save_log
+from covey.mapping.slam.log import Laser, Log, load_log, relative, save_log
 from covey.mapping.slam.pose_graph import PoseGraph
 from covey.world.world import WALL
 
@@ -195,6 +195,26 @@ def test_relations_of_another_log_are_refused(recorded, tmp_path, capsys):
     log, relations, out = str(recorded[0] / "room.npz"), str(tmp_path / "r.csv"), str(tmp_path / "out")
     assert main(["slam", log, "--relations", relations, "--out", out]) == 2
     assert "the relations name row 60 of a log with rows 0 to 59: they belong to another" in capsys.readouterr().err
+
+
+def test_a_simulated_run_becomes_a_log(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    options = ["robots.scout.localization=odometry", "record={scans_every_s: 0.2}", "stop.timeout_s=15"]
+    typed = [word for option in options for word in ("-s", option)]
+    assert main(["run", "office", *typed, "--no-pictures", "-q", "--out", "driven"]) == 3
+    assert main(["export", "driven", "--format", "log"]) == 2
+    assert "choose it with --robot: scout0, scout1" in capsys.readouterr().err
+    assert main(["export", "driven", "--robot", "scout1"]) == 2
+    assert main(["export", "driven", "--format", "log", "--robot", "scout1"]) == 0
+    run, log = covey.Run("driven"), load_log("driven.npz")
+    scans = next(iter(run.scans["scout1"].values()))
+    eyes = compose(log.reference, np.array(log.laser.mount))
+    known = np.isin(scans.times, log.times)
+    assert known.sum() == len(log) >= len(scans.times) - 1  # at 0 s no pose is recorded
+    np.testing.assert_allclose(eyes[:, :2], scans.poses[known, :2], atol=1e-6)
+    np.testing.assert_array_equal(log.ranges, scans.ranges[known])
+    assert np.abs(log.odometry - log.reference).max() > 1e-4
+    assert main(["slam", "driven.npz", "-q", "--out", "out"]) == 0
 
 
 def square(closing=1.0):

@@ -376,10 +376,11 @@ def export(
     run: Path,
     /,
     *,
-    format: Literal["html", "mcap", "rrd", "map"] = "html",  # noqa: A002
+    format: Literal["html", "mcap", "rrd", "map", "log"] = "html",  # noqa: A002
     out: Path | None = None,
+    robot: str | None = None,
 ) -> None:
-    """Write a recorded run into one file: a page that plays it offline, MCAP for Foxglove, .rrd for Rerun; or its map.
+    """Write a recorded run into one file: a page that plays it offline, MCAP for Foxglove, .rrd for Rerun, or a map.
 
     Parameters
     ----------
@@ -387,13 +388,16 @@ def export(
         Run folder.
     format
         html needs nothing but a browser; mcap needs pip install 'covey[mcap]', rrd 'covey[rerun]'; map is the world at
-        the end of the run, a .yaml and a .pgm as ROS reads them.
+        the end of the run, a .yaml and a .pgm as ROS reads them; log is what one robot measured, an .npz for covey slam
+        (record: {scans_every_s: 0.1}).
     out
         File to write. Default: NAME of the run folder, with the ending of the format, in the current folder.
+    robot
+        Name of the robot whose log is written.
     """
     from covey.cli.view import export_command
 
-    export_command(run, format, out)
+    export_command(run, format, out, robot)
 
 
 @app.command

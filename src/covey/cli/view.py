@@ -33,12 +33,14 @@ def view_command(folder: Path, beside: Path | None, host: str, port: int, *, unt
         wait_until_left(lambda: bool(shown.hub.clients), FIRST_S)
 
 
-def export_command(folder: Path, form: Format, out: Path | None) -> None:
+def export_command(folder: Path, form: Format, out: Path | None, robot: str | None = None) -> None:
     """Write a run into one file, and print its path and size.
 
     Raises:
         InvalidValueError: the file ends like one of another format.
     """
+    if robot is not None and form != "log":
+        raise InvalidValueError("--robot is for --format log")
     ending = f".{ENDINGS.get(form, form)}"
     if out is not None and out.suffix.lower() not in ("", ending):
         others = [other for other in get_args(Format) if f".{ENDINGS.get(other, other)}" == out.suffix.lower()]
@@ -46,5 +48,5 @@ def export_command(folder: Path, form: Format, out: Path | None) -> None:
         raise InvalidValueError(f"--out {out}: a file of --format {form} ends with {ending}{hint}")
     run = Run(folder)
     path = out or Path(f"{run.folder.resolve().name}{ending}")
-    export(run, form, path)
+    export(run, form, path, robot)
     print(f"{path}  {path.stat().st_size / 1e6:.2f} MB")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -164,7 +164,7 @@ def _number(path: Path, name: str, array: np.ndarray) -> float:
     return float(array.reshape(()))
 
 
-def save_log(path: str | Path, log: Log) -> None:
+def save_log(path: str | Path | IO[bytes], log: Log) -> None:
     """Write a log in the format ``.npz``, as `load_log` reads it.
 
     Raises:

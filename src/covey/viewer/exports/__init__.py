@@ -1,4 +1,4 @@
-"""A recorded run in one file for others: a page that plays offline, MCAP for Foxglove, .rrd for Rerun; its map."""
+"""A recorded run in one file: a page that plays offline, MCAP for Foxglove, .rrd for Rerun; its map; a log."""
 
 import importlib
 from collections.abc import Callable
@@ -11,18 +11,20 @@ from covey.results.run import Run
 from covey.world.doors import Door
 from covey.world.world import OPEN, WALL, World
 
-Format = Literal["html", "mcap", "rrd", "map"]
-ENDINGS: dict[str, str] = {"map": "yaml"}
+Format = Literal["html", "mcap", "rrd", "map", "log"]
+ENDINGS: dict[str, str] = {"map": "yaml", "log": "npz"}
 """Endings of files that differ from the format."""
 
 
-def export(run: Run, form: Format, path: Path) -> None:
+def export(run: Run, form: Format, path: Path, robot: str | None = None) -> None:
     """Write a run into one file, whole or not at all.
 
     Args:
         run: the run.
-        form: ``html``, ``mcap``, ``rrd``, or ``map``: the world as it was at the end, see `world_of`.
+        form: ``html``, ``mcap``, ``rrd``, ``map``: the world as it was at the end, see `world_of`, or
+            ``log``: what one robot measured, for `covey slam`.
         path: the file; one that exists is replaced.
+        robot: of a log, the name of the robot.
 
     Raises:
         RunFolderError: the file cannot be written.
@@ -33,9 +35,9 @@ def export(run: Run, form: Format, path: Path) -> None:
             return world_of(run).save(path)
         except OSError as error:
             raise unwritable(repr(str(path)), error) from error
-    writer: Callable[[Run, Path], None] = importlib.import_module(f"covey.viewer.exports.{form}").write
+    writer: Callable[..., None] = importlib.import_module(f"covey.viewer.exports.{form}").write
     try:
-        writer(run, part(path))
+        writer(run, part(path), *([robot] if form == "log" else []))
         part(path).replace(path)
     except OSError as error:
         raise unwritable(repr(str(path)), error) from error
