@@ -42,7 +42,7 @@ def map_of(pose, **how):
 def test_cells_hold_the_nearness_of_the_nearest_point():
     points = RNG.uniform(1.0, 4.0, (40, 2))
     cells, nearest = np.zeros((100, 100), np.uint8), np.full((100, 100), -1, np.int32)
-    stamp(points, np.zeros(2), 0.05, 0.08, cells, nearest)
+    stamp(points, 0, np.zeros(2), 0.05, 0.08, cells, nearest)
     expected = stamp_reference(points, np.zeros(2), 0.05, 0.08, cells.shape)
     np.testing.assert_allclose(cells / 255.0, expected, atol=0.02)  # 256 steps of the squared distance
     row, column = np.argwhere(nearest >= 0)[17]

@@ -10,13 +10,14 @@ from pydantic import Field
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose
-from covey.mapping.slam.local_map import LocalMap, local_map, normals_of, place_points
+from covey.mapping.slam.local_map import LocalMap, local_map, normals_of, place_points, with_points
 from covey.mapping.slam.log import Laser, relative
 from covey.mapping.slam.loops import Loops, LoopSettings
 from covey.mapping.slam.matching import Match, refine, search, start_for, turned
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
 from covey.records import Record
 
+_MANY = 5  # pairs of places that wait
 _LEAST_WINDOW_M, _LEAST_WINDOW_RAD = 0.3, 0.05
 
 
@@ -87,6 +88,7 @@ class GraphSlam:
         self.loops = None if self.settings.loops is None else Loops(self, self.settings.loops)
         self._held: list[tuple[int, np.ndarray]] = []  # of each scan: key frame, and pose in its frame
         self._place: LocalMap | None = None
+        self._anew = 0  # from this key frame on the local map is made anew
         self._spread = np.zeros((3, 3))  # covariance of the odometry since the last match
         self._waiting: deque[tuple[int, int]] = deque()  # pairs of places to compare
         self._tied = np.zeros((3, 3))  # information of the motion since the last key frame, in its frame
@@ -163,11 +165,11 @@ class GraphSlam:
         information = np.array([edge.information for edge in self.edges]).reshape(-1, 3, 3)
         return PoseGraph(self.poses, ends[:, 0], ends[:, 1], motion, information)
 
-    def around(self, frames: np.ndarray, centre: np.ndarray, coarse: bool = True) -> LocalMap:
+    def around(self, frames: np.ndarray, centre: np.ndarray) -> LocalMap:
         """Return the local map of some key frames around a place (x, y, ...)."""
         s = self.settings
         points, normals = self.seen_by(frames, self.poses[frames])
-        return local_map(points, normals, (centre[0], centre[1]), s.range_m + 1.0, s.resolution_m, s.smear_m, coarse)
+        return local_map(points, normals, (centre[0], centre[1]), s.range_m + 1.0, s.resolution_m, s.smear_m)
 
     def seen_by(self, frames: np.ndarray, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the points and normals, (k, 2) each, of key frames at poses (m, 3)."""
@@ -219,7 +221,17 @@ class GraphSlam:
         self.poses = np.vstack((self.poses, self.pose))
         if self.loops:
             self._waiting.extend(self.loops.candidates(n))
-        self._place = self.around(self._nearby(n), self.pose)
+        self._see(n)
+
+    def _see(self, n: int) -> None:
+        """Put key frame n into the local map; now and then make that anew from what is near."""
+        s, place = self.settings, self._place
+        if place is not None and n < self._anew:
+            points, normals = self.seen_by(np.array([n]), self.poses[n : n + 1])
+            self._place = with_points(place, points, normals, s.smear_m)
+        else:
+            self._place = self.around(self._nearby(n), self.pose)
+            self._anew = n + max(1, s.local_key_frames // 4)
 
     def _nearby(self, n: int) -> np.ndarray:
         """Return the key frames that a scan is matched with after key frame n."""
@@ -233,13 +245,16 @@ class GraphSlam:
         return np.concatenate((np.sort(near), recent))
 
     def _work(self, at_once: bool = False) -> None:
-        """Compare one pair of places, or solve the graph once."""
-        if self.loops and self._waiting:
-            found = self.loops.compare(*self._waiting.popleft())
-            for loop in found:
-                self.edges.append(Edge(loop.first, loop.second, loop.motion, loop.information, True))
-                self._unsettled += 10 if loop.is_far else 1
-        elif self._solving:
+        """Compare one pair of places, two if many wait, and solve one slice of the graph."""
+        for _ in range(1 + (len(self._waiting) > _MANY)):
+            if self.loops and self._waiting:
+                for loop in self.loops.compare(*self._waiting.popleft()):
+                    self.edges.append(Edge(loop.first, loop.second, loop.motion, loop.information, True))
+                    self._unsettled += 10 if loop.is_far else 1
+        if not self._solving and self.loops and (late := self.loops.withdrawn(len(self.frames))):
+            self.edges = [edge for edge in self.edges if not edge.is_loop or (edge.first, edge.second) not in late]
+            self._unsettled += 10
+        if self._solving:
             graph, before = self._solving
             done = optimise(graph, start=before, robust=10.0, robust_edges=self._is_loop(graph), iterations=1)
             if done.converged or done.iterations == 0:
@@ -267,8 +282,8 @@ class GraphSlam:
                 self._known = _carried(self._known, *ends, edge.information)
         self.revision += 1
         self._solving = None
-        n = len(self.frames) - 1
-        self._place = self.around(self._nearby(n), self.pose)
+        self._anew = 0
+        self._see(len(self.frames) - 1)
 
 
 def _carried(covariance: np.ndarray, first: np.ndarray, second: np.ndarray, information: np.ndarray) -> np.ndarray:

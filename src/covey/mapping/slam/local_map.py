@@ -47,7 +47,6 @@ def local_map(
     reach: float,
     resolution: float,
     sigma: float,
-    coarse: bool = True,
 ) -> LocalMap:
     """Return the local map of some points.
 
@@ -58,7 +57,6 @@ def local_map(
         reach: half its side [m]; points beyond are left out.
         resolution: side of a cell [m].
         sigma: distance at which a point counts exp(-1/2) [m].
-        coarse: whether to make the levels that `covey.mapping.slam.matching.search` needs.
 
     References:
         E. Olson: Real-time correlative scan matching. ICRA 2009 (the lookup table). W. Hess, D. Kohler, H. Rapp,
@@ -67,19 +65,26 @@ def local_map(
     unit = 2**LEVELS
     side = unit * math.ceil(2.0 * reach / resolution / unit)
     origin = np.array([centre[0], centre[1]]) - 0.5 * side * resolution
-    cells, nearest = np.zeros((side, side), np.uint8), np.full((side, side), -1, np.int32)
-    stamp(points, origin, resolution, sigma, cells, nearest)
-    sizes = [(side >> h) ** 2 for h in range(LEVELS)] if coarse else [0] * LEVELS
-    starts = np.cumsum([0, *sizes])
-    levels = np.empty(starts[-1], np.uint8)
-    if coarse:
-        _coarser(cells, levels, starts)
+    starts = np.cumsum([0, *((side >> h) ** 2 for h in range(LEVELS))])
+    levels = np.zeros(starts[-1], np.uint8)
+    cells, nearest = levels[: side * side].reshape(side, side), np.full((side, side), -1, np.int32)
+    stamp(points, 0, origin, resolution, sigma, cells, nearest)
+    _coarser(cells, levels, starts)
     return LocalMap(cells, nearest, points, normals, levels, starts, origin, resolution)
 
 
+def with_points(place: LocalMap, points: np.ndarray, normals: np.ndarray, sigma: float) -> LocalMap:
+    """Return a local map with more points (k, 2); do not use the old one afterwards."""
+    stamp(points, len(place.points), place.origin, place.resolution, sigma, place.cells, place.nearest)
+    _coarser(place.cells, place.levels, place.starts)
+    return place._replace(
+        points=np.concatenate((place.points, points)), normals=np.concatenate((place.normals, normals))
+    )
+
+
 @kernel
-def stamp(points, origin, resolution, sigma, cells, nearest):
-    """Raise the cells around each point to its nearness, and note it as nearest where it is."""
+def stamp(points, first, origin, resolution, sigma, cells, nearest):
+    """Raise the cells around each point to its nearness, and note it as nearest where it is; they are numbered from ``first``."""
     side = cells.shape[0]
     reach = 3.0 * sigma / resolution  # in cells
     width, most = math.ceil(reach), reach * reach
@@ -100,7 +105,7 @@ def stamp(points, origin, resolution, sigma, cells, nearest):
                     value = table[int(_TABLE * square / most)]
                     if value > cells[r, c]:
                         cells[r, c] = value
-                        nearest[r, c] = p
+                        nearest[r, c] = first + p
 
 
 def stamp_reference(points, origin, resolution, sigma, shape):
@@ -114,12 +119,8 @@ def stamp_reference(points, origin, resolution, sigma, shape):
 
 @kernel
 def _coarser(cells, levels, starts):
-    """Fill the levels: level 0 are the cells; a cell of level h covers two blocks of 2^h cells in each direction."""
-    side = cells.shape[0]
-    for r in range(side):
-        for c in range(side):
-            levels[r * side + c] = cells[r, c]
-    blocks = cells
+    """Fill the levels above 0, which are the cells; a cell of level h covers two blocks of 2^h cells in each direction."""
+    side, blocks = cells.shape[0], cells
     for h in range(1, LEVELS):
         n = side >> h
         halved = np.empty((n, n), np.uint8)

@@ -15,6 +15,9 @@ from covey.records import Record
 if TYPE_CHECKING:
     from covey.mapping.slam.graph_slam import GraphSlam
 
+_AGREE = 3  # loops from different places that must say the same
+_CONFIRM_WITHIN = 40  # key frames
+
 
 class LoopSettings(Record):
     """How places that are seen again close loops."""
@@ -52,12 +55,14 @@ class Loops:
         self.accepted: list[tuple[int, int]] = []
         self.refused: list[tuple[int, int]] = []
         self._pending: list[Loop] = []
+        self._confirmed = 0
+        self._doubted: dict[tuple[int, int], int] = {}  # loops that changed much, and until when they may be confirmed
 
     def candidates(self, n: int) -> list[tuple[int, int]]:
         """Return the pairs of key frames to compare after key frame n was kept."""
         slam, s = self._slam, self.settings
-        first = np.array([edge.first for edge in slam.edges], np.int64)
-        second = np.array([edge.second for edge in slam.edges], np.int64)
+        sure = [edge for edge in slam.edges if (edge.first, edge.second) not in self._doubted]
+        first, second = (np.array([edge[end] for edge in sure], np.int64) for end in (0, 1))
         self.ways = ways_from(n, first, second, slam.poses)
         old = n - slam.settings.local_key_frames
         if old < 1:
@@ -108,10 +113,23 @@ class Loops:
         off = relative(slam.poses[n], match.pose)
         is_far = math.hypot(off[0], off[1]) > 0.3 or abs(off[2]) > math.radians(3.0)
         loop = Loop(k, n, motion, information, is_far)
-        if not is_far:
-            self.accepted.append((k, n))
-            return [loop]
-        return self._agreed(loop)
+        if is_far:
+            return self._agreed(loop)
+        self.accepted.append((k, n))
+        if way >= s.near_m:  # found where the doubted loops have put it
+            self._confirmed += 1
+            if self._confirmed >= _AGREE:
+                self._doubted.clear()
+        return [loop]
+
+    def withdrawn(self, n: int) -> set[tuple[int, int]]:
+        """Return loops that nothing has confirmed up to key frame n: they are taken back."""
+        late = {pair for pair, until in self._doubted.items() if n > until}
+        for pair in late:
+            del self._doubted[pair]
+            self.accepted.remove(pair)
+            self.refused.append(pair)
+        return late
 
     def _agreed(self, loop: Loop) -> list[Loop]:
         """Keep a loop that changes much until others, found from other places, say the same; return them then."""
@@ -126,9 +144,13 @@ class Loops:
             error = compose(back, relative(poses[other.first], poses[loop.first]))
             if math.hypot(error[0], error[1]) < 0.3 and abs(error[2]) < math.radians(3.0):
                 agree.append(other)
-        if len(agree) < 3:
+        if len(agree) < _AGREE:
             self._pending.append(loop)
             return []
+        self._confirmed = 0
+        for pair in self._doubted:  # others agree on another place
+            self._doubted[pair] = -1
+        self._doubted.update({(one.first, one.second): loop.second + _CONFIRM_WITHIN for one in agree})
         self._pending = [other for other in self._pending if not any(other is one for one in agree)]
         self.accepted.extend((one.first, one.second) for one in agree)
         return agree
