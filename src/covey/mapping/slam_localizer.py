@@ -63,7 +63,7 @@ class SlamLocalizer:
                 robot.add(motion, ranges)
             self._since = scan.since
         at_scan = np.array([robot.pose for robot in self.robots])
-        covariance = np.full((self._count, 3, 3), np.nan)
+        covariance = np.array([robot.covariance for robot in self.robots])
         return Estimate(
             compose(at_scan, self._since), covariance, np.array([robot.revision for robot in self.robots], np.int64)
         )

@@ -169,8 +169,8 @@ def test_what_changed_since_does_no_harm(ring):
     keeps_its_way(truth, odometry(rng, truth), noisy(rng, np.array(scans)))
 
 
-def test_a_door_that_was_closed_is_open(ring):
-    """A wall across the hall is there in the first round, behind the robot, and gone in the second."""
+def test_panels_that_stood_out_are_gone(ring):
+    """Two panels that reach into the halls, 0.5 and 1 m, are there in the first round and gone in the second."""
     truth, _ = ring
     closed, opened = world_of(12, 10, *WALLS, (-0.1, -2, 0.1, -1.5), (2, -0.1, 3, 0.1)), world_of(12, 10, *WALLS)
     half, rng = len(truth) // 2, np.random.default_rng(3)

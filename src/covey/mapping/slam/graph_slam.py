@@ -28,7 +28,7 @@ class GraphSettings(Record):
     smear_m: float = Field(default=0.08, gt=0, le=1, description="A point this far from the map fits by exp(-1/2) [m].")
     range_m: float = Field(default=15.0, gt=0, description="Returns from farther away are not matched [m].")
     noise_m: float = Field(
-        default=0.03, gt=0, description="Standard deviation of one return, with what all returns have in common [m]."
+        default=0.05, gt=0, description="Standard deviation of one return, with what all returns have in common [m]."
     )
     key_frame_m: float = Field(default=0.3, gt=0, description="A scan is kept after this way [m] ...")
     key_frame_deg: float = Field(default=15.0, gt=0, le=180, description="... or after this turn [degrees].")
@@ -267,7 +267,10 @@ class GraphSlam:
             self._solving, self._unsettled = (graph, done), 0
 
     def _is_loop(self, graph: PoseGraph) -> np.ndarray:
-        return np.array([edge.is_loop for edge in self.edges[: len(graph.first)]])
+        """Return which relations may be wrong; loops that are doubted count fully, or they would never close."""
+        doubted = self.loops.doubted if self.loops else ()
+        edges = self.edges[: len(graph.first)]
+        return np.array([edge.is_loop and (edge.first, edge.second) not in doubted for edge in edges])
 
     def _take(self, graph: PoseGraph, done: Optimised) -> None:
         """Take over solved poses; what came since then moves with the last of them."""

@@ -84,7 +84,7 @@ def with_points(place: LocalMap, points: np.ndarray, normals: np.ndarray, sigma:
 
 @kernel
 def stamp(points, first, origin, resolution, sigma, cells, nearest):
-    """Raise the cells around each point to its nearness, and note it as nearest where it is; they are numbered from ``first``."""
+    """Raise the cells around each point to its nearness, and note its number, from ``first``, where it is nearest."""
     side = cells.shape[0]
     reach = 3.0 * sigma / resolution  # in cells
     width, most = math.ceil(reach), reach * reach
@@ -119,7 +119,7 @@ def stamp_reference(points, origin, resolution, sigma, shape):
 
 @kernel
 def _coarser(cells, levels, starts):
-    """Fill the levels above 0, which are the cells; a cell of level h covers two blocks of 2^h cells in each direction."""
+    """Fill the levels above 0, the cells; a cell of level h covers two blocks of 2^h cells in each direction."""
     side, blocks = cells.shape[0], cells
     for h in range(1, LEVELS):
         n = side >> h

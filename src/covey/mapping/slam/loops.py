@@ -56,7 +56,7 @@ class Loops:
         self.refused: list[tuple[int, int]] = []
         self._pending: list[Loop] = []
         self._confirmed = 0
-        self._doubted: dict[tuple[int, int], int] = {}  # loops that changed much, and until when they may be confirmed
+        self._doubted: dict[tuple[int, int], tuple[Loop, int]] = {}  # until which key frame each may be confirmed
 
     def candidates(self, n: int) -> list[tuple[int, int]]:
         """Return the pairs of key frames to compare after key frame n was kept."""
@@ -122,9 +122,14 @@ class Loops:
                 self._doubted.clear()
         return [loop]
 
+    @property
+    def doubted(self) -> set[tuple[int, int]]:
+        """Loops that changed much, and that nothing has confirmed yet."""
+        return set(self._doubted)
+
     def withdrawn(self, n: int) -> set[tuple[int, int]]:
         """Return loops that nothing has confirmed up to key frame n: they are taken back."""
-        late = {pair for pair, until in self._doubted.items() if n > until}
+        late = {pair for pair, (_, until) in self._doubted.items() if n > until}
         for pair in late:
             del self._doubted[pair]
             self.accepted.remove(pair)
@@ -133,27 +138,29 @@ class Loops:
 
     def _agreed(self, loop: Loop) -> list[Loop]:
         """Keep a loop that changes much until others, found from other places, say the same; return them then."""
-        poses = self._slam.poses
-        self._pending = [other for other in self._pending if loop.second - other.second < 40]
-        agree = [loop]
-        for other in self._pending:
-            if other.second == loop.second:
-                continue
-            around = compose(loop.motion, relative(poses[loop.second], poses[other.second]))
-            back = compose(around, inverse(other.motion))
-            error = compose(back, relative(poses[other.first], poses[loop.first]))
-            if math.hypot(error[0], error[1]) < 0.3 and abs(error[2]) < math.radians(3.0):
-                agree.append(other)
-        if len(agree) < _AGREE:
+        self._pending = [other for other in self._pending if loop.second - other.second < _CONFIRM_WITHIN]
+        doubted = [other for other, _ in self._doubted.values() if self._agree(loop, other)]
+        pending = [other for other in self._pending if self._agree(loop, other)]
+        if not doubted and len(pending) + 1 < _AGREE:
             self._pending.append(loop)
             return []
+        if not doubted:  # others agree on another place
+            self._doubted = {pair: (other, -1) for pair, (other, _) in self._doubted.items()}
         self._confirmed = 0
-        for pair in self._doubted:  # others agree on another place
-            self._doubted[pair] = -1
-        self._doubted.update({(one.first, one.second): loop.second + _CONFIRM_WITHIN for one in agree})
-        self._pending = [other for other in self._pending if not any(other is one for one in agree)]
-        self.accepted.extend((one.first, one.second) for one in agree)
-        return agree
+        new = [loop, *pending]
+        self._pending = [other for other in self._pending if not any(other is one for one in pending)]
+        self._doubted.update({(one.first, one.second): (one, loop.second + _CONFIRM_WITHIN) for one in new})
+        self.accepted.extend((one.first, one.second) for one in new)
+        return new
+
+    def _agree(self, loop: Loop, other: Loop) -> bool:
+        """Return whether two loops from different key frames put the newest ones at the same place."""
+        if other.second == loop.second:
+            return False
+        poses = self._slam.poses
+        around = compose(loop.motion, relative(poses[loop.second], poses[other.second]))
+        error = compose(compose(around, inverse(other.motion)), relative(poses[other.first], poses[loop.first]))
+        return math.hypot(error[0], error[1]) < 0.3 and abs(error[2]) < math.radians(3.0)
 
 
 @kernel
