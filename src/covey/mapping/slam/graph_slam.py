@@ -17,6 +17,7 @@ from covey.mapping.slam.matching import Match, refine, search, start_for, turned
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
 from covey.records import Record
 
+_TIED_M = 6.0  # places nearer in the graph share a local map
 _MANY = 5  # pairs of places that wait
 _LEAST_WINDOW_M, _LEAST_WINDOW_RAD = 0.3, 0.05
 
@@ -28,7 +29,7 @@ class GraphSettings(Record):
     smear_m: float = Field(default=0.08, gt=0, le=1, description="A point this far from the map fits by exp(-1/2) [m].")
     range_m: float = Field(default=15.0, gt=0, description="Returns from farther away are not matched [m].")
     noise_m: float = Field(
-        default=0.05, gt=0, description="Standard deviation of one return, with what all returns have in common [m]."
+        default=0.04, gt=0, description="Standard deviation of one return, with what all returns have in common [m]."
     )
     key_frame_m: float = Field(default=0.3, gt=0, description="A scan is kept after this way [m] ...")
     key_frame_deg: float = Field(default=15.0, gt=0, le=180, description="... or after this turn [degrees].")
@@ -239,7 +240,7 @@ class GraphSlam:
         recent = np.arange(max(0, n + 1 - count), n + 1)
         away = np.hypot(*(self.poses[: recent[0], :2] - self.pose[:2]).T)
         if self.loops:
-            away = np.where(self.loops.ways[: recent[0]] < self.loops.settings.near_m, away, np.inf)
+            away = np.where(self.loops.ways[: recent[0]] < _TIED_M, away, np.inf)
         near = np.argsort(away, kind="stable")[:count]
         near = near[away[near] < 4.0]
         return np.concatenate((np.sort(near), recent))
