@@ -49,7 +49,9 @@ from covey.runtime.phases.sensing import Sensing
 from covey.runtime.stop import Stop
 from covey.runtime.stopwatch import Stopwatch
 from covey.runtime.team_setup import as_groups
+from covey.world.placement.targets import lay
 from covey.world.state import GroundState, WorldState
+from covey.world.targets import Targets
 from covey.world.world import World
 
 LOG = logging.getLogger("covey")
@@ -73,6 +75,8 @@ class Simulation:
         share_maps: exchange of map evidence between robots that hear each other: a record, or an interval [s]; None:
             only when their controllers ask for it.
         tags: range of the tags that robots leave in the environment.
+        targets: what the team searches for: `covey.world.targets.Targets`, or records or plain data as in a scenario,
+            such as ``[{"draw": "victim", "count": 5}]``.
         events: changes of the world, records of `covey.events.records` or plain data as in a scenario.
         faults: faults of robots, records of `covey.events.fault_records` or plain data as in a scenario.
         physics: ``planar``, or ``terrain``: bodies in three dimensions, on the world's ground if it has one; None:
@@ -114,6 +118,7 @@ class Simulation:
         radio: float | Radio | Sequence[Radio] = np.inf,
         share_maps: ShareMaps | float | None = None,
         tags: Tags = Tags(),
+        targets: Targets | Sequence[Any] = (),
         events: Sequence[Any] = (),
         faults: Sequence[Any] = (),
         physics: Literal["planar", "terrain"] | None = "planar",
@@ -143,6 +148,7 @@ class Simulation:
         self._goal = stop if callable(stop) else None
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
+        place.targets = lay(targets, world, self.state.pose, self.model.radius, seed)
         self.physics = physics_of(physics, place, self.model, self.state, execution.substep_s)
         self.sensing = Sensing(place, self.groups, self.model, self.state, self.clock, seed)
         mission = Exploration() if mission is None else mission
@@ -240,6 +246,8 @@ class Simulation:
             task["columns"] = list(self.tracker.columns)
         facts = build_manifest(self.names, self.seed, recorder.recording, self.stop.goal, task)
         facts |= {"step_s": self.clock.step_s, "bodies": self._bodies(), "world": self._place()}
+        if len(self.targets):
+            facts["targets"] = self.targets.plain()
         recorder.open(facts | {"record": record.model_dump()})
         if spatial:
             recorder.manifest |= {"radius_m": self.model.radius.tolist()}
@@ -280,6 +288,11 @@ class Simulation:
     def world(self) -> World:
         """The world as it is now; later changes do not affect the returned `World`."""
         return self.world_state.world
+
+    @property
+    def targets(self) -> Targets:
+        """What the team searches for; robots cannot reach it."""
+        return self.world_state.targets
 
     @property
     def done(self) -> bool:

@@ -21,6 +21,8 @@ from covey.scenario.dump import to_yaml
 from covey.world.editing.changing import door_patch, with_doors
 from covey.world.io.map_files import files_of, read_map
 from covey.world.placement.placing import place
+from covey.world.placement.targets import try_to_lay
+from covey.world.targets import NO_TARGETS, Targets
 from covey.world.world import World
 
 if TYPE_CHECKING:
@@ -43,11 +45,13 @@ class SetUp:
         world: the truth.
         groups: the groups of the team.
         poses: start poses of each group, float64 (count, 3): x, y [m], heading [rad] in the world frame.
+        targets: what the team searches for.
     """
 
     world: World
     groups: tuple["RobotGroup", ...]
     poses: tuple[np.ndarray, ...]
+    targets: Targets = NO_TARGETS
 
     def summary(self) -> str:
         """Return one sentence that describes the team and the world."""
@@ -156,6 +160,7 @@ def _begun(
             radio=scenario.radio,
             share_maps=scenario.share_maps,
             tags=scenario.tags,
+            targets=ready.targets,
             events=scenario.events,
             faults=scenario.faults,
             physics=scenario.physics,
@@ -212,7 +217,11 @@ def set_up(scenario: "Scenario") -> SetUp:
         taken = np.vstack((taken, np.column_stack((placed[:, :2], radii))))
     if problems:
         raise ScenarioError(problems)
-    return SetUp(world, scenario.robots, tuple(poses))
+    targets, found = try_to_lay(scenario.targets, world, taken, taken[:, 2], scenario.seed)
+    if found:
+        lines = [scenario.document.problem(f"targets[{i}]: {message}", ("targets", i)) for i, message in found]
+        raise ScenarioError(lines)
+    return SetUp(world, scenario.robots, tuple(poses), targets)
 
 
 def _world(scenario: "Scenario") -> World:

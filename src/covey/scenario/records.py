@@ -28,6 +28,7 @@ from covey.scenario.robot import resolve_robot
 from covey.world.doors import Door
 from covey.world.records.landscapes import WorldRecord
 from covey.world.records.starts import Start, TogetherStart
+from covey.world.records.targets import AnyTarget
 
 if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
@@ -136,6 +137,9 @@ class Scenario(FromFile):
     radio: Radios = Field(default=Radio(), description="A radio, or a list of radios.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots share no maps.")
     tags: Tags = Field(default=Tags(), description="Tags that robots leave for others to read.")
+    targets: tuple[AnyTarget, ...] = Field(
+        default=(), description="What the team searches for: targets at given places, and drawn ones."
+    )
     mission: Annotated[SerializeAsAny[Mission], BeforeValidator(_mission, json_schema_input_type=str | dict)] = Field(
         default=Exploration(),
         description="Task of the team: exploration, coverage, {patrolling: {...}}, {formation: {...}}, or your own: "

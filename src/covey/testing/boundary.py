@@ -19,9 +19,10 @@ from covey.robots.team import TeamState
 from covey.runtime.phases.sensing import Sensing
 from covey.runtime.simulation import Simulation
 from covey.world.state import GroundState, WorldState
+from covey.world.targets import Targets
 from covey.world.world import World
 
-TRUTH = (Simulation, World, WorldState, GroundState, TeamState, PlanarPhysics, Sensing, Recorder)
+TRUTH = (Simulation, World, WorldState, GroundState, Targets, TeamState, PlanarPhysics, Sensing, Recorder)
 _LEAVES = (type, types.ModuleType, types.CodeType, types.BuiltinFunctionType, str, bytes, int, float, bool, type(None))
 
 

@@ -13,6 +13,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.raycast import update_skip
 from covey.world.clearance import clearance, update_clearance
 from covey.world.ground import Ground, GroundEdit, Heightfield
+from covey.world.targets import NO_TARGETS, Targets
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World
 
 Window = tuple[int, int, int, int]
@@ -36,17 +37,20 @@ class WorldState:
 
     Args:
         world: the world at the start.
+        targets: the targets in it.
 
     Attributes:
         grid, free, solid, skip, materials, material_names, version: as in `World`.
         name, border, wall_height_m, doors, halls: as in `World`; constant.
         ground: None if the world has no ground.
+        targets: the targets in the world; constant.
         step: the step recorded with edits.
         log: all edits of cells so far.
     """
 
-    def __init__(self, world: World):
+    def __init__(self, world: World, targets: Targets = NO_TARGETS):
         self._world: World | None = world
+        self.targets = targets
         self.grid, self.free, self.solid, self.skip = world.grid, world.free, world.solid, world.skip
         self.materials, self.material_names, self.version = world.materials, world.material_names, world.version
         self.border: Border = world.border

@@ -1,0 +1,73 @@
+"""Targets as users declare them: one by one, or drawn."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from covey.records import Record, given
+
+Point = tuple[float, float]
+Kind = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=50)]
+MAX_TARGETS = 10_000
+_Size = Annotated[float, Field(ge=0.01, le=10, description="Width and height of the target [m].")]
+_Height = Annotated[float, Field(ge=0, le=100, description="Height of its middle above the floor [m].")]
+_On = Annotated[
+    Literal["wall", "floor"],
+    Field(description="wall: on a face of a wall; floor: free-standing. It stops no robot and no ray."),
+]
+_Side = Annotated[
+    float | None,
+    Field(
+        ge=-360,
+        le=360,
+        description="Direction [deg] out of the side that it shows, 0 is east, counter-clockwise; null: on a wall that "
+        "of the nearest face, on the floor all sides.",
+    ),
+]
+
+
+class PlacedTarget(Record):
+    """A target at a given place."""
+
+    kind: Kind = Field(description="victim, small_fire, big_fire, or a word of your own.")
+    identity: int | None = Field(
+        default=None, ge=0, le=10**9, description="Its number, for reports; null: the smallest that is free."
+    )
+    at: Point = Field(description="x, y [m]; on a wall it moves to the nearest face within 0.5 m.")
+    on: _On = "wall"
+    side_deg: _Side = None
+    height_m: _Height = 0.25
+    size_m: _Size = 0.5
+    allow_unseeable: bool = Field(
+        default=False, description="Accept it where no robot can see it within 2 m and 60° from its normal."
+    )
+
+
+class DrawnTargets(Record):
+    """Targets at random places that a robot can see from somewhere it can stand."""
+
+    draw: Kind = Field(description="Kind of the targets: victim, small_fire, big_fire, or a word of your own.")
+    count: int = Field(default=1, ge=1, le=MAX_TARGETS, description="Number of targets.")
+    first_identity: int | None = Field(
+        default=None,
+        ge=0,
+        le=10**9,
+        description="Number of the first, the others follow; null: the smallest free.",
+    )
+    on: _On = "wall"
+    side_deg: _Side = None
+    height_m: _Height = 0.25
+    size_m: _Size = 0.5
+    gap_m: float = Field(default=0.5, ge=0, le=1000, description="Smallest distance to other targets [m].")
+    away_m: float = Field(default=0.0, ge=0, le=10_000, description="Smallest distance to the starts of robots [m].")
+    box_m: tuple[float, float, float, float] | None = Field(
+        default=None, description="West, south, east and north edge [m] of their area; null: anywhere."
+    )
+
+
+def _tag(value: Any) -> str:
+    return "draw" if "draw" in given(value) else "at"
+
+
+AnyTarget = Annotated[Annotated[PlacedTarget, Tag("at")] | Annotated[DrawnTargets, Tag("draw")], Discriminator(_tag)]
+"""A target, or several drawn ones; a key, ``at`` or ``draw``, selects the record."""

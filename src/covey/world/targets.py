@@ -1,0 +1,63 @@
+"""`Targets`: the people and fires that a team searches for, as arrays. They are part of the truth."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from covey.errors import InvalidValueError
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The t targets of a world. They never change.
+
+    Attributes:
+        kinds: kind of each, such as ``victim``, ``small_fire`` and ``big_fire``.
+        identities: int64 (t,), different whole numbers from 0 on, such as those of markers.
+        positions: float64 (t, 3), x, y [m] in the world frame, height [m] above the floor.
+        normals: float64 (t, 2), unit vectors in the world frame out of the side that it shows; 0, 0: it shows all.
+        sizes: float64 (t,), width and height [m].
+    """
+
+    kinds: tuple[str, ...] = ()
+    identities: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    positions: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))
+    normals: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
+    sizes: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        twice = [identity for identity, times in Counter(self.identities.tolist()).items() if times > 1]
+        if twice:
+            raise InvalidValueError(f"the identity {twice[0]} is given to two targets; each needs its own")
+        for array in (self.identities, self.positions, self.normals, self.sizes):
+            array.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.identities)
+
+    def __repr__(self) -> str:
+        return f"<Targets: {', '.join(f'{n} {kind}' for kind, n in Counter(self.kinds).items()) or 'none'}>"
+
+    def row(self, identity: int) -> int:
+        """Return the row of the target with an identity; -1 if there is none."""
+        rows = np.flatnonzero(self.identities == identity)
+        return int(rows[0]) if len(rows) else -1
+
+    def plain(self) -> list[dict[str, object]]:
+        """Return one mapping per target, for the manifest of a run; ``side_deg`` is None if it shows all sides."""
+        angles = np.degrees(np.arctan2(self.normals[:, 1], self.normals[:, 0]))
+        shows = self.normals.any(axis=1)
+        return [
+            {
+                "kind": kind,
+                "identity": int(self.identities[i]),
+                "position_m": np.round(self.positions[i], 4).tolist(),
+                "side_deg": round(float(angles[i]), 4) if shows[i] else None,
+                "size_m": float(self.sizes[i]),
+            }
+            for i, kind in enumerate(self.kinds)
+        ]
+
+
+NO_TARGETS = Targets()
