@@ -11,7 +11,8 @@ from covey.mapping.slam.log import relative
 from covey.mapping.slam.team import TeamMember, TeamSettings
 from covey.mapping.slam.team_news import Relation, relation_item
 
-PARTS = [(0, 420), (180, 600)]  # scans of each robot: half of the ring is common to both
+PARTS = [(0, 240), (100, 340)]  # scans of each robot: 140 are common to both
+LONG = [(0, 420), (180, 600)]  # each closes the ring itself
 STARTS = [np.zeros(3), np.array([7.0, -3.0, 2.0])]
 
 
@@ -60,21 +61,15 @@ def assert_near(found, expected, metres=0.15, rad=0.02):
     assert abs(wrap_angle(off[2])) < rad
 
 
-@pytest.fixture(scope="module")
-def joined(road):
-    members, firsts = robots(road)
-    share(*members)
-    return members, firsts
-
-
-def test_two_robots_with_unknown_starts_are_joined(joined, road):
-    (a, b), firsts = joined
+def test_two_robots_with_unknown_starts_are_joined(road):
+    (a, b), firsts = robots(road, LONG)
+    share(a, b)
     assert_near(a.frame_of(1), true_frame(firsts, STARTS, 0, 1))
     assert_near(b.frame_of(0), true_frame(firsts, STARTS, 1, 0))
     _, truth, _, _ = road
     into_a = compose(STARTS[0], inverse(firsts[0]))  # the world in the map frame of robot a
     path = b.slam.trajectory(poses=a.trajectory(1))
-    off = path - compose(into_a, truth[slice(*PARTS[1])])
+    off = path - compose(into_a, truth[slice(*LONG[1])])
     assert np.hypot(off[:, 0], off[:, 1]).mean() < 0.15
     np.testing.assert_allclose(a.pose_of(0)[:2], a.slam.trajectory(poses=a.trajectory(0))[-1][:2], atol=1e-9)
 
@@ -154,7 +149,7 @@ def test_a_wrong_join_is_taken_back(road):
     there = np.array([30.0, 0.0, 1.0])
     lies = [
         Relation(0, i, 1, i, relative(a.slam.poses[i], compose(there, b.slam.poses[i])), 1e4 * np.eye(3))
-        for i in (5, 25, 45, 65, 85)
+        for i in (5, 20, 35, 50, 65)
     ]
     forged(a, lies)
     while a.frame_of(1) is None and a.work():
@@ -203,11 +198,13 @@ def test_an_encounter_is_a_relation_between_where_the_two_are(road):
     assert np.linalg.det(relation.information) == pytest.approx(1e12, rel=0.01)
 
 
-def test_two_runs_agree_to_the_byte(joined, road):
-    (a, _), _ = joined
-    members, _ = robots(road)
-    share(*members)
-    assert members[0].trajectory(1).tobytes() == a.trajectory(1).tobytes()
+def test_two_runs_agree_to_the_byte(road):
+    found = []
+    for _ in range(2):
+        members, _ = robots(road)
+        share(*members)
+        found.append(members[0].trajectory(1).tobytes())
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(
