@@ -50,7 +50,7 @@ def test_a_generator_takes_its_own_seed_or_that_of_the_run(tmp_path, kind):
     [
         ({}, "a world is one of"),
         ({"terain": "maze"}, "a world is one of"),
-        ({"generate": "town"}, "maze, office, cave, building, rooms or rubble"),
+        ({"generate": "town"}, "maze, office, cave, building, rooms, rubble or rescue"),
         ("maze", "a world is one of"),
         (None, "a world is one of"),
         ({"terrain": "mase"}, "'loop', 'cross', 'zigzag' or 'maze'"),

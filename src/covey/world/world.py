@@ -260,6 +260,13 @@ class World:
 
         return rubble(**options)
 
+    @staticmethod
+    def rescue(**options: Any) -> "World":
+        """Return a generated floor for rescue; see `covey.world.generators.rescue.rescue` for the options."""
+        from covey.world.generators.rescue import rescue
+
+        return rescue(**options)
+
 
 def label_by_size(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Label the 8-connected parts of ``mask``: int32 labels, 1 the largest (equal ones by first cell), and counts."""

@@ -10,7 +10,7 @@ from covey.world.materials import AnyMaterial
 from covey.world.records.quantities import DrawnMaterial, Metres, OwnSeed, Resolution, Share, WallHeight
 from covey.world.world import World
 
-GENERATED = ("maze", "office", "cave", "building", "rooms", "rubble")
+GENERATED = ("maze", "office", "cave", "building", "rooms", "rubble", "rescue")
 """Generators of worlds with walls, the values of ``generate:``."""
 
 
@@ -155,6 +155,20 @@ class GeneratedRubble(Record):
     def build(self, folder: Path, seed: int) -> World:
         """Return the world that the record's own seed gives, or else ``seed``."""
         return _generated(self, World.rubble, seed)
+
+
+class GeneratedRescue(Record):
+    """A floor for rescue: a start room around the origin, in a building of few straight walls."""
+
+    generate: Literal["rescue"]
+    resolution_m: Annotated[float, Field(ge=0.001, le=0.1, description="Side of a grid cell [m].")] = 0.05
+    wall_height_m: WallHeight = 2.5
+    material: DrawnMaterial = None
+    seed: OwnSeed = None
+
+    def build(self, folder: Path, seed: int) -> World:
+        """Return the world that the record's own seed gives, or else ``seed``."""
+        return _generated(self, World.rescue, seed)
 
 
 def _generated(record: Any, generate: Any, seed: int) -> World:

@@ -13,6 +13,7 @@ from covey.world.records.generated import (
     GeneratedCave,
     GeneratedMaze,
     GeneratedOffice,
+    GeneratedRescue,
     GeneratedRooms,
     GeneratedRubble,
 )
@@ -118,7 +119,7 @@ class WorkspaceWorld(Record):
 
 KINDS = (
     "{terrain: loop, cross, zigzag or maze}, {file: …}, {empty_m: [w, h]}, {workspace_m: […]}, "
-    "{generate: maze, office, cave, building, rooms or rubble}"
+    "{generate: maze, office, cave, building, rooms, rubble or rescue}"
 )
 
 
@@ -143,6 +144,7 @@ AnyWalls = (
     | Annotated[GeneratedBuilding, Tag("generate: building")]
     | Annotated[GeneratedRooms, Tag("generate: rooms")]
     | Annotated[GeneratedRubble, Tag("generate: rubble")]
+    | Annotated[GeneratedRescue, Tag("generate: rescue")]
 )
 """The kinds of worlds of walls; each has ``build(folder, seed) -> World``."""
 
