@@ -223,8 +223,9 @@ def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: 
                 ("robots", i, "known_map"),
                 f"robots with the given map know the world frame; leave out known_map, or {unknown}",
             )
-    if mission == "patrolling":
-        yield ("mission",), f"the graph to patrol lies in the world frame, which no robot knows with {unknown}"
+    in_world = {"patrolling": "the graph to patrol lies", "rescue": "the places that robots report lie"}
+    if mission in in_world:
+        yield ("mission",), f"{in_world[mission]} in the world frame, which no robot knows with {unknown}"
 
 
 def needed(groups: Sequence[tuple[Program | None, RobotModel]], waypoints: bool) -> Iterator[FoundInTeam]:

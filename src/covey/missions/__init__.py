@@ -9,11 +9,13 @@ from covey.missions.exploration import Exploration
 from covey.missions.formation import Formation
 from covey.missions.patrolling import Patrolling
 from covey.missions.protocol import Mission, MissionContext, Tracker, missions
+from covey.missions.referee import Judgement
 
 __all__ = [
     "Coverage",
     "Exploration",
     "Formation",
+    "Judgement",
     "Mission",
     "MissionContext",
     "Patrolling",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from covey.missions.referee import Judgement
 from covey.named import Named
 from covey.physics.clock import Clock
 from covey.planning.orders import Order
@@ -34,6 +35,7 @@ class MissionContext:
         trace: poses and attitudes after each substep of the step, (substeps, 2, n, 3), where a tracker `wanted` them.
         banks: the sensors of the team, see `covey.runtime.phases.sensing.SensorBank`.
         maps: the robots' beliefs, a `LocalizationAndMapping` of `covey.runtime.phases`; None if there are none.
+        names: names of the robots.
     """
 
     place: WorldState
@@ -44,6 +46,7 @@ class MissionContext:
     trace: np.ndarray = field(default_factory=lambda: np.empty((0, 2, 0, 3)))
     banks: Sequence[Any] = ()
     maps: Any = None
+    names: Sequence[str] = ()
 
     @property
     def world(self) -> World:
@@ -59,7 +62,9 @@ class Tracker(ABC):
         robot_columns: names of its measurements of each robot, columns of ``measurements.parquet``.
         facts: constant plain data for the manifest. The entry ``order`` is put on the blackboard.
         waypoints: the graph given to every robot; None for none.
+        base: index of the robot that takes the others' reports by radio; None: they need no radio.
         reached: True ends the run with the status ``reached``.
+        closed: True ends the run with the status ``timeout``.
         accomplished: whether the goal is reached when all controllers are done; else the run is ``exhausted``.
     """
 
@@ -67,7 +72,9 @@ class Tracker(ABC):
     robot_columns: tuple[str, ...] = ()
     facts: Mapping[str, Any] = MappingProxyType({})
     waypoints: Waypoints | None = None
+    base: int | None = None
     reached: bool = False
+    closed: bool = False
     accomplished: bool = True
 
     @abstractmethod
@@ -85,6 +92,10 @@ class Tracker(ABC):
 
     def give(self, order: Order) -> None:
         """Accept an order given during the mission, by an event ``order`` or by `Simulation.order`."""
+
+    def report(self, time_s: float, robot: int, identity: int, place: tuple[float, float, float]) -> Judgement:
+        """Judge the report of a robot, `Robot.report`, that a target is at a place x, y, height [m] (NaN: none)."""
+        return Judgement("no referee")
 
     def wanted(self, substeps: int) -> np.ndarray:
         """Return the substeps of a step after which it needs the poses in the trace, uint8 (substeps,)."""

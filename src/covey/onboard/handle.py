@@ -30,6 +30,7 @@ from covey.onboard.motions import (
     Manoeuvre,
     Motion,
     Receive,
+    Report,
     Rest,
     Sleep,
     Twist,
@@ -136,6 +137,8 @@ class Robot:
         self._sleep: tuple[Sleep, CodeType, int] | None = None  # the last, and where it was called for
         self._command: Twist = STILL
         self._work: Work | None = None
+        self._reports: dict[int, Report] = {}  # those without an answer, by number
+        self._reported = 0
 
     def __repr__(self) -> str:
         return f"<Robot {self.name} at ({self.pose.x:.2f}, {self.pose.y:.2f}), {self.status}>"
@@ -364,6 +367,32 @@ class Robot:
         """Wait for a message of a kind (None: any); the await returns the message, or None after ``timeout_s``."""
         return Receive(kind, self.time + timeout_s)
 
+    def report(self, identity: int, position: Any, *, timeout_s: float = math.inf) -> Report:
+        """Report to the referee of the mission that a target is at a place; if awaited, returns the answer.
+
+        The report is sent at once, awaited or not. The answer comes in the next step at the earliest: ``accepted``, or
+        ``unknown identity``, ``too far`` (from its true place), ``twice``, ``over`` (too late), ``no referee`` (the
+        mission takes no reports), or ``no answer`` if none has come after ``timeout_s``. It is also the ``outcome`` of
+        the returned object, None before.
+
+        Args:
+            identity: number of the target.
+            position: x, y, or x, y, height [m] in the world frame.
+            timeout_s: time to wait for the answer [s].
+
+        Raises:
+            InvalidValueError: the position is not two or three finite numbers.
+        """
+        place = tuple(map(float, position))
+        if len(place) not in (2, 3) or not all(map(math.isfinite, place)):
+            hint = "a position is x, y, or x, y, height in metres"
+            raise InvalidValueError(f"report({identity!r}, {position!r}): {hint}")
+        x, y, height = place if len(place) == 3 else (*place, math.nan)
+        self._reported += 1
+        self._asked["reports"].append((self._reported, int(identity), x, y, height))
+        self._reports[self._reported] = waiting = Report(self.time + timeout_s)
+        return waiting
+
     def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
         """Leave a tag with plain data where the robot stands; it disappears after its lifetime [s]."""
         self._asked["tags"].append((copied(content)[0], float(lifetime_s)))
@@ -444,6 +473,13 @@ class Robot:
     def _keep_account(self, work: Work) -> None:
         """Add the work of its software to ``work``."""
         self._work = self._navigator.work = work
+
+    def _hear_answers(self, answers: Sequence[tuple[int, str]]) -> None:
+        """Process the answers to its reports."""
+        for number, answer in answers:
+            report = self._reports.pop(number, None)
+            if report is not None and report.outcome is None:
+                report.outcome = answer
 
     def _belief(self) -> Belief:
         if self.map is None:

@@ -82,6 +82,23 @@ class Receive(Waiting):
             self.outcome = Received(message)
 
 
+class Report(Waiting):
+    """Wait for the answer to a report; the await returns it, or ``no answer`` when the time [s] is over."""
+
+    __slots__ = ("end_s",)
+
+    def __init__(self, end_s: float):
+        super().__init__()
+        self.end_s = end_s
+
+    def __await__(self) -> Generator["Waiting", Any, str]:
+        return (yield self)
+
+    def poll(self, robot: "Robot") -> None:
+        if self.outcome is None and robot.time >= self.end_s - 1e-9:
+            self.outcome = "no answer"
+
+
 @dataclass(frozen=True, slots=True)
 class Received:
     """The result of waiting for a message: the message, or None."""

@@ -125,7 +125,10 @@ class Onboard:
             robot._tags,
             _,
             robot._covariance,
+            answers,
         ) = shown
+        if answers:
+            robot._hear_answers(answers)
         if robot.finished:
             robot._command = STILL
             return self._answer(STILL)

@@ -11,6 +11,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "map": ("map", "frontiers", "travel_cost", "reachable", "travel_from", "nearest"),
     "shared_map": ("request_maps", "share_map"),
     "radio": ("send", "messages", "receive"),
+    "report": ("report",),
     "tags": ("tags", "leave_tag"),
     "blackboard": ("blackboard",),
     "collided": ("collided",),

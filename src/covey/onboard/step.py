@@ -47,6 +47,7 @@ class StepInput(NamedTuple):
         tags: the environment tags in reach, nearest first.
         received: what it has received; None for nothing.
         covariance: of the estimated pose, nine numbers, row by row; empty: not known.
+        answers: number of each of its reports that was answered, and the answer, see `Robot.report`.
     """
 
     time_s: float
@@ -58,6 +59,7 @@ class StepInput(NamedTuple):
     tags: Sequence[TagReading] = ()
     received: TeamUpdate | None = None
     covariance: Sequence[float] = ()
+    answers: Sequence[tuple[int, str]] = ()
 
     def come(self, place: int) -> tuple[Any, ...]:
         """Return the readings of a sensor, given its index, since the last step, oldest first."""
@@ -75,7 +77,8 @@ class StepInput(NamedTuple):
         places, first = range(len(self.readings)), None if most is None else -most
         come = [(*missed.come(k), *self.come(k))[first:] for k in places]
         times = [((*(missed.times_s[k] if missed.times_s else ()), *self.times_s[k])[first:]) for k in places]
-        return self._replace(times_s=tuple(times), older=tuple(readings[:-1] for readings in come))
+        older, answers = tuple(readings[:-1] for readings in come), (*missed.answers, *self.answers)
+        return self._replace(times_s=tuple(times), older=older, answers=answers)
 
 
 class Failed(NamedTuple):
@@ -100,6 +103,7 @@ class Requests(NamedTuple):
         tags: tags to leave where it stands: content and lifetime [s].
         digs: for each, two places in its own frame [m] and a volume [m3].
         maps: ``request`` and ``share``, see `Robot.request_maps` and `Robot.share_map`.
+        reports: for each, its number, an identity, and a place x, y, height [m]; see `Robot.report`.
         messages: messages to send, oldest first.
         entries: keys and values for the blackboard.
         taken: numbers of the messages that it took out of its mailbox.
@@ -111,6 +115,7 @@ class Requests(NamedTuple):
     tags: Sequence[tuple[Any, float]] = ()
     digs: Sequence[tuple[float, float, float, float, float]] = ()
     maps: Sequence[str] = ()
+    reports: Sequence[tuple[int, int, float, float, float]] = ()
     messages: Sequence[Outgoing] = ()
     entries: Sequence[tuple[str, Any]] = ()
     taken: Sequence[int] = ()

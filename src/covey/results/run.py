@@ -147,6 +147,11 @@ class Run:
         return self._table("computers") if self.has("computers") else None
 
     @cached_property
+    def reports(self) -> "pl.DataFrame | None":
+        """The robots' reports and the referee's answers, one row each; None if there are none."""
+        return self._table("reports") if self.has("reports") else None
+
+    @cached_property
     def process_host(self) -> "pl.DataFrame":
         """Resources used by each controller's process, one row per 5 s of wall time; only with processes."""
         return self._table("process_host")

@@ -44,6 +44,7 @@ from covey.runtime.phases.ground_accuracy import GroundAccuracy
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.phases.map_exchange import MapExchange
 from covey.runtime.phases.observing import Observing
+from covey.runtime.phases.reporting import SCHEMA, Reporting, table
 from covey.runtime.phases.scoring import Scoring
 from covey.runtime.phases.sensing import Sensing
 from covey.runtime.stop import Stop
@@ -167,7 +168,8 @@ class Simulation:
         placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))
         self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
         truth = (place, self.model, self.state, self.clock, self._pose_before, self._trace)
-        self.scoring = Scoring(MissionContext(*truth, self.sensing.banks, self.localization), mission)
+        context = MissionContext(*truth, self.sensing.banks, self.localization, tuple(self.names))
+        self.scoring = Scoring(context, mission)
         self.communication = Communication(self.names, radios_of(radio), tags, seed, execution)
         programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
         self._unshared = unshared(programs, sharing)
@@ -214,6 +216,7 @@ class Simulation:
         )
         if ORDER_KEY in self.tracker.facts:
             self.communication.blackboard.entries[ORDER_KEY] = self.tracker.facts[ORDER_KEY]
+        self.reporting = Reporting(self.tracker, self.communication.network)
         self.observing = Observing(self)
         self.commands = np.zeros((len(self.names), 3))
         self.status: str | None = None
@@ -559,10 +562,20 @@ class Simulation:
             self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
 
     def _score(self) -> None:
+        self._judge()
         for i, change, (x, y), text in self.ground_accuracy.measure():
             self._event("change_noticed", i, other=change, x=x, y=y, text=text)
         for i, text in self.scoring.score():
             self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
+
+    def _judge(self) -> None:
+        judged = self.reporting.judge(self.deciding.requested.reports, self.deciding.answers, self.time)
+        for report, judgement in judged:
+            x, y = self.state.pose[report.robot, :2]
+            text = f"reports target {report.identity} at ({report.x:.1f}, {report.y:.1f}): {judgement.answer}"
+            self._event("mission", report.robot, x=x, y=y, text=text)
+        if judged:
+            self._recorder.add("reports", SCHEMA, table(judged, self.clock.step, self.time, self.names))
 
     def _observe(self) -> None:
         for i, x, y, content in self.communication.events:
@@ -591,6 +604,8 @@ class Simulation:
         done = over and not failed and self.tracker.accomplished
         if self.tracker.reached or self.stop.reached(snapshot, done) or (self._goal is not None and self._goal(self)):
             self.status = "reached"
+        elif self.tracker.closed:
+            self.status = "timeout"
         elif over:
             self.status = "failed" if failed else "exhausted"
         elif self.time >= self.stop.timeout_s - 1e-9:

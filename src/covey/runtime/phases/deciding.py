@@ -42,12 +42,14 @@ class PendingRequests:
         tags: robot, content and lifetime [s].
         digs: by robot, see `Requests`.
         maps: by robot, see `Requests`.
+        reports: robot, number, identity, x, y, height [m], see `Requests`.
     """
 
     notes: list[tuple[int, str]] = field(default_factory=list)
     tags: list[tuple[int, Any, float]] = field(default_factory=list)
     digs: dict[int, list[Any]] = field(default_factory=dict)
     maps: dict[int, set[str]] = field(default_factory=dict)
+    reports: list[tuple[int, int, int, float, float, float]] = field(default_factory=list)
 
 
 class Deciding:
@@ -58,6 +60,7 @@ class Deciding:
         failed: robots whose controller has failed.
         down: robots that do not act now; ``lost``: those of them that never will again.
         requested: requests of robots other than their motion.
+        answers: number and answer of reports that were answered, for each robot that has not been given them.
         shown: last input of each robot with a controller of its own, by team index.
         answered: last output of each of them.
     """
@@ -79,6 +82,7 @@ class Deciding:
         self.computing = computing
         self.failures: list[Failure] = []
         self.requested = PendingRequests()
+        self.answers: dict[int, list[tuple[int, str]]] = {}
         self.starts = np.cumsum([0, *(len(g.start) for g in groups)])
         self.failed: set[int] = set()
         self.down: Set[int] = frozenset()
@@ -234,6 +238,9 @@ class Deciding:
                     chosen.append(shown)
             robots, inputs = asked, chosen
         self.shown.update(zip(robots, inputs, strict=True))
+        if self.answers:
+            for i in robots:
+                self.answers.pop(i, None)
         return self.host.ask(robots, inputs)
 
     def _inputs(self, group: Group, members: range, time_s: float, collided: np.ndarray) -> list[StepInput]:
@@ -244,7 +251,8 @@ class Deciding:
         touches, tags = collided[members.start : members.stop].tolist(), self.communication.tags_in_reach
         near = [tags.get(i, ()) for i in members] if tags else repeat((), n)
         poses, spreads = map(_pose, self._poses(members)), self.localization.covariances(members)
-        columns = repeat(time_s), poses, touches, newest, repeat(times), older, near, repeat(None), spreads
+        answers = [tuple(self.answers.get(i, ())) for i in members] if self.answers else repeat(())
+        columns = repeat(time_s), poses, touches, newest, repeat(times), older, near, repeat(None), spreads, answers
         return list(map(_input, zip(*columns, strict=False)))
 
     def _newest(self, group: Group, members: range) -> tuple[Iterable[tuple[Any, ...]], Iterable[tuple[Any, ...]]]:
@@ -356,6 +364,7 @@ class Deciding:
         requested = self.requested
         requested.notes += [(i, note) for note in asked.notes]
         requested.tags += [(i, content, lifetime_s) for content, lifetime_s in asked.tags]
+        requested.reports += [(i, *report) for report in asked.reports]
         if asked.digs:
             requested.digs.setdefault(i, []).extend(asked.digs)
         if asked.maps:
