@@ -3,6 +3,8 @@
 References:
     Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation.
     Robotics 6(3), 2017 (map completeness, error and quality).
+    J. M. Santos, D. Portugal, R. P. Rocha: An evaluation of 2D SLAM techniques available in Robot Operating System.
+    SSRR 2013 (the average distance to the nearest neighbour).
 """
 
 import hashlib
@@ -17,6 +19,7 @@ from cachetools import LRUCache, cached
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
+from covey.lazy import ndimage
 from covey.mapping.exchange.shared_maps import SharedMaps
 from covey.mapping.occupancy.evidence import TILE
 
@@ -185,6 +188,38 @@ def map_quality(occupancy: np.ndarray, truth: GroundTruth) -> float:
     """Return (A - error * cell area) / G (Yan et al. 2017); 1 is perfect, and a map that is mostly wrong is below 0."""
     wrong = map_error(occupancy, truth) * truth.map_cell_m2
     return (explored_area(occupancy, truth) - wrong) / truth.explorable_m2
+
+
+def wall_iou(occupancy: np.ndarray, truth: GroundTruth) -> float | None:
+    """Return the intersection over the union of mapped and true walls, over the compared cells; None without walls.
+
+    A cell that holds both wall and free space counts if it is mapped as a wall, as one that is right.
+    """
+    occupied, compared = occupancy == 100, truth.states >= 0
+    both = int(np.count_nonzero(occupied & (truth.states >= EITHER)))
+    either = int(np.count_nonzero(occupied & compared | (truth.states == 100)))
+    return both / either if either else None
+
+
+def wall_distance(belief: Grid, wall: Grid) -> float | None:
+    """Return the mean distance [m] of the mapped walls, at their cells' centres, from the nearest true wall (ADNN).
+
+    Args:
+        belief: the map, int8, as everywhere.
+        wall: cells of the world that are wall (bool); centres in it have the distance 0, others that from the centre of
+            their cell to that of the nearest one. Centres outside it count from its border.
+
+    Returns:
+        None if the map or the world has no walls.
+    """
+    at = np.argwhere(belief.cells == 100)
+    if not len(at) or not wall.cells.any():
+        return None
+    far = ndimage.distance_transform_edt(~wall.cells) * wall.resolution
+    found = wall.to_cells(belief.to_world(at))
+    held = np.clip(found, 0, np.array(wall.shape) - 1)
+    outside = wall.resolution * np.hypot(*(found - held).T)
+    return float((far[held[:, 0], held[:, 1]] + outside).mean())
 
 
 class KnownShare:

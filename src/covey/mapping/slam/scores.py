@@ -159,6 +159,31 @@ def relations_of(poses: np.ndarray, first: np.ndarray, second: np.ndarray) -> Re
     return Relations(first, second, relative(poses[first], poses[second]))
 
 
+def true_relations(truth: np.ndarray) -> Relations:
+    """Return relations of a true way (n, 3): from place to place, and where it comes back, as in recorded logs.
+
+    There is a place at every metre of the way. Each place is related to the next one, and to the nearest of those
+    within 2 m that were left at least 10 m of way before: errors of both kinds count, those that accumulate from place
+    to place and those that a closed loop takes out.
+    """
+    along = np.append(0.0, np.cumsum(np.hypot(*np.diff(truth[:, :2], axis=0).T)))
+    rows = np.searchsorted(along, np.arange(0.0, along[-1] + 1e-9, PLACES_M))
+    at, along = truth[rows, :2], along[rows]
+    pairs = np.column_stack((np.arange(len(rows) - 1), np.arange(1, len(rows)))).tolist()
+    for k in range(1, len(rows)):
+        before = np.searchsorted(along, along[k] - LEFT_M, side="right")
+        if before > 0:
+            far = np.hypot(at[:before, 0] - at[k, 0], at[:before, 1] - at[k, 1])
+            if far.min() <= RETURN_M:
+                pairs.append([int(far.argmin()), k])
+    first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+    return relations_of(truth, rows[first], rows[second])
+
+
+PLACES_M, RETURN_M, LEFT_M = 1.0, 2.0, 10.0
+"""See `true_relations` [m]."""
+
+
 def displacement_errors(poses: np.ndarray, relations: Relations) -> PoseErrors:
     """Return how much the motions in a trajectory (n, 3) differ from known ones: length and angle of each difference.
 

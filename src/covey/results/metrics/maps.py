@@ -47,6 +47,26 @@ def map_quality(run: "Run") -> float | None:
     return None if _on_ground(run) else _of(run, compare.map_quality, run.maps and run.maps.union)
 
 
+@metrics.register("map_iou")
+def map_iou(run: "Run") -> float | None:
+    """Walls mapped and true / walls mapped or true, of the union of the maps; None as for the error."""
+    from covey.mapping.occupancy import compare
+
+    return None if _on_ground(run) else _of(run, compare.wall_iou, run.maps and run.maps.union)
+
+
+@metrics.register("map_adnn_m")
+def map_adnn_m(run: "Run") -> float | None:
+    """Mean distance of the union's wall cells from the nearest true wall [m] (Santos 2013); None as for the error."""
+    from covey.mapping.occupancy.compare import wall_distance
+    from covey.results.maps import WALL
+
+    if run.maps is None or run.maps.union is None or _on_ground(run):
+        return None
+    truth = run.maps.truth
+    return wall_distance(run.maps.union, truth.with_cells(truth.cells == WALL))
+
+
 @metrics.register("map_quality_by_robot")
 def map_quality_by_robot(run: "Run") -> dict[str, float | None] | None:
     """(A - error * w) / G of each robot's own map (Yan et al. 2017); None without maps, and for maps of a ground."""

@@ -83,10 +83,3 @@ def min_separation_m(run: "Run") -> float | None:
     """min over time and pairs of |p_i - p_j|: the smallest distance between two robots' centres [m]; None for one."""
     separation = run.series("min_separation_m")
     return None if np.isnan(separation).all() else float(np.nanmin(separation))
-
-
-@metrics.register("position_error_m")
-def position_error_m(run: "Run") -> float:
-    """Mean over robots and recorded poses of |estimated - true position| [m] (MAES "slam position inaccuracy")."""
-    error = run.estimates[..., :2] - run.poses[..., :2]
-    return float(np.hypot(error[..., 0], error[..., 1]).mean()) if error.size else float("nan")

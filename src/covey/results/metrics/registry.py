@@ -44,7 +44,7 @@ _TIMES_TO_GOAL: set[Metric] = set()
 LARGER_IS_BETTER = frozenset(
     {
         *("exploration_efficiency_m2_per_m", "explored_share", "explored_area_m2", "auc", "exploration_safety"),
-        *("map_quality", "map_completeness", "coverage_share", "delivery_ratio", "connected_share"),
+        *("map_quality", "map_iou", "map_completeness", "coverage_share", "delivery_ratio", "connected_share"),
         *("largest_group_share", "aligned_share", "min_separation_m", "workload_jain", "workload_min_over_max"),
         *("belief_interval_coverage", "measured_share", "changes_noticed_share", "robots_arrived", "orders_met"),
         *("robots_arrived", "orders_met"),

@@ -1,0 +1,152 @@
+"""How well the robots knew where they were; every metric but `position_error_m` is None if all knew their true poses.
+
+Formulas and sources: `covey.mapping.slam.scores`, which also scores recorded logs. Robots whose estimates were the
+truth do not count.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from cachetools import cached
+
+from covey.results.metrics.registry import metrics
+
+if TYPE_CHECKING:
+    from covey.mapping.slam.scores import Errors, PoseErrors
+    from covey.results.run import Run
+
+Measured = dict[str, "PoseErrors"]
+"""Errors by robot."""
+
+
+def _errors(run: "Run", measure: Callable[[np.ndarray, np.ndarray], "PoseErrors | None"]) -> Measured:
+    """Return the errors of each robot that had to estimate its pose; ``measure``: of estimates and truth, (n, 3)."""
+    truth, found = run.poses, run.estimates
+    off = np.abs(found - truth).max(axis=(0, 2), initial=0.0) > 1e-9
+    each = {run.names[i]: measure(found[:, i], truth[:, i]) for i in np.flatnonzero(off)}
+    return {name: errors for name, errors in each.items() if errors is not None}
+
+
+@cached(WeakKeyDictionary(), lambda run: run)
+def _displacements(run: "Run") -> Measured:
+    from covey.mapping.slam.scores import displacement_errors, true_relations
+
+    def measure(found: np.ndarray, truth: np.ndarray) -> "PoseErrors | None":
+        relations = true_relations(truth)
+        return displacement_errors(found, relations) if len(relations) else None
+
+    return _errors(run, measure)
+
+
+@cached(WeakKeyDictionary(), lambda run: run)
+def _absolute(run: "Run") -> Measured:
+    from covey.mapping.slam.scores import absolute_errors
+
+    return _errors(run, absolute_errors)
+
+
+@cached(WeakKeyDictionary(), lambda run: run)
+def _relative(run: "Run") -> Measured:
+    from covey.mapping.slam.scores import relative_errors
+
+    times = run.pose_times
+    if len(times) < 2 or times[-1] - times[0] < 1.0:
+        return {}
+    return _errors(run, lambda found, truth: relative_errors(found, truth, seconds=1.0, times=times))
+
+
+def _pooled(measured: Measured, part: str) -> "Errors | None":
+    """Return the errors of all robots together; ``part``: ``translation`` [m] or ``rotation`` [deg]."""
+    from covey.mapping.slam.scores import Errors
+
+    if not measured:
+        return None
+    each = np.concatenate([getattr(errors, part).each for errors in measured.values()])
+    return Errors(np.degrees(each) if part == "rotation" else each)
+
+
+def _register_displacements() -> None:
+    kinds = {
+        "displacement_error_{}": ("mean", "Mean"),
+        "displacement_error_sd_{}": ("deviation", "Standard deviation"),
+        "displacement_error_{}2": ("mean_square", "Mean square"),
+    }
+    for part, unit in (("translation", "m"), ("rotation", "deg")):
+        for name, (which, said) in kinds.items():
+
+            def metric(run: "Run", part: str = part, which: str = which) -> float | None:
+                errors = _pooled(_displacements(run), part)
+                return None if errors is None else getattr(errors, which)
+
+            square = "^2" if which == "mean_square" else ""
+            metric.__doc__ = (
+                f"{said} of the errors of motions between places, {part} [{unit}{square}] (Kümmerle et al. 2009)."
+            )
+            metrics.register(name.format(unit))(metric)
+
+
+_register_displacements()
+
+
+@metrics.register("displacement_error_by_robot_m")
+def displacement_error_by_robot_m(run: "Run") -> dict[str, float] | None:
+    """Mean error of the motions between places of each robot, translation [m] (Kümmerle et al. 2009)."""
+    return {name: errors.translation.mean for name, errors in _displacements(run).items()} or None
+
+
+@metrics.register("ate_m")
+def ate_m(run: "Run") -> float | None:
+    """Root mean square of the distances of estimates from the truth, each way aligned with it [m] (Sturm 2012)."""
+    errors = _pooled(_absolute(run), "translation")
+    return None if errors is None else errors.rms
+
+
+@metrics.register("ate_by_robot_m")
+def ate_by_robot_m(run: "Run") -> dict[str, float] | None:
+    """The same of each robot [m]."""
+    return {name: errors.translation.rms for name, errors in _absolute(run).items()} or None
+
+
+@metrics.register("rpe_m")
+def rpe_m(run: "Run") -> float | None:
+    """Root mean square error of the motions over 1 s, translation [m] (Sturm et al. 2012)."""
+    errors = _pooled(_relative(run), "translation")
+    return None if errors is None else errors.rms
+
+
+@metrics.register("rpe_deg")
+def rpe_deg(run: "Run") -> float | None:
+    """Root mean square error of the motions over 1 s, rotation [deg] (Sturm et al. 2012)."""
+    errors = _pooled(_relative(run), "rotation")
+    return None if errors is None else errors.rms
+
+
+def _distances(run: "Run") -> np.ndarray:
+    """Return the distances between estimated and true positions [m], (samples, robots)."""
+    error = run.estimates[..., :2] - run.poses[..., :2]
+    return np.hypot(error[..., 0], error[..., 1])
+
+
+def _had_to_estimate(run: "Run") -> bool:
+    return bool(np.abs(run.estimates - run.poses).max(initial=0.0) > 1e-9)
+
+
+@metrics.register("position_error_m")
+def position_error_m(run: "Run") -> float:
+    """Mean over robots and recorded poses of |estimated - true position| [m] (MAES "slam position inaccuracy")."""
+    error = _distances(run)
+    return float(error.mean()) if error.size else float("nan")
+
+
+@metrics.register("position_error_max_m")
+def position_error_max_m(run: "Run") -> float | None:
+    """The largest |estimated - true position| of any robot at any time [m]."""
+    return float(_distances(run).max()) if _had_to_estimate(run) else None
+
+
+@metrics.register("position_error_end_m")
+def position_error_end_m(run: "Run") -> float | None:
+    """The largest |estimated - true position| of any robot at the end [m]."""
+    return float(_distances(run)[-1].max()) if _had_to_estimate(run) else None
