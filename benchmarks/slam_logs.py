@@ -6,10 +6,12 @@ Each log is run with loops and without, in a process of its own; times are proce
 log, which compiles. Memory is the peak of the process, and what of it came after the log was read and the code was
 compiled. *Matching* is the search and the refinement of one scan of 180 beams, without making local maps.
 
+With --noise, each log is run at several values of `noise_m`, which is a guess: how much the result depends on it.
+
 With --pictures, maps of all other logs of the folder are drawn, which nobody has measured: look whether they are
 straight and closed.
 
-    python benchmarks/slam_logs.py [FOLDER] [--logs intel fr079 mit_csail] [--pictures OUT]
+    python benchmarks/slam_logs.py [FOLDER] [--logs intel fr079 mit_csail] [--noise] [--pictures OUT]
 """
 
 import argparse
@@ -31,6 +33,7 @@ from covey.mapping.slam.scores import PoseErrors, displacement_errors, load_rela
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data" / "slam"
 MEASURED = ("intel", "fr079", "mit_csail")
+NOISE_M = (0.02, 0.025, 0.03, 0.035, 0.04, 0.05, 0.06, 0.08)
 COMPILED = 10  # key frames that are run before anything is measured
 
 
@@ -91,6 +94,21 @@ def in_words(errors: PoseErrors) -> str:
     """Return both errors, metres and degrees."""
     turn = np.degrees(errors.rotation.each)
     return f"{errors.translation:.3f} m, {turn.mean():.2f} ± {turn.std():.2f}°"
+
+
+def among_settings(folder: Path, name: str, noise_m: list[float]) -> str:
+    """Return a row: median, worst and deviation of the errors when all settles, among values of `noise_m`."""
+    log, relations = load_log(folder / f"{name}.npz"), load_relations(folder / f"{name}_relations.csv")
+    found = []
+    for noise in noise_m:
+        slam, _, _, _ = drive(log, GraphSettings(noise_m=noise))
+        errors = displacement_errors(log.along_stream(slam.trajectory()), relations)
+        found.append((errors.translation.mean, np.degrees(errors.rotation.mean)))
+    way, turn = np.array(found).T
+    return (
+        f"| {name} | {np.median(way):.4f} / {way.max():.4f} ± {way.std():.4f} m | "
+        f"{np.median(turn):.3f} / {turn.max():.3f} ± {turn.std():.3f}° | {' '.join(f'{one:.4f}' for one in way)} |"
+    )
 
 
 def matching(folder: Path, name: str, scans: int = 600) -> str:
@@ -157,6 +175,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", default=FOLDER)
     parser.add_argument("--logs", nargs="*", default=MEASURED)
+    parser.add_argument("--noise", type=float, nargs="*", metavar="M")
     parser.add_argument("--pictures", type=Path, metavar="OUT")
     options = parser.parse_args()
     print(
@@ -169,6 +188,11 @@ def main() -> None:
     print("\n| log | beams | matching scans/s |\n|---|---|---|")
     for name in options.logs:
         print(apart(matching, options.folder, name), flush=True)
+    if options.noise is not None:
+        values = options.noise or list(NOISE_M)
+        print(f"\nWith noise_m = {values}:\n\n| log | median / worst, deviation | rotation | each |\n|---|---|---|---|")
+        for name in options.logs:
+            print(apart(among_settings, options.folder, name, values), flush=True)
     if options.pictures:
         print("\n| log | scans | key frames | loops +/- | scans/s |\n|---|---|---|---|---|")
         for path in sorted(options.folder.glob("*.npz")):

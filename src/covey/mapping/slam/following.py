@@ -39,15 +39,13 @@ def follow(log: Log, settings: GraphSettings | None = None, progress: Callable[[
     """
     slam = GraphSlam(log.laser, settings)
     motion = np.vstack((np.zeros(3), relative(log.odometry[:-1], log.odometry[1:])))
-    seconds, rows = np.empty(len(log)), []
+    seconds = np.empty(len(log))
     for k in range(len(log)):
-        frames, began = len(slam.frames), time.thread_time()
+        began = time.thread_time()
         slam.add(motion[k], log.ranges[k])
         seconds[k] = time.thread_time() - began
-        if len(slam.frames) > frames:
-            rows.append(k)
         if progress is not None:
             progress(k + 1)
     began = time.thread_time()
     slam.settle()
-    return Followed(slam.trajectory(), np.array(rows), slam, seconds, time.thread_time() - began)
+    return Followed(slam.trajectory(), np.array(slam.key_rows), slam, seconds, time.thread_time() - began)

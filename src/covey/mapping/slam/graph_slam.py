@@ -20,6 +20,9 @@ from covey.records import Record
 _TIED_M = 6.0  # places nearer in the graph share a local map
 _MANY = 5  # pairs of places that wait
 _LEAST_WINDOW_M, _LEAST_WINDOW_RAD = 0.3, 0.05
+_POOR = 0.6  # with a lower score a scan is looked for farther away ...
+_FAR_RAD = 0.6  # ... to this heading at least ...
+_BETTER = 0.15  # ... where the score must be so much better
 
 
 class GraphSettings(Record):
@@ -68,11 +71,12 @@ class GraphSlam:
     Args:
         laser: the lidar.
         settings: see `GraphSettings`.
-        start: pose of the first scan (3,).
+        start: the pose (3,) before the first motion.
 
     Attributes:
         pose: estimate (3,) at the last scan.
         poses: estimates of the key frames, (n, 3).
+        key_rows: which scans are key frames, (n,).
         frames: the key frames.
         edges: relations between key frames.
         loops: what was found of places that are seen again; None: nothing is looked for.
@@ -83,6 +87,7 @@ class GraphSlam:
         self.laser, self.settings = laser, settings or GraphSettings()
         self.pose = np.zeros(3) if start is None else np.array(start, np.float64)
         self.poses = np.empty((0, 3))
+        self.key_rows: list[int] = []
         self.frames: list[KeyFrame] = []
         self.edges: list[Edge] = []
         self.revision = 0
@@ -107,10 +112,11 @@ class GraphSlam:
         if not np.isfinite(motion).all():
             raise InvalidValueError(f"the motion of a scan must be finite, not {motion.tolist()}")
         points, normals = self._points(ranges)
+        guess = compose(self.pose, motion)
         if not self.frames:
+            self.pose = guess
             self._keep(points, normals)
             return self.pose
-        guess = compose(self.pose, motion)
         self._widen(motion)
         match = self._match(points, normals, guess)
         self.pose = guess if match is None else match.pose
@@ -143,7 +149,7 @@ class GraphSlam:
     @property
     def kept_last(self) -> bool:
         """Whether the last scan became a key frame."""
-        return bool(self._held) and not self._held[-1][1].any()
+        return bool(self.key_rows) and self.key_rows[-1] == len(self._held) - 1
 
     def trajectory(self, rows: Sequence[int] | None = None, poses: np.ndarray | None = None) -> np.ndarray:
         """Return the estimates of scans, (N, 3), with all that is known now; ``rows``: only of these.
@@ -197,13 +203,22 @@ class GraphSlam:
         self._spread = self._spread + np.diag([sigma_m**2, sigma_m**2, sigma_rad**2])
 
     def _match(self, points: np.ndarray, normals: np.ndarray, guess: np.ndarray) -> Match | None:
-        """Return where a scan fits the local map; None if it does not."""
+        """Return where a scan fits the local map; None if it does not.
+
+        A scan that fits badly near its guess is looked for farther away: odometry that lags behind a quick turn can be
+        off by more than what is expected of it.
+        """
         s, place = self.settings, self._place
         if place is None or len(points) < 10:
             return None
         sigma = np.sqrt(np.diag(self._spread))
         window_m, window_rad = max(3.0 * sigma[0], _LEAST_WINDOW_M), max(3.0 * sigma[2], _LEAST_WINDOW_RAD)
         best, score = search(place, points, guess, window_m, window_rad, 0.02, 0.1, 0.05)
+        if score < _POOR:
+            further = 2.0 * window_m, max(2.0 * window_rad, _FAR_RAD)
+            found, found_score = search(place, points, guess, *further, 0.02, max(score, 0.1) + _BETTER, 0.05)
+            if found_score > 0.0:
+                best, score, self._spread = found, found_score, 9.0 * self._spread
         start = start_for(place, points, guess, best, score)
         match = refine(place, points, normals, start, s.noise_m, np.linalg.inv(self._spread), guess)
         if match.score < 0.2:
@@ -214,6 +229,7 @@ class GraphSlam:
     def _keep(self, points: np.ndarray, normals: np.ndarray) -> None:
         """Make the newest scan a key frame."""
         n = len(self.frames)
+        self.key_rows.append(len(self._held))
         self._held.append((n, np.zeros(3)))
         self.frames.append(KeyFrame(points, normals))
         if n:
