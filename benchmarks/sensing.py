@@ -1,13 +1,16 @@
-"""Time of whole readings on one core: a lidar on 100 robots in the cave of rays.py, a ring on 1000 in an arena."""
+"""Time of whole readings on one core: a lidar and a camera on 100 robots in the cave of rays.py, a ring on 1000."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from rays import RESOLUTION, SIDE, cave
 
 from covey.geometry import Grid
 from covey.geometry.raycast import skip_field
-from covey.sensors import Lidar, Proximity, SensorRecord, Truth, sensor_keys
+from covey.sensors import Lidar, Proximity, SensorRecord, TagCamera, Truth, sensor_keys
+from covey.world.faces import SIDES, face_list
+from covey.world.targets import Targets
 
 
 def truth_of(solid: np.ndarray, positions: np.ndarray, radius: float = 0.2) -> Truth:
@@ -35,6 +38,15 @@ def report(title: str, truth: Truth, sensor: SensorRecord, loops: int = 200) -> 
     print(f"{title}: {min(seconds) / rays * 1e9:.1f} ns per ray, {min(seconds) / n * 1e6:.2f} us per robot")
 
 
+def on_walls(solid: np.ndarray, count: int, random: np.random.Generator) -> Targets:
+    """Return targets on random faces of walls."""
+    faces = random.permutation(face_list(~solid, solid))[:count]
+    step = SIDES[faces[:, 2]][:, ::-1]
+    places = (faces[:, 1::-1] + 0.5 + 0.45 * step) * RESOLUTION
+    at = np.column_stack((places, np.full(count, 0.25)))
+    return Targets(("victim",) * count, np.arange(count), at, -step.astype(float), np.full(count, 0.5))
+
+
 def main() -> None:
     """Print the figures."""
     random = np.random.default_rng(2)
@@ -46,6 +58,19 @@ def main() -> None:
     report("100 robots, lidar of 180 rays, 10 m, noise", truth, lidar)
     report("the same without noise", truth, lidar.model_copy(update={"sigma_m": 0.0}))
     report("the same, blind to robots", truth, lidar.model_copy(update={"sigma_m": 0.0, "sees_robots": False}))
+    camera = TagCamera()
+    seen = replace(truth, targets=on_walls(solid, 1000, random))
+    reading = camera.read(seen, np.arange(100), np.zeros(100, np.uint64), 0)
+    loops, members, keys = 300, np.arange(100), sensor_keys(1, "tag_camera", [f"robot{i}" for i in range(100)])
+    begin = time.process_time()
+    for sample in range(loops):
+        seen.__dict__.pop("bodies", None)
+        camera.read(seen, members, keys, sample)
+    spent = time.process_time() - begin
+    per_s = 100 * loops / camera.rate_hz / spent
+    print(
+        f"100 robots, camera among 1000 targets ({reading.count.sum()} read at once): {per_s:.0f} robot-seconds per s"
+    )
     arena = np.zeros((640, 640), bool)
     arena[[0, -1]] = arena[:, [0, -1]] = True
     truth = truth_of(arena, random.uniform(0.5, 63.5, (1000, 2)))

@@ -6,7 +6,17 @@ from pydantic import Field, model_validator
 
 from covey.events.records import When
 
-DEGRADABLE_KINDS = ("lidar", "proximity", "neighbours", "odometry", "bumper", "wedge", "lidar3d", "depth_camera")
+DEGRADABLE_KINDS = (
+    "lidar",
+    "proximity",
+    "neighbours",
+    "odometry",
+    "bumper",
+    "wedge",
+    "lidar3d",
+    "depth_camera",
+    "tag_camera",
+)
 """The kinds of sensors that can degrade."""
 
 

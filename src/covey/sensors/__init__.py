@@ -9,6 +9,7 @@ from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import Odometry
 from covey.sensors.proximity import Proximity
 from covey.sensors.sensor import Readings, SensorRecord, sensor_keys
+from covey.sensors.tag_camera import TagCamera
 from covey.sensors.truth import Truth
 from covey.sensors.wedge import Wedge
 
@@ -23,6 +24,7 @@ __all__ = [
     "Readings",
     "Sensor",
     "SensorRecord",
+    "TagCamera",
     "Truth",
     "Wedge",
     "look_down",

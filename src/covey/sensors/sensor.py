@@ -70,6 +70,10 @@ class SensorRecord(Record, ABC):
             sample: number of the sample since the start of the run.
         """
 
+    def after(self, readings: Readings, before: Any) -> Readings:
+        """Return the readings of a sample, given those of the previous sample (None: it is the first)."""
+        return readings
+
 
 def sensor_keys(seed: int, sensor_name: str, robot_names: Sequence[str]) -> np.ndarray:
     """Return the keys of the noise streams of one sensor on each robot, uint64 (m,)."""

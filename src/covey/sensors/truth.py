@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covey.kernel import kernel
+from covey.world.targets import NO_TARGETS, Targets
 
 
 class Bodies(NamedTuple):
@@ -46,6 +47,7 @@ class Truth:
         altitude_roll_pitch: float64 (n, 3), [m, rad, rad] of the point of the body where the wheels stand; a positive
             pitch looks down (ROS REP 103).
         wall_height_m: height of all walls above the ground [m].
+        targets: the targets in the world.
     """
 
     skip: np.ndarray
@@ -62,6 +64,7 @@ class Truth:
     ground: Any = None
     altitude_roll_pitch: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     wall_height_m: float = 2.0
+    targets: Targets = NO_TARGETS
 
     def __post_init__(self) -> None:
         if len(self.altitude_roll_pitch) != len(self.pose):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -41,19 +42,21 @@ class Targets:
 
     def row(self, identity: int) -> int:
         """Return the row of the target with an identity; -1 if there is none."""
-        rows = np.flatnonzero(self.identities == identity)
-        return int(rows[0]) if len(rows) else -1
+        return self._rows.get(int(identity), -1)
+
+    @cached_property
+    def _rows(self) -> dict[int, int]:
+        return {identity: row for row, identity in enumerate(self.identities.tolist())}
 
     def plain(self) -> list[dict[str, object]]:
         """Return one mapping per target, for the manifest of a run; ``side_deg`` is None if it shows all sides."""
         angles = np.degrees(np.arctan2(self.normals[:, 1], self.normals[:, 0]))
-        shows = self.normals.any(axis=1)
         return [
             {
                 "kind": kind,
                 "identity": int(self.identities[i]),
                 "position_m": np.round(self.positions[i], 4).tolist(),
-                "side_deg": round(float(angles[i]), 4) if shows[i] else None,
+                "side_deg": round(float(angles[i]), 4) if any(self.normals[i]) else None,
                 "size_m": float(self.sizes[i]),
             }
             for i, kind in enumerate(self.kinds)

@@ -164,6 +164,8 @@ class Sensing:
             readings = bank.record.read(truth, bank.members, bank.keys, sample)
             for degradation in bank.degraded:
                 readings.degrade(bank.row_of[degradation.robot], degradation.at(sample))
+            before = bank.late[-1] if bank.late else bank.newest
+            readings = bank.record.after(readings, None if before is None else before.readings)
         bank.late.append(BankSample(substep, truth.pose, readings))
         bank.pose, bank.substep = truth.pose, substep
 
@@ -183,6 +185,7 @@ class Sensing:
             ground=self.world.ground,
             altitude_roll_pitch=attitude,
             wall_height_m=self.world.wall_height_m,
+            targets=self.world.targets,
         )
 
     def wanted(self, substeps: int) -> np.ndarray:
