@@ -16,7 +16,11 @@ class Driven:
 
     def __init__(self, poses, estimates, names=("a", "b"), times=None):
         self.poses, self.estimates, self.names = poses, estimates, names
+        self.manifest = {}
         self.pose_times = np.arange(1, len(poses) + 1) / 10 if times is None else times
+
+    def has(self, _table):
+        return False
 
 
 def line(metres=10.0, steps=101):

@@ -152,6 +152,11 @@ class Run:
         return self._table("reports") if self.has("reports") else None
 
     @cached_property
+    def localization(self) -> "pl.DataFrame | None":
+        """Covariances and revisions of the estimates, one row per robot and second; None if all knew their poses."""
+        return self._table("localization") if self.has("localization") else None
+
+    @cached_property
     def process_host(self) -> "pl.DataFrame":
         """Resources used by each controller's process, one row per 5 s of wall time; only with processes."""
         return self._table("process_host")

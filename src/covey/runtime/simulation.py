@@ -47,6 +47,7 @@ from covey.runtime.phases.observing import Observing
 from covey.runtime.phases.reporting import SCHEMA, Reporting, table
 from covey.runtime.phases.scoring import Scoring
 from covey.runtime.phases.sensing import Sensing
+from covey.runtime.phases.uncertainty import Uncertainty
 from covey.runtime.stop import Stop
 from covey.runtime.stopwatch import Stopwatch
 from covey.runtime.team_setup import as_groups
@@ -229,6 +230,7 @@ class Simulation:
             raise
         self.deciding.record_into(self._recorder)
         self.detailing = Detailing(self, self._recorder, record)
+        self.uncertainty = Uncertainty(self.localization, self.names, self._recorder)
         self._run: Run | None = None
         self.stopwatch = Stopwatch()
 
@@ -424,7 +426,9 @@ class Simulation:
                 self._recorder.observe_radio(self.clock.step, sample)
             self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self.detailing.add_maps()
+            self.uncertainty.write()
             self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
+            self._recorder.manifest |= {"scan_ms": self.localization.scan_ms}
             self._recorder.manifest |= self.deciding.host.facts
             if self.localization.frames is not None:
                 self._recorder.manifest |= {"start_poses": "unknown"}
@@ -592,6 +596,7 @@ class Simulation:
         self._recorder.observe(snapshot)
         self._recorder.observe_computers(snapshot.step, self.computing.sample())
         self.detailing.observe()
+        self.uncertainty.observe()
         for observer in self.observers:
             observer(snapshot)
         self.events = []

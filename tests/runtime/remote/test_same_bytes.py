@@ -59,7 +59,7 @@ execution: {controllers: WHERE}
 record: {scans_every_s: 1, maps_every_s: 1}
 seed: 3
 """
-TABLES = ("measurements", "team", "events", "radio", "links", "traffic", "computers")
+TABLES = ("measurements", "team", "events", "radio", "links", "traffic", "computers", "localization")
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.errors import printable
 from covey.experiments.analysis.report_tables import PREAMBLE, Sheet
-from covey.experiments.analysis.table import parameters_of
+from covey.experiments.analysis.table import HOST_METRICS, parameters_of
 from covey.experiments.workers.folder import FAILURES
 from covey.experiments.workers.row import Row
 from covey.lazy import pl
@@ -21,7 +21,6 @@ SEEDLESS = (
     "all iterations of each vector gave the same result: nothing in the scenario uses the seed. Let the teams start at "
     "random ({together: {around: random}}, {apart: {}}), leave out the seed of a generated world, or add noise"
 )
-_OF_THE_HOST = ("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib")
 
 
 def summary(results: "Results") -> tuple[list[str], list[list[str]]]:
@@ -44,7 +43,7 @@ def is_seedless(rows: Sequence[Row]) -> bool:
     vectors: dict[int, list[dict[str, Any]]] = {}
     for row in rows:
         if row["status"] not in FAILURES:
-            found = {name: value for name, value in row["metrics"].items() if name not in _OF_THE_HOST}
+            found = {name: value for name, value in row["metrics"].items() if name not in HOST_METRICS}
             vectors.setdefault(row["vector"], []).append(found)
     several = [found for found in vectors.values() if len(found) > 1]
     return bool(several) and all(one == found[0] for found in several for one in found)

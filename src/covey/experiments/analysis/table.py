@@ -14,6 +14,7 @@ from covey.results.metrics import metrics
 
 HOST_METRICS = (
     *("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib"),
+    *("scan_cpu_ms_p50", "scan_cpu_ms_p99"),
     *("controller_cpu_percent", "controller_ram_percent", "controller_rss_mib"),
     *("controller_kbytes_received", "controller_kbytes_sent"),
     *("missed_deadlines", "late_commands", "dropped_readings"),

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from cachetools import cached
 
+from covey.lazy import pq
 from covey.results.metrics.registry import metrics
 
 if TYPE_CHECKING:
@@ -150,3 +151,50 @@ def position_error_max_m(run: "Run") -> float | None:
 def position_error_end_m(run: "Run") -> float | None:
     """The largest |estimated - true position| of any robot at the end [m]."""
     return float(_distances(run)[-1].max()) if _had_to_estimate(run) else None
+
+
+@cached(WeakKeyDictionary(), lambda run: run)
+def _nees(run: "Run") -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the steps (k,) and the NEES (k,) of the samples whose covariance has an inverse."""
+    from covey.mapping.slam.scores import nees
+
+    if not run.has("localization"):
+        return None
+    robots = pq.read_table(run.folder / "localization.parquet", columns=["robot"])["robot"].to_pylist()
+    steps = run.column("localization", "step").astype(np.int64)
+    xx, xy, xh, yy, yh, hh = (
+        run.column("localization", name) for name in ("xx_m2", "xy_m2", "xh_m", "yy_m2", "yh_m", "hh_rad2")
+    )
+    covariance = np.stack((xx, xy, xh, xy, yy, yh, xh, yh, hh), axis=-1).reshape(-1, 3, 3)
+    posed = run.steps[np.isfinite(run.series("x_m")[:, 0])]
+    at = np.minimum(np.searchsorted(posed, steps), len(posed) - 1)
+    good = (posed[at] == steps) & (np.nan_to_num(np.linalg.det(covariance)) > 0.0)
+    row = np.array([run.names.index(name) for name in robots])
+    at, row = at[good], row[good]
+    return steps[good], nees(run.estimates[at, row], run.poses[at, row], covariance[good])
+
+
+@metrics.register("nees")
+def mean_nees(run: "Run") -> float | None:
+    """Mean over robots and seconds of e^T C^-1 e, e the error of x, y, heading: 3 if covariances are right (NEES)."""
+    found = _nees(run)
+    return float(found[1].mean()) if found is not None and len(found[1]) else None
+
+
+@metrics.register("nees_end")
+def nees_end(run: "Run") -> float | None:
+    """The same in the last second, mean over robots: ends of runs do not depend on each other (NEES)."""
+    found = _nees(run)
+    return float(found[1][found[0] == found[0][-1]].mean()) if found is not None and len(found[1]) else None
+
+
+@metrics.register("scan_cpu_ms_p50")
+def scan_cpu_ms_p50(run: "Run") -> float | None:
+    """Median processor time of a robot's localizer for a scan [ms]; None if it uses no scans."""
+    return (run.manifest.get("scan_ms") or {}).get("p50")
+
+
+@metrics.register("scan_cpu_ms_p99")
+def scan_cpu_ms_p99(run: "Run") -> float | None:
+    """99th percentile of the same [ms]."""
+    return (run.manifest.get("scan_ms") or {}).get("p99")

@@ -1,6 +1,7 @@
 """Localization and mapping: each robot's pose estimate, and the belief that its lidar fills at that estimate."""
 
 import math
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from covey.kernel import kernel
 from covey.mapping.dead_reckoning import turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.exchange.merge_rules import Rule
+from covey.mapping.localization import Truth
 from covey.mapping.localizer import Equipment, HasPast, Localizer, Scan, Sensed
 from covey.mapping.occupancy.apart import MirroredBeliefs
 from covey.mapping.occupancy.belief import Belief, Beliefs
@@ -56,6 +58,8 @@ class LocalizationAndMapping:
         pose: estimated poses, shape (n, 3).
         covariance: of the estimates, in the world frame, shape (n, 3, 3); NaN: not known.
         revision: counts the loop closures of each robot's localizer, shape (n,).
+        estimating: the robots that do not simply know their true poses, by team index.
+        scan_s: processor time of the localizer for each scan, for one robot [s].
         teams: the robots that map, by equal mapping records.
         belief_of: the belief of each robot that maps, by team index.
         carried: the estimates at the end of the last step, shape (n, 3).
@@ -84,6 +88,7 @@ class LocalizationAndMapping:
         self.jumps: Mapping[int, Pose] = {}
         self.frames = state.pose.copy() if own_frames else None
         self._localizers: list[_Localized] = []
+        self.scan_s: list[float] = []
         first = 0
         mapping: dict = {}
         for group in groups:
@@ -92,6 +97,8 @@ class LocalizationAndMapping:
             if _maps(group, members, sensing):
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
             first += len(members)
+        estimating = [not isinstance(group.localization, Truth) for group in groups for _ in group.start]
+        self.estimating = np.flatnonzero(estimating)
         self.teams = [
             MappedTeam(
                 np.array([i for i, _ in robots]),
@@ -148,6 +155,14 @@ class LocalizationAndMapping:
         shown = self.covariance[part]
         return (shown if self.frames is None else turned(shown, self.frames[part, 2])).reshape(-1, 9).tolist()
 
+    @property
+    def scan_ms(self) -> dict[str, float] | None:
+        """Median and 99th percentile of the processor time of the localizer for a scan [ms]; None without scans."""
+        if not self.scan_s:
+            return None
+        p50, p99 = np.percentile(self.scan_s, [50, 99])
+        return {"p50": 1e3 * float(p50), "p99": 1e3 * float(p99)}
+
     def place(self, robot: int) -> Grid:
         """Return the map of a robot at its true place: a grid in the world frame with the cells of the map."""
         belief = self.belief_of[robot]
@@ -190,7 +205,10 @@ class LocalizationAndMapping:
             part, samples = group.part, () if group.odometry is None else group.odometry.samples
             motions = [sample.readings.motion[group.odometry_rows] for sample in samples]
             scan = None if group.lidar is None else self._scan(group)
+            begun = time.thread_time()
             estimate = group.localizer.update(Sensed(self.clock.step, self.state.pose[part].copy(), motions, scan))
+            if scan is not None:
+                self.scan_s.append((time.thread_time() - begun) / len(scan.ranges))
             self.pose[part], self.covariance[part], self.revision[part] = estimate
         self._correct()
         for robot, jump in self.jumps.items():
