@@ -1,4 +1,4 @@
-"""Missions of a team, and their scores from the truth: exploration, coverage, patrolling, formation.
+"""Missions of a team, and their scores from the truth: exploration, coverage, patrolling, formation, rescue.
 
 Every run measures the explored and the covered area. The mission of a run adds its own measurements, decides when the
 goal is reached, and accepts orders. To write a mission, derive from `Mission`, and return a `Tracker` from ``begin``.
@@ -10,6 +10,7 @@ from covey.missions.formation import Formation
 from covey.missions.patrolling import Patrolling
 from covey.missions.protocol import Mission, MissionContext, Tracker, missions
 from covey.missions.referee import Judgement
+from covey.missions.rescue import Rescue
 
 __all__ = [
     "Coverage",
@@ -19,6 +20,7 @@ __all__ = [
     "Mission",
     "MissionContext",
     "Patrolling",
+    "Rescue",
     "Tracker",
     "missions",
 ]

@@ -1,7 +1,9 @@
 """Checks of missions."""
 
 import pickle
+from collections.abc import Sequence
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,14 @@ from covey.runtime.stop import Stop
 from covey.world.world import World
 
 
-def check_mission(mission: Mission, *, world: World | None = None, seconds: float = 3.0, robots: int = 3) -> None:
+def check_mission(
+    mission: Mission,
+    *,
+    world: World | None = None,
+    seconds: float = 3.0,
+    robots: int = 3,
+    targets: Sequence[Any] = (),
+) -> None:
     """Check a mission: pickles, gives the announced measurements, is repeatable, accepts orders, changes nothing.
 
     Args:
@@ -20,6 +29,7 @@ def check_mission(mission: Mission, *, world: World | None = None, seconds: floa
         world: the world for the check; None: an empty room of 8 x 8 m around the origin.
         seconds: duration of the check [s].
         robots: number of robots that drive around.
+        targets: what the world holds to be found, as in `Simulation`.
     """
     name, world = type(mission).__name__, world or World.empty(8, 8, resolution_m=0.1)
     try:
@@ -27,21 +37,24 @@ def check_mission(mission: Mission, *, world: World | None = None, seconds: floa
     except Exception as error:
         raise AssertionError(f"{name} does not pickle ({error}); define it at the top level of a module") from error
     assert again == mission, f"{name} differs after pickling; derive it from Mission, with fields only"
-    first, second = (_run(m, world, seconds, robots) for m in (mission, again))
+    first, second = (_run(m, world, seconds, robots, targets) for m in (mission, again))
     assert first[0] == second[0], f"{name} measures other values under the same seed; compute them from the truth alone"
-    still = _run(Exploration(), world, seconds, robots)
+    still = _run(Exploration(), world, seconds, robots, targets)
     steps = min(len(first[1]), len(still[1]))
     assert np.array_equal(first[1][:steps], still[1][:steps]), (
         f"{name} changes what the robots do; a mission looks at the truth: copy arrays before you write into them"
     )
 
 
-def _run(mission: Mission, world: World, seconds: float, robots: int) -> tuple[list[str], np.ndarray]:
+def _run(
+    mission: Mission, world: World, seconds: float, robots: int, targets: Sequence[Any]
+) -> tuple[list[str], np.ndarray]:
     """Return the measurements of a mission in each step, as text, and the poses."""
     drive = Program("wander")
     name, measured, poses = type(mission).__name__, [], []
     try:
-        sim = Simulation(world, robots, drive, seed=11, mission=mission, stop=Stop(timeout_s=seconds))
+        stop = Stop(timeout_s=seconds)
+        sim = Simulation(world, robots, drive, seed=11, mission=mission, targets=targets, stop=stop)
     except (TypeError, ValueError) as error:
         if "JSON" not in str(error):
             raise

@@ -17,6 +17,7 @@ from covey.results.metrics import (
     patrolling,
     processes,
     radio,
+    rescue,
 )
 from covey.results.metrics.registry import Metric, compute, is_time_to_goal, metrics, time_to_goal
 
@@ -38,5 +39,6 @@ __all__ = [
     "patrolling",
     "processes",
     "radio",
+    "rescue",
     "time_to_goal",
 ]

@@ -36,6 +36,14 @@ _BY_MISSION = {
         "robots_arrived": "robots at their places at the end",
         "formation_error_m": "mean distance from the places at the end",
     },
+    "rescue": {
+        "rescue_score": "points for reports and meetings, and for the time left",
+        "targets_found": "targets whose report was accepted",
+        "all_targets_s": "when all had been found",
+        "meeting_s": "when the last meeting was held",
+        "false_reports": "reports of a wrong identity or place",
+        "explored_share": "share of the explorable area that was seen",
+    },
 }
 _GROUND = {
     "measured_share": "share of the ground that a robot has measured, mean",
@@ -47,6 +55,8 @@ _MEASURES = (
     ("robots_arrived", "robots at their places: {:.0f}"),
     ("formation_error_m", "on average {:.1f} m off"),
     ("graph_idleness_s", "idleness {:.0f} s"),
+    ("score", "score {:.0f}"),
+    ("targets_found", "targets found: {:.0f}"),
 )
 _TEAM = {
     "exploration_cost_m": "distance driven, all robots together",

@@ -1,0 +1,145 @@
+"""Rescue: find the targets of a world, report where they are, and meet at those that need several robots."""
+
+from collections import Counter
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from covey.errors import InvalidValueError, did_you_mean
+from covey.missions.protocol import Mission, MissionContext, Tracker, missions
+from covey.missions.referee import Judgement, KindRule, Referee, Rules
+
+_DAT160 = {
+    "kinds": {
+        "small_fire": {"points": 100},
+        "victim": {"points": 100},
+        "big_fire": {"points": 100, "robots": 2, "within_m": 2.0, "meeting_points": 300},
+    },
+    "within_m": 0.5,
+    "from_floor": True,
+    "time_limit_s": 600.0,
+    "bonus_per_s": 1.0,
+    "clock": "motion",
+    "look_every_s": 0.5,
+    "whole_seconds": True,
+}
+PRESETS: dict[str, dict[str, Any]] = {"dat160_2021": _DAT160, "dat160_2025": _DAT160}
+"""Rules by name. Both years score alike; in 2025 the team also has an old plan, which is up to the scenario."""
+
+
+@missions.register("rescue")
+class Rescue(Rules, Mission):
+    """Find targets and report them; the score counts reports, meetings and time.
+
+    ``preset`` names one of `PRESETS`, which other keys change.
+
+    References:
+        Course DAT160, Western Norway University of Applied Sciences, 2021 and 2025: the multi-robot challenge and its
+        scoring node.
+    """
+
+    reports: Literal["direct", "radio"] = Field(
+        default="direct",
+        description="How reports reach the referee. direct: at once; radio: as messages to the robot `base`, "
+        "whose answers come back as messages.",
+    )
+    base: str = Field(default="", description="Name of the robot that takes reports by radio; it counts in no meeting.")
+    end_when_done: bool = Field(
+        default=True, description="Whether the run ends when everything is found, or the team may go on exploring."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_preset(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "preset" not in value:
+            return value
+        name = value["preset"]
+        if name not in PRESETS:
+            raise ValueError(f"unknown preset {name!r}{did_you_mean(str(name), PRESETS)}")
+        given = {key: item for key, item in value.items() if key != "preset"}
+        kinds = PRESETS[name]["kinds"] | dict(given.get("kinds") or {})
+        return PRESETS[name] | given | {"kinds": kinds}
+
+    def begin(self, context: MissionContext) -> "RescueTracker":
+        """Return the tracker with the referee.
+
+        Raises:
+            InvalidValueError: the world has no targets, a kind needs more robots than there are, or reports go by radio
+                and no robot is the base.
+        """
+        targets, names = context.place.targets, list(context.names)
+        if not len(targets):
+            raise InvalidValueError("the world has no targets to rescue; list some, or draw them: see `targets`")
+        if self.reports == "radio" and self.base not in names:
+            hint = did_you_mean(self.base, names)
+            raise InvalidValueError(f"reports by radio need a `base`, the name of a robot, not {self.base!r}{hint}")
+        searchers = len(names) - (self.reports == "radio")
+        for kind in dict.fromkeys(targets.kinds):
+            if (robots := self.of(kind).robots) > searchers:
+                raise InvalidValueError(
+                    f"a meeting at a {kind} needs {robots} robots, and the team has {searchers}; add robots, or set "
+                    f"kinds.{kind}.robots to {searchers} or less"
+                )
+        return RescueTracker(self, context)
+
+
+class RescueTracker(Tracker):
+    """Tracks the reports and meetings of a rescue.
+
+    Attributes:
+        referee: judges and keeps the score.
+    """
+
+    columns = ("score", "targets_found", "meetings_held", "false_reports", "refused_reports")
+    robot_columns = ("targets_found_by",)
+
+    def __init__(self, mission: Rescue, context: MissionContext):
+        targets = context.place.targets
+        self._mission, self._context = mission, context
+        self.referee = Referee(mission, targets.identities.tolist(), targets.kinds, targets.positions)
+        self.base = list(context.names).index(mission.base) if mission.reports == "radio" else None
+        self._searches = np.ones(len(context.names), bool)
+        if self.base is not None:
+            self._searches[self.base] = False
+        meetings = sum(mission.of(kind).robots > 0 for kind in targets.kinds)
+        self.facts = {
+            "targets": dict(Counter(targets.kinds)),
+            "meetings": meetings,
+            "time_limit_s": mission.time_limit_s,
+        }
+        self.referee.look(0.0, self._poses(context.state.pose), self._searches)
+
+    def _poses(self, pose: np.ndarray) -> np.ndarray:
+        """Return the poses by which the referee judges."""
+        maps = self._context.maps
+        return pose if self._mission.poses == "true" or maps is None else maps.pose
+
+    def report(self, time_s: float, robot: int, identity: int, place: tuple[float, float, float]) -> Judgement:
+        """Judge a report, see `Referee.report`."""
+        return self.referee.report(time_s, robot, identity, place)
+
+    def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
+        """Process the true poses (n, 3) and the able robots, bool (n,); return what is new."""
+        said = self.referee.look(time_s, self._poses(pose), able & self._searches)
+        self.reached = self._mission.end_when_done and self.referee.state == "finished"
+        self.closed = self.referee.state == "closed"
+        self.accomplished = self.referee.state == "finished"
+        return said
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Score, targets found, meetings held, false and refused reports so far; the targets that each robot found."""
+        referee = self.referee
+        finders = referee.finder[referee.finder >= 0]
+        return {
+            "score": referee.score,
+            "targets_found": float(len(finders)),
+            "meetings_held": float(np.count_nonzero(~np.isnan(referee.met_s))),
+            "false_reports": float(referee.false_reports),
+            "refused_reports": float(referee.refused_reports),
+            "targets_found_by": np.bincount(finders, minlength=len(self._searches)).astype(float),
+        }
+
+
+__all__ = ["PRESETS", "KindRule", "Rescue", "RescueTracker"]

@@ -1,0 +1,176 @@
+"""The rescue mission: reports of real robots, meetings, ends, presets, and bad input."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import covey
+from covey.errors import InvalidValueError
+from covey.missions import MissionContext, Rescue
+from covey.physics.clock import Clock
+from covey.robots.team import TeamModel, TeamState
+from covey.scenario.dump import to_yaml
+from covey.scenario.load import parse_scenario
+from covey.testing import check_mission
+from covey.world.placement.targets import lay
+from covey.world.state import WorldState
+
+TARGETS = [
+    {"kind": "victim", "at": (2.0, 0.0), "on": "floor"},
+    {"kind": "big_fire", "at": (0.0, 3.0), "on": "floor"},
+]
+STARTS = [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)]
+
+
+async def rescuer(robot):
+    """Drives off at 1 s, reports all it knows at 2 s, and goes to the big fire."""
+    await robot.sleep(1.0)
+    await robot.drive(0.5, for_s=0.5)
+    await robot.sleep(0.5)
+    if robot.name == "robot0":
+        for identity, place in ((0, (2.0, 0.1)), (9, (2.0, 0.1)), (1, (0.0, 2.9, 0.2))):
+            await robot.report(identity, place)
+    await robot.goto((0.8 if robot.name == "robot0" else -0.8, 3.0))
+
+
+def simulation(mission, controller=rescuer, starts=STARTS, targets=TARGETS, **changes):
+    group = covey.Group("robot", covey.robots.disc(), starts, controller)
+    stop = changes.pop("stop", covey.Stop(timeout_s=60))
+    world = covey.World.empty(10, 10)
+    return covey.Simulation(world, [group], seed=1, mission=mission, targets=targets, stop=stop, **changes)
+
+
+@pytest.mark.parametrize("controllers", ["in_process", "processes"])
+def test_a_team_finds_meets_and_is_scored_as_in_the_course(controllers):
+    sim = simulation(Rescue(preset="dat160_2021"), execution={"controllers": controllers})
+    run = sim.run()
+    assert run.status == "reached"
+    assert run.reports["answer"].to_list() == ["accepted", "unknown identity", "accepted"]
+    told = run.events.filter(run.events["kind"] == "mission")["text"].to_list()
+    assert told[0] == "starts the clock"
+    assert told[-2:] == ["completes the meeting at big_fire 1", "completes the mission"]
+    metrics = run.metrics
+    started_s = run.events.filter(run.events["text"] == "starts the clock")["time_s"][0]
+    assert 1.0 < started_s <= 2.0
+    elapsed_s = int(metrics["meeting_s"] - started_s + 1e-9)
+    assert metrics["rescue_score"] == 100 + 100 + 300 + 600 - elapsed_s
+    found = run.reports.filter(run.reports["answer"] == "accepted")["time_s"].to_list()
+    assert metrics["first_target_s"] == metrics["victims_s"] == found[0]
+    assert metrics["all_targets_s"] == metrics["big_fires_s"] == found[1]
+    assert metrics["kind_found_s"] == {"victim": found[0], "big_fire": found[1]}
+    assert metrics["small_fires_s"] is None
+    assert metrics["found_auc"] == pytest.approx((600 - found[0] + 600 - found[1]) / 1200)
+    assert (metrics["targets_found"], metrics["targets_found_share"]) == (2, 1.0)
+    assert (metrics["false_reports"], metrics["refused_reports"]) == (1, 1)
+    assert metrics["report_precision"] == pytest.approx(2 / 3)
+    assert run.series("targets_found_by")[-1].tolist() == [2.0, 0.0]
+
+
+def test_a_team_may_go_on_after_all_is_done():
+    run = simulation(Rescue(preset="dat160_2021", end_when_done=False), stop=covey.Stop(timeout_s=40)).run()
+    assert run.times[-1] > run.metrics["meeting_s"] + 1
+    score = run.series("score")
+    assert score[-1] == score[run.times >= run.metrics["meeting_s"] + 0.5][0]
+
+
+def test_the_time_limit_ends_the_run():
+    run = simulation(Rescue(time_limit_s=3, clock="start", kinds={"victim": {"points": 70}}), "still").run()
+    assert run.status == "timeout"
+    assert run.times[-1] == pytest.approx(3.0)
+    assert (run.metrics["rescue_score"], run.metrics["all_targets_s"], run.metrics["report_precision"]) == (
+        0,
+        None,
+        None,
+    )
+
+
+def test_a_mission_without_meetings_has_no_meeting_time():
+    run = simulation(Rescue(), rescuer).run()
+    assert run.status == "reached"
+    assert run.metrics["meeting_s"] is None
+    assert run.metrics["rescue_score"] == pytest.approx(200 + 600 - elapsed(run))
+
+
+def elapsed(run):
+    """Time from the first motion to the last find [s]."""
+    text = run.events["text"].to_list()
+    times = run.events["time_s"].to_list()
+    return times[text.index("completes the mission")] - times[text.index("starts the clock")]
+
+
+@pytest.mark.parametrize(("poses", "state"), [("true", "waiting"), ("estimated", "running")])
+def test_motion_may_be_judged_by_estimates(poses, state):
+    world, start = covey.World.empty(10, 10), np.zeros((1, 3))
+    context = MissionContext(
+        WorldState(world, lay(TARGETS, world, start, np.array([0.2]), 1)),
+        TeamModel.of([covey.robots.disc()]),
+        TeamState.at(start),
+        Clock(0.01, 0.1),
+        maps=SimpleNamespace(pose=start.copy()),
+        names=("robot0",),
+    )
+    tracker = Rescue(poses=poses).begin(context)
+    context.maps.pose[0, 0] = 0.2
+    tracker.measure(1.0, start, np.ones(1, bool))
+    assert tracker.referee.state == state
+
+
+def test_reports_by_radio_need_the_base():
+    async def reports(robot):
+        await robot.drive(0.5, for_s=1.0)
+        robot.note(await robot.report(0, (2.0, 0.0)))
+        robot.note(await robot.report(1, (0.0, 3.0)))
+
+    mission = Rescue(preset="dat160_2021", reports="radio", base="base0")
+    groups = [
+        covey.Group("robot", covey.robots.disc(), STARTS, reports),
+        covey.Group("base", covey.robots.disc(), [(0.0, -3.0, 0.0)], "still"),
+    ]
+    world = covey.World.empty(10, 10)
+    run = covey.Simulation(
+        world, groups, seed=1, mission=mission, targets=TARGETS, stop=covey.Stop(timeout_s=5), radio=20.0
+    ).run()
+    assert sorted(run.reports["answer"].to_list()) == ["accepted", "accepted", "twice", "twice"]
+
+
+PLAIN = """\
+world: {empty_m: [10, 10]}
+robots: [{count: 2, start: [[-1, 0, 0], [1, 0, 0]], controller: still}]
+targets: [{kind: big_fire, at: [0, 3], on: floor}]
+mission: {rescue: {preset: dat160_2021, time_limit_s: 300, kinds: {big_fire: {robots: 2, meeting_points: 50}}}}
+"""
+
+
+def test_a_preset_can_be_changed_and_comes_back_from_a_file():
+    scenario = parse_scenario(PLAIN)
+    rules = scenario.mission
+    assert (rules.time_limit_s, rules.look_every_s, rules.of("victim").points) == (300, 0.5, 100)
+    assert (rules.of("big_fire").points, rules.of("big_fire").meeting_points) == (100, 50)
+    assert parse_scenario(to_yaml(scenario)).mission == rules
+
+
+def test_rescue_is_a_proper_mission():
+    with pytest.raises(InvalidValueError, match="the world has no targets"):
+        check_mission(Rescue())
+    check_mission(Rescue(preset="dat160_2021"), targets=TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("mission", "words"),
+    [
+        ({"preset": "dat160_2020"}, "unknown preset 'dat160_2020', did you mean"),
+        ({"kinds": {"victim": {"robots": 3}}}, "a meeting at a victim needs 3 robots, and the team has 2"),
+        ({"reports": "radio"}, "reports by radio need a `base`, the name of a robot, not ''"),
+        ({"reports": "radio", "base": "robot7"}, "not 'robot7', did you mean"),
+        (
+            {"reports": "radio", "base": "robot1", "kinds": {"victim": {"robots": 2}}},
+            "needs 2 robots, and the team has 1",
+        ),
+        ({"time_limit_s": 0}, "time_limit_s"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(mission, words):
+    with pytest.raises(InvalidValueError) as error:
+        simulation(Rescue(**mission)).close()
+    assert words.replace(", did you mean", "") in str(error.value)
