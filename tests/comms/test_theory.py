@@ -83,7 +83,7 @@ def test_drops_of_a_full_queue(load, places):
 @pytest.mark.parametrize("offered", [0.5, 1.0])
 def test_throughput_of_slotted_aloha(net, offered):
     """S = G (1 - G/n)^(n-1), which tends to G e^-G for many stations n (Roberts 1975; Bertsekas, Gallager 1992, 4.2)."""
-    n, cells, slots = 8, 16, 1250
+    n, cells, slots = 8, 80, 250
     xy = [(1000.0 * c + (s > 0), float(s)) for c in range(cells) for s in range(n + 1)]
     radio = Radio(range_m=100.0, interference=True, bandwidth_kbit_s=80.0, protocol=SlottedAloha())
     team, rng = net(len(xy), radio, xy=xy), generator(9, "offered")
@@ -102,13 +102,13 @@ def test_throughput_of_slotted_aloha(net, offered):
 
 def test_transmissions_of_stop_and_wait(net):
     """1 / (1 - p)^2 transmissions for a message when packets and confirmations are lost with p (both must get through)."""
-    pairs, messages, loss = 100, 60, 0.2
+    pairs, messages, loss = 400, 15, 0.2
     radio = Radio(links=(Unlimited(),), loss=loss, protocol=Acknowledged(timeout_s=0.2, retries=1000))
     team = net(2 * pairs, radio)
     claim = team.claim("x")
     for _ in range(messages):
         team.send_many(np.arange(pairs), pairs + np.arange(pairs), np.full(pairs, 50), "x", [None] * pairs)
-    team.run(60.0)
+    team.run(20.0)
     assert len(claim.pop()[2]) == pairs * messages
     sent = team.traffic.total("packets_sent")[:pairs].sum()
     assert sent / (pairs * messages) == pytest.approx(1.0 / (1.0 - loss) ** 2, rel=0.02)

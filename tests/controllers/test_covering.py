@@ -1,6 +1,7 @@
 """Whole coverages: every strategy covers all that a body can get to, alone, in pairs, and when the partner dies."""
 
 import importlib
+from functools import cache
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ STRATEGIES = ["boustrophedon", "spanning_tree_coverage", "partitioned_coverage"]
 PILLAR = [(-0.3, -0.2), (0.3, -0.2), (0.3, 0.2), (-0.3, 0.2)]
 
 
+@cache
 def cover(name, robots=1, known=True, dies_s=None, places=None):
     world = covey.World.polygons([(-1.8, -1.3), (1.8, -1.3), (1.8, 1.3), (-1.8, 1.3)], obstacles_m=[PILLAR])
     sensors = (Lidar(rays=60, fov_deg=360, range_m=4, rate_hz=5), Neighbours())
@@ -56,7 +58,7 @@ def test_without_the_map_a_tree_goes_on_through_the_cells_of_a_partner_that_died
 
 def test_four_robots_close_together_without_the_map_share_the_work_of_one():
     # 0.4 m apart, each in the shadow of the others: at first none of them knows enough floor to stand on.
-    places = [(-1.35, 0.6, 0.0), (-0.95, 0.6, 0.0), (-1.35, 0.2, 0.0), (-0.95, 0.2, 0.0)]
+    places = (-1.35, 0.6, 0.0), (-0.95, 0.6, 0.0), (-1.35, 0.2, 0.0), (-0.95, 0.2, 0.0)
     alone = cover("spanning_tree_coverage", known=False, places=places[:1])
     team = cover("spanning_tree_coverage", known=False, places=places)
     assert team.status == "reached"

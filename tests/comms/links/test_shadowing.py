@@ -8,7 +8,7 @@ from scipy import stats
 
 from covey.comms.links.shadowing import shadows, shadows_reference
 
-SEEDS, D = 3000, 20.0
+SEEDS, D = 1500, 20.0
 
 
 def along(moves_a, moves_b=0.0):

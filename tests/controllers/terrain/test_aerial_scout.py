@@ -37,7 +37,8 @@ def simulation(scout=SCOUT, team=TEAM):
 
 
 def test_a_team_with_a_scout_is_there_sooner():
-    alone, together = simulation("").run(), simulation().run()
+    near = TEAM.replace("[20, 0], formation", "[6, 0], formation")
+    alone, together = simulation("", near).run(), simulation(team=near).run()
     for run in (alone, together):
         assert run.status == "reached"
         assert run.metrics["robots_arrived"] == 2
@@ -85,7 +86,7 @@ FAR = (
 
 
 def test_a_crater_that_is_dug_in_ground_mapped_long_ago_is_seen_again_before_the_team_is_there():
-    run = simulation(team=FAR.replace("max_speed_m_s: 1.0", "max_speed_m_s: 0.5")).run()
+    run = simulation(team=FAR.replace("max_speed_m_s: 1.0", "max_speed_m_s: 0.5")).run(until_s=65)
     events = run.events
     assert "looks again at old ground" in events.filter(events["robot"] == "s0")["text"].to_list()
     first = events.filter(events["kind"] == "change_noticed").row(0, named=True)
