@@ -7,7 +7,9 @@ from pydantic import TypeAdapter
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.mapping.localization import Localization, Noise, Odometry, Truth, localizers, normals
-from covey.mapping.localizer import Sensed
+from covey.mapping.localizer import Equipment, Scan, Sensed
+from covey.mapping.particle_localizer import Particles
+from covey.mapping.slam.log import Laser
 from covey.random import normal2_numpy
 
 NAMES = ["scout0", "scout1", "scout2"]
@@ -83,10 +85,59 @@ def test_dead_reckoning_adds_errors_up():
 def test_records_are_found_by_kind_and_by_name():
     record = TypeAdapter(Localization).validate_python({"kind": "noise", "sigma_m": 0.1})
     assert record == Noise(sigma_m=0.1)
-    assert localizers.names() == ["known_map", "noise", "odometry", "slam", "truth"]
+    assert localizers.names() == ["known_map", "noise", "odometry", "particles", "slam", "truth"]
     assert localizers.get("noise")() == Noise()
     with pytest.raises(InvalidValueError, match=r"Noise\.sigma_m: must be greater than or equal to 0"):
         Noise(sigma_m=-1)
+
+
+def test_settings_of_particles_come_before_those_of_their_preset():
+    record = TypeAdapter(Localization).validate_python(
+        {"kind": "particles", "preset": "yan2017", "filter": {"particles": 60, "longest_range_m": 20.0}}
+    )
+    assert isinstance(record, Particles)
+    read = (
+        record.filter.resolution_m,
+        record.filter.particles,
+        record.filter.longest_range_m,
+        record.filter.usable_range_m,
+    )
+    assert read == (0.2, 60, 20.0, 25.0)
+    assert TypeAdapter(Localization).validate_python(record.model_dump()) == record
+    with pytest.raises(InvalidValueError, match="preset"):
+        Particles(preset="gmaping")
+
+
+def test_particles_belong_to_the_name_not_to_the_group():
+    laser = Laser(np.linspace(-3.0, 3.0, 90), 10.0)
+    ranges = 3.0 + np.sin(np.arange(90) / 7.0)
+    motion = np.array([[0.5, 0.0, 0.3]])
+
+    def ends(names):
+        localizer = Particles(filter={"particles": 8}).build(names, 5, Equipment(laser))
+        m = len(names)
+        for step in range(6):
+            scan = Scan(np.tile(ranges, (m, 1)), laser, np.zeros((m, 3)))
+            found = localizer.update(Sensed(step, np.zeros((m, 3)), (np.tile(motion, (m, 1)),), scan, 0.1 * step))
+        return [robot._poses for robot in localizer.robots], found
+
+    together, found = ends(NAMES)
+    alone, _ = ends(NAMES[2:])
+    np.testing.assert_array_equal(alone[0], together[2])
+    assert (together[0] != together[1]).any()
+    assert (np.linalg.eigvalsh(found.covariance) > -1e-12).all()
+
+
+def test_particles_take_a_scan_after_the_time_of_their_setting():
+    laser = Laser(np.linspace(-3.0, 3.0, 90), 10.0)
+    localizer = Particles(filter={"particles": 2, "temporal_update_s": 0.5}).build(NAMES[:1], 5, Equipment(laser))
+    newest = []
+    for step in range(13):  # every 0.125 s, standing
+        scan = Scan(np.full((1, 90), 3.0), laser, np.zeros((1, 3)))
+        localizer.update(Sensed(step, np.zeros((1, 3)), (np.zeros((1, 3)),), scan, 0.125 * step))
+        newest.append(localizer.newest(0))
+    assert [row for row, _ in newest] == list(range(13))
+    assert [row for row, processed in newest if processed] == [0, 4, 8, 12]
 
 
 def test_normals_are_standard_and_distinct():

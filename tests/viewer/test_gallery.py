@@ -58,7 +58,7 @@ def test_a_form_follows_the_choice_of_controller_localization_and_start():
     assert (fields["controller.min_cells"]["kind"], fields["controller.min_cells"]["most"]) == ("integer", 1_000_000)
     assert fields["controller.patience_s"]["help"] in " ".join(inspect.getdoc(connected).split())
     assert len(fields["controller.patience_s"]["help"]) > 10
-    assert set(fields["localization"]["choices"]) == {"truth", "noise", "odometry", "known_map", "slam"}
+    assert set(fields["localization"]["choices"]) == {"truth", "noise", "odometry", "known_map", "particles", "slam"}
     assert (fields["localization"]["value"], fields["localization.sigma_m"]["value"]) == ("noise", "0.022")
     assert (fields["start"]["value"], fields["start.spread.gap_m"]["value"]) == (fields["start"]["choices"][0], "0.1")
     for text in fields["start"]["choices"]:

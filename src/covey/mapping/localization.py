@@ -1,7 +1,7 @@
-"""Localization: the true pose, the true pose with noise, dead reckoning, or finding oneself in a known map.
+"""Localization: the true pose, the true pose with noise, dead reckoning, finding oneself in a known map, or SLAM.
 
-Each kind is a record that builds a `Localizer` for a whole group. SLAM fits the same protocol: it increases the
-revision of a robot when a loop closes and past poses change.
+Each kind is a record that builds a `Localizer` for a whole group. SLAM increases the revision of a robot when its past
+poses change.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from covey.kernel import kernel
 from covey.mapping.dead_reckoning import grow
 from covey.mapping.known_map import KnownMap
 from covey.mapping.localizer import Equipment, Estimate, Localizer, LocalizerRecord, Sensed
+from covey.mapping.particle_localizer import Particles
 from covey.mapping.slam_localizer import Slam
 from covey.random import normal2, stream_key
 from covey.records import Record
@@ -71,8 +72,9 @@ class Odometry(LocalizerRecord):
 
 localizers.register("known_map")(KnownMap)
 localizers.register("slam")(Slam)
+localizers.register("particles")(Particles)
 
-Localization = Annotated[Truth | Noise | Odometry | KnownMap | Slam, Field(discriminator="kind")]
+Localization = Annotated[Truth | Noise | Odometry | KnownMap | Slam | Particles, Field(discriminator="kind")]
 """Any of the shipped kinds; ``kind`` selects the record."""
 
 

@@ -51,12 +51,14 @@ class Sensed(NamedTuple):
         motions: samples of the odometry since the last step, oldest first: each (m, 3), x, y [m], heading [rad] in the
             body frame before it. Those of the first step do not count.
         scan: the newest scan that has arrived since the last step, if the localizer needs the lidar; None: none has.
+        time_s: simulated time [s].
     """
 
     step: int
     true_pose: np.ndarray
     motions: Sequence[np.ndarray] = ()
     scan: Scan | None = None
+    time_s: float = 0.0
 
     @property
     def motion(self) -> np.ndarray:

@@ -70,7 +70,8 @@ class RobotGroup(Record):
     localization: Annotated[Localization, BeforeValidator(_from_kind, json_schema_input_type=str | Localization)] = (
         Field(
             default=Truth(),  # pyright: ignore[reportCallIssue]
-            description="How a robot knows its pose: truth, noise, odometry or known_map, with parameters.",
+            description="How a robot knows its pose: truth, noise, odometry, known_map, slam or particles, with "
+            "parameters.",
         )
     )
     controller: ControllerReference = Field(

@@ -6,6 +6,7 @@ import pytest
 import covey
 from covey.errors import InvalidValueError
 from covey.mapping.localization import Odometry, Truth
+from covey.mapping.particle_localizer import Particles
 from covey.mapping.slam_localizer import Slam
 from covey.sensors import Lidar
 from covey.sensors.odometry import GmappingNoise
@@ -53,9 +54,24 @@ def test_the_map_is_as_good_as_with_the_truth():
     assert quality > best - 0.05
 
 
-def test_the_same_seed_gives_the_same_bytes():
+@pytest.mark.parametrize("preset", [None, "gmapping"])
+def test_the_map_of_particles_follows_the_best_of_them(preset):
+    sim = ring(Particles(preset=preset))
+    worst, quality = quality_of(sim)
+    assert worst < 1.0
+    assert quality > 0.95  # with odometry alone: 0.50
+    assert sim.localization.revision[0] > 3
+    robot, kept = sim.localization._localizers[0].localizer.robots[0], sim.localization._kept[0].scans
+    off = np.hypot(*(robot.trajectory()[kept.rows] - kept.poses)[:, :2].T)
+    at_nodes = np.isin(kept.rows, [call for call, _, _ in robot._nodes])
+    assert at_nodes.sum() > 30
+    assert off[at_nodes].max() <= 0.5 * sim.localization.belief_of[0].grid.resolution
+
+
+@pytest.mark.parametrize("localization", [Slam(), Particles(preset="yan2017")])
+def test_the_same_seed_gives_the_same_bytes(localization):
     def end():
-        sim = ring(Slam())
+        sim = ring(localization)
         for _ in range(300):
             sim.step()
         belief = sim.localization.belief_of[0]
@@ -69,7 +85,8 @@ def test_maps_in_processes_of_their_own_cannot_follow_yet():
         ring(Slam(), execution={"controllers": "processes"})
 
 
-def test_slam_needs_odometry_and_a_lidar():
+@pytest.mark.parametrize("localization", [Slam(), Particles()])
+def test_slam_needs_odometry_and_a_lidar(localization):
     blind = covey.robots.pioneer3dx().model_copy(update={"sensors": (OdometrySensor(),)})
     with pytest.raises(InvalidValueError, match="has no lidar sensor"):
-        covey.Group("one", blind, [(0, 0, 0)], localization=Slam())
+        covey.Group("one", blind, [(0, 0, 0)], localization=localization)

@@ -27,6 +27,7 @@ from covey.mapping.slam.particle_matching import (
     match_particles,
     near_for,
     sample_covariance,
+    score,
     search_around,
     view_of,
     window_for,
@@ -35,7 +36,7 @@ from covey.mapping.slam.particle_settings import ParticleSettings
 from covey.random import normal4, uniform2
 
 SLIP_GAIN = 0.1
-"""A pose found by the wider search is used if it scores more than the other one by this for each beam."""
+"""A pose farther away is used if it scores more than the nearer one by this for each beam."""
 MATCHED = 0.6
 """A scan between processed ones corrects the motion if it scores more than this for each beam."""
 SLIP_BEAMS = 4
@@ -134,6 +135,16 @@ class ParticleSlam:
         """Number of scans processed so far."""
         return len(self._nodes)
 
+    @property
+    def scans(self) -> int:
+        """Number of scans so far."""
+        return self._calls
+
+    @property
+    def processed_last(self) -> bool:
+        """Whether the last scan was processed."""
+        return bool(self._nodes) and self._nodes[-1][0] == self._calls - 1
+
     def trajectory(self) -> np.ndarray:
         """Return the poses of the best particle at all calls so far, (n, 3).
 
@@ -180,20 +191,24 @@ class ParticleSlam:
     def _corrected(self, motion: np.ndarray, ranges: np.ndarray) -> np.ndarray:
         """Return the motion since the last call after the scan is matched with the map of the best particle.
 
-        The heading is that of the match. The way is odometry's unless it is wrong by a cell or more.
+        The heading is that of the match. The way is odometry's, unless the match is a cell or more away and scores more
+        by `SLIP_GAIN` for each beam.
 
         References: D. Hähnel, W. Burgard, D. Fox, S. Thrun, as in `_after_slip`.
         """
         beams, _ = self._beams(ranges)
         pose = compose(self._pose, compose(self._since, motion))
         window, near = window_for(beams, self.maps.resolution), near_for(len(beams), self.settings.kernel_cells)
-        maps, least = self.maps, MATCHED * len(beams)
+        maps = self.maps
         poses, scores, out = pose[None].copy(), np.empty(1), np.empty(1)
         table = maps.table[self._best : self._best + 1]
         match_particles(table, maps.store, maps.frame, poses, beams, self._search, window, near, scores, out)
-        if scores[0] <= least:
+        if scores[0] <= MATCHED * len(beams):
             return motion
-        if math.hypot(*(poses[0, :2] - pose[:2])) < maps.resolution:
+        x, y, heading = pose[0], pose[1], poses[0, 2]
+        view = view_of(table, maps.store, maps.frame, 0, pose, window)
+        gained = scores[0] - score(view, near, maps.frame, x, y, heading, beams, self._search, -1.0)
+        if math.hypot(*(poses[0, :2] - pose[:2])) < maps.resolution or gained <= SLIP_GAIN * len(beams):
             poses[0, :2] = pose[:2]
         return relative(compose(self._pose, self._since), poses[0])
 

@@ -205,8 +205,9 @@ class LocalizationAndMapping:
             part, samples = group.part, () if group.odometry is None else group.odometry.samples
             motions = [sample.readings.motion[group.odometry_rows] for sample in samples]
             scan = None if group.lidar is None else self._scan(group)
+            sensed = Sensed(self.clock.step, self.state.pose[part].copy(), motions, scan, self.clock.time_s)
             begun = time.thread_time()
-            estimate = group.localizer.update(Sensed(self.clock.step, self.state.pose[part].copy(), motions, scan))
+            estimate = group.localizer.update(sensed)
             if scan is not None:
                 self.scan_s.append((time.thread_time() - begun) / len(scan.ranges))
             self.pose[part], self.covariance[part], self.revision[part] = estimate
