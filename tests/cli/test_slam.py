@@ -214,7 +214,23 @@ def test_a_simulated_run_becomes_a_log(tmp_path, monkeypatch, capsys):
     np.testing.assert_allclose(eyes[:, :2], scans.poses[known, :2], atol=1e-6)
     np.testing.assert_array_equal(log.ranges, scans.ranges[known])
     assert np.abs(log.odometry - log.reference).max() > 1e-4
-    assert main(["slam", "driven.npz", "-q", "--out", "out"]) == 0
+    assert main(["slam", "driven.npz", "-q", "--out", "out", "--relations", "driven_relations.csv"]) == 0
+    scores = json.loads((tmp_path / "out" / "scores.json").read_text())
+    of_odometry, metrics = scores["relations_of_odometry"], run.metrics["displacement_error_by_robot_m"]
+    assert of_odometry["translation_m"] == pytest.approx(
+        metrics["scout1"], rel=0.2
+    )  # of scans, every 0.2 s, and of steps
+
+
+def test_relations_by_stamps(recorded, tmp_path):
+    folder, truth, _ = recorded
+    x, y, turn = relative(truth[5], truth[50])
+    (tmp_path / "room.relations").write_text(f"5.02 49.95 {x} {y} 0 0 0 {turn}\n5 50.3 0 0 0 0 0 0\n")
+    options = ["--relations", str(tmp_path / "room.relations"), "--out", str(tmp_path / "out"), "-q"]
+    assert main(["slam", str(folder / "room.npz"), *options]) == 0
+    scores = json.loads((tmp_path / "out" / "scores.json").read_text())
+    assert (scores["relations"]["used"], scores["relations"]["left_out"]) == (1, 1)
+    assert scores["relations"]["translation_m"] < 0.05
 
 
 def square(closing=1.0):

@@ -389,7 +389,7 @@ def export(
     format
         html needs nothing but a browser; mcap needs pip install 'covey[mcap]', rrd 'covey[rerun]'; map is the world at
         the end of the run, a .yaml and a .pgm as ROS reads them; log is what one robot measured, an .npz for covey slam
-        (record: {scans_every_s: 0.1}).
+        (record: {scans_every_s: 0.1}), with a NAME_relations.csv to score by.
     out
         File to write. Default: NAME of the run folder, with the ending of the format, in the current folder.
     robot
@@ -483,7 +483,7 @@ def slam(
         Scans and odometry: .npz, CARMEN (.log, .clf, also .gz), or a ROS bag, which needs pip install 'covey[bags]'.
         Or a pose graph, .g2o or .g2o.gz.
     relations
-        CSV file of known motions between scans, to score the trajectory with.
+        Known motions between scans, to score the trajectory with: .relations, by stamps, or a CSV file, by rows.
     out
         Folder to write. Default: runs/slam-NAME/DATE-TIME.
     method

@@ -22,9 +22,10 @@ from covey.mapping.map_of_scans import map_of
 from covey.mapping.slam.following import follow
 from covey.mapping.slam.g2o import read_g2o
 from covey.mapping.slam.graph_slam import GraphSettings
+from covey.mapping.slam.log import Log
 from covey.mapping.slam.pose_graph import optimise
 from covey.mapping.slam.reading import read_log
-from covey.mapping.slam.scores import load_relations
+from covey.mapping.slam.scores import Relations, load_relations, load_stamped_relations
 from covey.records import as_record
 from covey.scenario.folders import fresh_folder
 
@@ -54,7 +55,7 @@ def slam_command(
     if out is not None:
         check_place(out, overwrite=force)
     log = read_log(path)
-    known = None if relations is None else load_relations(relations)
+    known = None if relations is None else relations_from(relations, log)
     with nullcontext() if quiet else Progress(len(log)) as bar:
         try:
             found = follow(log, settings, None if bar is None else bar.observe)
@@ -107,6 +108,13 @@ def graph_command(path: Path, out: Path | None, force: bool, quiet: bool) -> int
         print_metrics(outcome)
     _print_folder(folder, quiet)
     return 0
+
+
+def relations_from(path: Path, log: Log) -> Relations:
+    """Read relations: by stamps if the name ends with ``.relations``, else by rows of the log."""
+    if path.name.lower().endswith(".relations"):
+        return load_stamped_relations(path, log.stamps)
+    return load_relations(path)
 
 
 def settings_of(changes: Mapping[str, Any], method: Method) -> GraphSettings:

@@ -10,6 +10,7 @@ from typing import get_args
 from covey.errors import InvalidValueError
 from covey.results.run import Run
 from covey.viewer.exports import ENDINGS, Format, export
+from covey.viewer.exports.log import relations_beside
 from covey.viewer.hub import wait_until_left
 from covey.viewer.recorded import Recorded
 from covey.viewer.server import Server
@@ -49,4 +50,6 @@ def export_command(folder: Path, form: Format, out: Path | None, robot: str | No
     run = Run(folder)
     path = out or Path(f"{run.folder.resolve().name}{ending}")
     export(run, form, path, robot)
-    print(f"{path}  {path.stat().st_size / 1e6:.2f} MB")
+    written = [path, *(beside for beside in [relations_beside(path)] if form == "log" and beside.exists())]
+    for file in written:
+        print(f"{file}  {file.stat().st_size / 1e6:.2f} MB")

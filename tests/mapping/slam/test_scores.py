@@ -1,5 +1,6 @@
 """Scores of trajectories: worked by hand, and the rows of the public logs, where they are on this machine."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +17,11 @@ from covey.mapping.slam.scores import (
     consistency,
     displacement_errors,
     load_relations,
+    load_stamped_relations,
     nees,
+    relations_of,
     relative_errors,
+    save_relations,
 )
 
 LOGS = Path(__file__).parents[4] / "shared" / "data" / "slam"
@@ -186,3 +190,61 @@ def check(errors, translation, rotation, digits):
     assert (errors.translation.mean, errors.translation.deviation) == pytest.approx(translation, abs=half)
     half = 0.5001 * 10.0 ** (1 - digits)
     assert (degrees.mean, degrees.deviation) == pytest.approx(rotation, abs=half)
+
+
+STAMPED = "# t1 t2 x y z roll pitch yaw\n10.04 30.0 1.5 -0.5 0 0 0 0.25\n\n20 30.2 1 0 0 0 0 0\n29.96 20.05 2 0 0.5 0.1 0.1 -3\n"
+
+
+def test_stamped_relations_mean_the_nearest_poses(tmp_path):
+    (tmp_path / "a.relations").write_text(STAMPED)
+    stamps = np.array([30.0, np.nan, 10.0, 20.0, 30.0])  # they step back, one is lost, two are equal
+    relations = load_stamped_relations(tmp_path / "a.relations", stamps)
+    assert (relations.first.tolist(), relations.second.tolist(), relations.left_out) == ([2, 0], [0, 3], 1)
+    np.testing.assert_array_equal(relations.motion, [[1.5, -0.5, 0.25], [2, 0, -3]])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1 2 3 4 5 6 7\n", "line 1: it has 7 numbers; it needs t1 t2 x y z roll pitch yaw"),
+        ("# a\n1 2 3 4 5 6 x 8\n", "line 2: could not convert"),
+        ("1 nan 3 4 5 6 7 8\n", "line 1: a number is not finite"),
+        ("1 2 3 4 5 6 7 1e99\n", "line 1: a number is not finite, or beyond 1e"),
+        ("1 2 3 4 5 6 7 8\n", "has 1 relations, and none between stamps of the log"),
+        ("", "has 0 relations, and none"),
+    ],
+)
+def test_wrong_stamped_relations_are_refused(tmp_path, text, words):
+    (tmp_path / "a.relations").write_text(text)
+    with pytest.raises(InvalidValueError, match=re.escape(words)):
+        load_stamped_relations(tmp_path / "a.relations", np.array([10.0, np.nan]))
+    with pytest.raises(InvalidValueError, match="there is no file"):
+        load_stamped_relations(tmp_path / "b.relations", np.array([10.0]))
+    with pytest.raises(InvalidValueError, match="none between stamps"):  # nothing has a stamp
+        (tmp_path / "a.relations").write_text(STAMPED)
+        load_stamped_relations(tmp_path / "a.relations", np.full(3, np.nan))
+
+
+def test_relations_that_are_saved_are_read_again(tmp_path):
+    truth = np.random.default_rng(2).normal(size=(6, 3))
+    relations = relations_of(truth, np.array([0, 3]), np.array([5, 1]))
+    save_relations(tmp_path / "r.csv", relations)
+    again = load_relations(tmp_path / "r.csv")
+    for name in ("first", "second", "motion"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(relations, name))
+    assert again.left_out == 0
+
+
+@logs
+def test_stamps_of_public_relations_mean_the_rows_that_were_found_for_them(tmp_path):
+    """The rows of fr079 whose both stamps are exact."""
+    rows = np.genfromtxt(LOGS / "fr079_relations.csv", delimiter=",", names=True)
+    rows = rows[rows["stamp_exact"] == 1]
+    nothing = np.zeros(len(rows))
+    table = [rows["t1"], rows["t2"], rows["dx"], rows["dy"], nothing, nothing, nothing, rows["dtheta"]]
+    np.savetxt(tmp_path / "fr079.relations", np.column_stack(table), "%.9f")
+    found = load_stamped_relations(tmp_path / "fr079.relations", load_log(LOGS / "fr079.npz").stamps)
+    assert len(found) == len(rows) == 136
+    np.testing.assert_array_equal(found.first, rows["stream1"])
+    np.testing.assert_array_equal(found.second, rows["stream2"])
+    np.testing.assert_allclose(found.motion[:, 2], rows["dtheta"])

@@ -1,6 +1,6 @@
 """Recorded logs: the scans and the odometry of one robot, in the order in which it moved."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -55,6 +55,7 @@ class Log:
         rows: for each row its place in ``stream``, (N,).
         reference: poses of the robot at the scans as something better knows them, (N, 3); nan where it does not;
             None: nothing does.
+        stream_times: stamps of ``stream`` [s], (M,), nan where they are lost; None: only those of the scans are known.
 
     Raises:
         InvalidValueError: shapes do not fit, a pose of the odometry is not finite, or a row is not in the stream.
@@ -68,11 +69,13 @@ class Log:
     stream: np.ndarray
     rows: np.ndarray
     reference: np.ndarray | None = None
+    stream_times: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         n, beams = len(self.ranges), len(self.laser.angles)
         shapes = {"ranges": (n, beams), "odometry": (n, 3), "times": (n,), "rows": (n,)}
         shapes |= {"stream": (len(self.stream), 3)} | ({} if self.reference is None else {"reference": (n, 3)})
+        shapes |= {} if self.stream_times is None else {"stream_times": (len(self.stream),)}
         for name, shape in shapes.items():
             if (found := getattr(self, name).shape) != shape:
                 raise InvalidValueError(f"the log {self.name} needs {name} of shape {shape}, not {found}")
@@ -93,8 +96,23 @@ class Log:
     def __getitem__(self, which: np.ndarray | slice) -> "Log":
         """Return the log of some of the scans; the stream stays."""
         reference = None if self.reference is None else self.reference[which]
-        odometry, times = self.odometry[which], self.times[which]
-        return Log(self.name, self.laser, self.ranges[which], odometry, times, self.stream, self.rows[which], reference)
+        return replace(
+            self,
+            ranges=self.ranges[which],
+            odometry=self.odometry[which],
+            times=self.times[which],
+            rows=self.rows[which],
+            reference=reference,
+        )
+
+    @property
+    def stamps(self) -> np.ndarray:
+        """Stamps [s] along ``stream``, (M,); nan where they are not known."""
+        if self.stream_times is not None:
+            return self.stream_times
+        stamps = np.full(len(self.stream), np.nan)
+        stamps[self.rows] = self.times
+        return stamps
 
     def along_stream(self, poses: np.ndarray) -> np.ndarray:
         """Return poses (M, 3) along ``stream`` for poses (N, 3) of the scans: odometry bridges scans not held."""
@@ -117,8 +135,8 @@ def load_log(path: str | Path) -> Log:
     """Read a log of the format ``.npz``.
 
     Its arrays are ``ranges`` (N, B), ``odom`` (N, 3), ``t`` (N,), ``angle_min``, ``angle_increment``, ``range_max`` and
-    ``laser_xytheta`` (3,). It may have ``stream_odom`` (M, 3) with ``stream_index`` (N,), and a reference (N, 3),
-    ``ref_graph`` or ``ref_rbpf``.
+    ``laser_xytheta`` (3,). It may have ``stream_odom`` (M, 3) with ``stream_index`` (N,) and ``stream_t`` (M,), and a
+    reference (N, 3), ``ref_graph`` or ``ref_rbpf``.
 
     Raises:
         InvalidValueError: the file is not such a log; the message says what is missing or wrong.
@@ -152,10 +170,12 @@ def load_log(path: str | Path) -> Log:
     rows = np.asarray(held.get("stream_index", np.arange(len(odometry))), np.int64)
     known = [held[name] for name in ("ref_graph", "ref_rbpf") if name in held and np.isfinite(held[name]).any()]
     reference = np.asarray(known[0], np.float64) if known else None
-    return Log(path.stem, laser, ranges, odometry, np.asarray(held["t"], np.float64), stream, rows, reference)
+    stamps = np.asarray(held["stream_t"], np.float64) if "stream_t" in held else None
+    times = np.asarray(held["t"], np.float64)
+    return Log(path.stem, laser, ranges, odometry, times, stream, rows, reference, stamps)
 
 
-_OPTIONAL = ("stream_odom", "stream_index", "ref_graph", "ref_rbpf")
+_OPTIONAL = ("stream_odom", "stream_index", "stream_t", "ref_graph", "ref_rbpf")
 
 
 def _number(path: Path, name: str, array: np.ndarray) -> float:
@@ -176,6 +196,8 @@ def save_log(path: str | Path | IO[bytes], log: Log) -> None:
     arrays: dict[str, Any] = {"ranges": log.ranges, "odom": log.odometry, "t": log.times}
     arrays |= {"angle_min": log.laser.angles[0], "angle_increment": step.mean(), "range_max": log.laser.range_max}
     arrays |= {"laser_xytheta": np.array(log.laser.mount), "stream_odom": log.stream, "stream_index": log.rows}
+    if log.stream_times is not None:
+        arrays["stream_t"] = log.stream_times
     if log.reference is not None:
         arrays["ref_graph"] = log.reference
     np.savez_compressed(path, **arrays)

@@ -154,6 +154,76 @@ def load_relations(path: str | Path) -> Relations:
     return Relations(first, second, np.array(motions), left_out)
 
 
+def load_stamped_relations(path: str | Path, stamps: np.ndarray) -> Relations:
+    """Read relations between stamps, as the Freiburg benchmark has them: lines ``t1 t2 x y z roll pitch yaw``.
+
+    Args:
+        path: the file, ``.relations``: stamps [s], lengths [m], angles [rad]. z, roll and pitch count for nothing.
+        stamps: those of the trajectory [s], (n,), in any order; nan where they are lost. The pose of a relation is the
+            one with the nearest stamp, if it is within 0.1 s. Relations without such poses are left out, and counted.
+
+    Raises:
+        InvalidValueError: the file is missing, a line is wrong, or no relation has its poses in the trajectory.
+    """
+    path, lines = Path(path), []
+    try:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            words = line.split()
+            if not words or words[0].startswith("#"):
+                continue
+            try:
+                numbers = [float(word) for word in words]
+            except ValueError as error:
+                raise InvalidValueError(f"{path}, line {number}: {error}") from error
+            if len(numbers) != 8:
+                raise InvalidValueError(
+                    f"{path}, line {number}: it has {len(numbers)} numbers; it needs t1 t2 x y z roll pitch yaw"
+                )
+            if not all(math.isfinite(stamp) for stamp in numbers[:2]) or not all(abs(n) < MOST for n in numbers[2:]):
+                raise InvalidValueError(f"{path}, line {number}: a number is not finite, or beyond {MOST:g}")
+            lines.append(numbers)
+    except FileNotFoundError as error:
+        raise InvalidValueError(f"there is no file {str(path)!r}{near_file(path)}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValueError(f"{path} cannot be read as relations: {error}") from error
+    table = np.array(lines).reshape(-1, 8)
+    ends, off = _nearest(stamps, table[:, :2])
+    good = (off <= NEAR_S).all(axis=1)
+    if not good.any():
+        raise InvalidValueError(
+            f"{path} has {len(table)} relations, and none between stamps of the log (within {NEAR_S:g} s): do they "
+            "belong to another?"
+        )
+    return Relations(ends[good, 0], ends[good, 1], table[good][:, [2, 3, 7]], int((~good).sum()))
+
+
+NEAR_S = 0.1
+"""How near a stamp of a relation must be to that of its pose [s] (Kümmerle et al. 2009)."""
+
+
+def _nearest(stamps: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows (...) of the nearest stamps, the first of equal ones, and how far they are off [s]."""
+    known = np.flatnonzero(np.isfinite(stamps))
+    if not len(known):
+        return np.zeros(wanted.shape, np.int64), np.full(wanted.shape, np.inf)
+    rows = known[np.argsort(stamps[known], kind="stable")]
+    ordered = stamps[rows]
+    after = np.minimum(np.searchsorted(ordered, wanted), len(rows) - 1)
+    before = np.searchsorted(ordered, ordered[np.maximum(after - 1, 0)])
+    nearer = np.abs(ordered[before] - wanted) <= np.abs(ordered[after] - wanted)
+    at = np.where(nearer, before, after)
+    return rows[at], np.abs(ordered[at] - wanted)
+
+
+def save_relations(path: str | Path, relations: Relations) -> None:
+    """Write relations as the CSV file that `load_relations` reads."""
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("stream1", "stream2", "dx", "dy", "dtheta"))
+        for first, second, motion in zip(relations.first, relations.second, relations.motion, strict=True):
+            writer.writerow((first, second, *motion.tolist()))
+
+
 def relations_of(poses: np.ndarray, first: np.ndarray, second: np.ndarray) -> Relations:
     """Return the motions (k,) between pairs of poses (n, 3)."""
     return Relations(first, second, relative(poses[first], poses[second]))

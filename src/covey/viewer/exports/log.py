@@ -6,17 +6,35 @@ import numpy as np
 
 from covey.errors import CoveyError, UnknownNameError
 from covey.mapping.slam.log import Laser, Log, relative, save_log
+from covey.mapping.slam.scores import save_relations, true_relations
 from covey.results.run import Run
 
 
 def write(run: Run, path: Path, robot: str | None = None) -> None:
-    """Write the log of a robot.
+    """Write the log of a robot, and beside it the true motions between its places, see `relations_beside`.
 
     Raises:
         CoveyError: see `log_of`.
     """
+    log = log_of(run, robot)
+    assert log.reference is not None
+    relations = true_relations(log.reference)
     with path.open("wb") as file:
-        save_log(file, log_of(run, robot))
+        save_log(file, log)
+    beside = relations_beside(path)
+    beside.unlink(missing_ok=True)
+    if len(relations):
+        save_relations(beside, relations)
+
+
+def relations_beside(path: Path) -> Path:
+    """Return the file of the relations for the file of a log; a robot that stood still has none.
+
+    Examples:
+        >>> relations_beside(Path("driven.npz")).name
+        'driven_relations.csv'
+    """
+    return path.with_name(f"{path.name.partition('.npz')[0]}_relations.csv")
 
 
 def log_of(run: Run, robot: str | None = None) -> Log:
