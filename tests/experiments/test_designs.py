@@ -18,6 +18,7 @@ RUNS = {
     "table1": 30 * 5,
     "table4": 30 * 4 * 5,
     "table4_repository": 30 * 4 * 5,
+    "table4_slam": 5 * 2 * 5,
     "maes_article": 4 * 2 * 3 * 20,
     "minotaur_study": 4 * 5 * 2 * 3 * 6 * 10,
     "system_test_30x30": 2 * 10,
@@ -64,6 +65,19 @@ def test_table_4_is_that_of_the_paper():
         "greedy_fill",
     )
     assert len({run.seed for run in runs}) == 5
+
+
+def test_table_4_with_slam_has_the_parameters_of_its_gmapping():
+    scenario = plan(load_design("table4_slam"))[-1].load()
+    group = scenario.robots[0]
+    settings, odometry = group.localization.filter, next(s for s in group.robot.sensors if s.kind == "odometry")
+    assert (settings.resolution_m, settings.longest_range_m, settings.usable_range_m, settings.particles) == (
+        0.2,
+        26,
+        25,
+        30,
+    )
+    assert (odometry.noise.sigma_m, odometry.noise.sigma_rad, odometry.rate_hz) == (0.022, 0.02, 10)
 
 
 def test_table_4_prints_as_the_paper_prints_it():

@@ -10,6 +10,7 @@ from covey.mapping.localization import Localization, Noise, Odometry, Truth, loc
 from covey.mapping.localizer import Equipment, Scan, Sensed
 from covey.mapping.particle_localizer import Particles
 from covey.mapping.slam.log import Laser
+from covey.mapping.slam_localizer import Slam
 from covey.random import normal2_numpy
 
 NAMES = ["scout0", "scout1", "scout2"]
@@ -126,6 +127,18 @@ def test_particles_belong_to_the_name_not_to_the_group():
     np.testing.assert_array_equal(alone[0], together[2])
     assert (together[0] != together[1]).any()
     assert (np.linalg.eigvalsh(found.covariance) > -1e-12).all()
+
+
+def test_the_way_before_the_first_scan_counts():
+    laser = Laser(np.linspace(-3.0, 3.0, 90), 10.0)
+    settings = {"particles": 4, "shift_by_shift": 0, "turn_by_shift": 0, "shift_by_turn": 0, "turn_by_turn": 0}
+    for record in (Slam(), Particles(filter=settings)):
+        localizer = record.build(NAMES[:1], 5, Equipment(laser))
+        start, way = np.array([[2.0, 1.0, 0.5 * math.pi]]), np.array([[0.5, 0.0, 0.0]])
+        localizer.update(Sensed(0, start))
+        scan = Scan(np.full((1, 90), 3.0), laser, np.array([[0.1, 0.0, 0.0]]))
+        np.testing.assert_allclose(localizer.update(Sensed(1, start, (way,), scan)).pose, [[2.0, 1.5, 0.5 * math.pi]])
+        np.testing.assert_allclose(localizer.past(0, [0]), [[2.0, 1.4, 0.5 * math.pi]])
 
 
 def test_particles_take_a_scan_after_the_time_of_their_setting():

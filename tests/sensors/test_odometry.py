@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from covey.geometry import Pose
+from covey.geometry.se2 import compose, wrap_angle
+from covey.mapping.dead_reckoning import grow
 from covey.sensors import Odometry, sensor_keys
-from covey.sensors.odometry import GmappingNoise, VelocityNoise, odometry_reference
+from covey.sensors.odometry import GmappingNoise, VelocityNoise, WhiteNoise, odometry_reference
 
 
 def keys(n):
@@ -85,6 +87,35 @@ def test_backwards_is_the_mirror_of_forwards(make_truth):
     back = sensor.read(moved(make_truth, (-0.3, 0.0, 0.0)), np.array([0]), keys(1), 0).motion[0]
     assert back[0] < 0 < forward[0]
     assert back[2] == pytest.approx(forward[2])
+
+
+@pytest.mark.parametrize("sample", [0, 1, 2, 7])
+def test_white_noise_agrees_with_the_numpy_reference(make_truth, sample):
+    random = np.random.default_rng(1)
+    before = random.normal(0, 2, (50, 3))
+    truth = make_truth(before + random.normal(0, 0.3, (50, 3)), pose_before=before)
+    sensor = Odometry(noise=WhiteNoise())
+    got = sensor.read(truth, np.arange(50), keys(50), sample).motion
+    expected = odometry_reference(before, truth.pose, keys(50), sample, *sensor.noise_model)
+    np.testing.assert_allclose(got, expected, atol=1e-12)
+
+
+def test_white_noise_does_not_add_up(make_truth):
+    """After 40 samples of driving on a circle the sum is off by the noise of one pose: its covariance is stated."""
+    n, step = 4000, Pose(0.3, 0.0, 0.2)
+    sensor, true = Odometry(noise="white"), Pose(1.0, 2.0, 0.5)
+    estimate = np.tile(true, (n, 1))
+    covariance, heading = np.zeros((n, 3, 3)), estimate[:, 2].copy()
+    for sample in range(1, 41):
+        before, true = true, true @ step
+        truth = make_truth(np.tile(true, (n, 1)), pose_before=np.tile(before, (n, 1)))
+        motion = sensor.read(truth, np.arange(n), keys(n), sample).motion
+        estimate = compose(estimate, motion)
+        grow(covariance, heading, motion, *sensor.noise_model)
+    error = estimate - np.array(true)
+    error[:, 2] = wrap_angle(error[:, 2])
+    np.testing.assert_allclose(error.std(axis=0), [0.022, 0.022, 0.02], rtol=0.05)
+    np.testing.assert_allclose(covariance, np.tile(np.diag([0.022**2, 0.022**2, 0.02**2]), (n, 1, 1)))
 
 
 def test_noise_by_name_or_with_parameters():

@@ -22,6 +22,11 @@ def grow(covariance, heading, motion, model, a):
         extended Kalman filter).
     """
     for i in range(motion.shape[0]):
+        if model == 3:  # white: the covariance of the last sample's noise, whatever was before
+            covariance[i] = 0.0
+            covariance[i, 0, 0] = covariance[i, 1, 1] = a[0] * a[0]
+            covariance[i, 2, 2] = a[1] * a[1]
+            continue
         dx, dy, turn = motion[i, 0], motion[i, 1], motion[i, 2]
         xx, xy, xh, yy, yh, hh = noise_of(dx, dy, turn, model, a)
         c, s = math.cos(heading[i]), math.sin(heading[i])

@@ -66,12 +66,27 @@ class VelocityNoise(Record):
     )
 
 
+class WhiteNoise(Record):
+    """Noise on the pose, new in each sample but the first: a reading is the motion between two noisy poses.
+
+    The readings from the start add up to the pose with the noise of the last sample only.
+
+    References:
+        Z. Yan, L. Fabresse, J. Laval, N. Bouraqadi: Building a ROS-based testbed for realistic multi-robot simulation.
+        Robotics 6(3), 2017 (the defaults).
+    """
+
+    model: Literal["white"] = "white"
+    sigma_m: float = Field(default=0.022, ge=0, le=10, description="Standard deviation of x and of y [m].")
+    sigma_rad: float = Field(default=0.02, ge=0, le=10, description="Standard deviation of the heading [rad].")
+
+
 def _by_name(value: Any) -> Any:
     return {"model": value} if isinstance(value, str) else value
 
 
 OdometryNoise = Annotated[
-    NoNoise | GmappingNoise | VelocityNoise, Field(discriminator="model"), BeforeValidator(_by_name)
+    NoNoise | GmappingNoise | VelocityNoise | WhiteNoise, Field(discriminator="model"), BeforeValidator(_by_name)
 ]
 
 
@@ -108,7 +123,7 @@ class Odometry(SensorRecord):
     name: str = Field(default="odometry", min_length=1, description="Name of the sensor, unique on its robot.")
     noise: OdometryNoise = Field(
         default_factory=NoNoise,
-        description="Noise model: none, gmapping or velocity, by name or with its parameters.",
+        description="Noise model: none, gmapping, velocity or white, by name or with its parameters.",
     )
 
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> OdometryReadings:
@@ -120,12 +135,17 @@ class Odometry(SensorRecord):
 
     @property
     def noise_model(self) -> tuple[int, np.ndarray]:
-        """The number of the model (0 none, 1 gmapping, 2 velocity) and its parameters, float64 (6,), for kernels."""
+        """The number of the model and its parameters, float64 (6,), for kernels.
+
+        0 is none, 1 gmapping, 2 velocity, 3 white.
+        """
         if isinstance(self.noise, GmappingNoise):
             n = self.noise
             return 1, np.array([n.m_per_m, n.rad_per_m, n.m_per_rad, n.rad_per_rad, 0.0, 0.0])
         if isinstance(self.noise, VelocityNoise):
             return 2, np.array(self.noise.alpha)
+        if isinstance(self.noise, WhiteNoise):
+            return 3, np.array([self.noise.sigma_m, self.noise.sigma_rad, 0.0, 0.0, 0.0, 0.0])
         return 0, np.zeros(6)
 
 
@@ -157,6 +177,17 @@ def _odometry(pose_before, pose, members, keys, sample, model, a, motion):
                 x = a[0] * abs(dx) + a[2] * abs(turn) + 0.3 * a[0] * abs(dy)
                 y = a[0] * abs(dy) + a[2] * abs(turn) + 0.3 * a[0] * abs(dx)
                 dx, dy, turn = dx + e0 * x, dy + e1 * y, turn + e2 * (a[3] * abs(turn) + a[1] * away)
+            elif model == 3:
+                f0, f1, f2 = 0.0, 0.0, 0.0  # the noise of the sample before
+                if sample == 0:
+                    e0, e1, e2 = 0.0, 0.0, 0.0
+                if sample > 1:
+                    f0, f1 = normal2(keys[i], sample - 1, 0)
+                    f2, _ = normal2(keys[i], sample - 1, 1)
+                x, y = x + a[0] * (e0 - f0), y + a[0] * (e1 - f1)
+                heading = pose_before[r, 2] + a[1] * f2
+                c, s = math.cos(heading), math.sin(heading)
+                dx, dy, turn = c * x + s * y, c * y - s * x, turn + a[1] * (e2 - f2)
             else:
                 # Speeds times the time between the samples, which cancels: the length of the arc and the turn.
                 half = 0.5 * turn
@@ -184,6 +215,11 @@ def odometry_reference(pose_before, pose, keys, sample, model: int, a) -> np.nda
         sigma_y = a[0] * np.abs(dy) + a[2] * np.abs(turn) + 0.3 * a[0] * np.abs(dx)
         sigma_heading = a[3] * np.abs(turn) + a[1] * away
         noisy = motion + np.stack((e0 * sigma_x, e1 * sigma_y, e2 * sigma_heading), -1)
+    elif model == 3:
+        deviations = np.array([a[0], a[0], a[1]])
+        (f0, f1), (f2, _) = (normal2_numpy(keys, max(sample - 1, 0), pair) for pair in (0, 1))
+        before = pose_before + deviations * np.stack((f0, f1, f2), -1) * (sample > 1)
+        noisy = compose(inverse(before), pose + deviations * np.stack((e0, e1, e2), -1) * (sample > 0))
     else:
         v, w = np.copysign(away, dx) / np.sinc(turn / (2 * np.pi)), turn
         noisy_v = v + e0 * np.sqrt(a[0] * v**2 + a[1] * w**2)

@@ -428,8 +428,8 @@ def test_a_match_along_a_corridor_is_less_certain_than_across():
     scan = scan_at([0.0, 0.0, 0.0], walls, angles)
     settings = ParticleSettings(sampling_range_m=0.1, likelihood_gain=1.0)
     slam = ParticleSlam(Laser(angles, 10.0), settings, KEY)
-    for _ in range(8):
-        _, _, covariance = slam.update(np.array([1.0, 0.0, 0.0]), scan)
+    for k in range(8):
+        _, _, covariance = slam.update(np.array([float(k > 0), 0.0, 0.0]), scan)
     assert covariance[0, 0] > 4.0 * covariance[1, 1]
 
 

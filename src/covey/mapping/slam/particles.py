@@ -50,7 +50,7 @@ class ParticleSlam:
         laser: the lidar.
         settings: see `ParticleSettings`.
         key: of the stream of random numbers, see `covey.random.stream_key`.
-        start: pose x, y [m], heading [rad] of the robot at the first scan, in the map's frame.
+        start: pose x, y [m], heading [rad] of the robot before the first motion, in the map's frame.
 
     Examples:
         >>> from covey.random import stream_key
@@ -106,8 +106,6 @@ class ParticleSlam:
         """
         motion, ranges = self._checked(motion, ranges)
         settings = self.settings
-        if self._calls == 0:
-            motion = np.zeros(3)
         deviations = (
             settings.shift_by_shift,
             settings.shift_by_turn,
