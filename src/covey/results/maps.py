@@ -34,6 +34,11 @@ class Maps:
             robot has one.
         changed: int32 (k, 4), changes of the truth, in order: step, cell (row x columns + column), value before and
             after.
+        faces: int32 (f, 4), the faces of walls that a tag camera can read: row and column of their free cell, side (see
+            `covey.world.faces`), and the step at which a camera could first have read it, -1 never; None without
+            cameras.
+        first_searched: int32, shape of the truth: step at which a camera first saw a cell, -1 never; None without
+            cameras.
     """
 
     truth: Grid
@@ -47,6 +52,8 @@ class Maps:
     explored_by: np.ndarray | None = None
     covered_by: np.ndarray | None = None
     changed: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int32))
+    faces: np.ndarray | None = None
+    first_searched: np.ndarray | None = None
     _truths: "dict[Any, GroundTruth]" = field(default_factory=dict, repr=False)
 
     @property
@@ -89,6 +96,9 @@ class Maps:
         for name, count in (("explored_by", self.explored_by), ("covered_by", self.covered_by)):
             if count is not None:
                 arrays[name] = count.astype(np.int32, copy=False)
+        for name, steps in (("faces", self.faces), ("first_searched", self.first_searched)):
+            if steps is not None:
+                arrays[name] = steps.astype(np.int32, copy=False)
         if self.union is not None:
             arrays |= _pack("union", self.union)
         if len(self.changed):
@@ -119,6 +129,8 @@ class Maps:
             explored_by=arrays.get("explored_by"),
             covered_by=arrays.get("covered_by"),
             changed=arrays.get("changed", np.empty((0, 4), np.int32)),
+            faces=arrays.get("faces"),
+            first_searched=arrays.get("first_searched"),
             robots=[_unpack(f"robot{i}", arrays) if i in numbers else None for i in range(arrays["robots"])],
         )
 
@@ -131,6 +143,7 @@ _OF_THE_TRUTH = (
     "coverable",
     "explored_by",
     "covered_by",
+    "first_searched",
 )
 
 
@@ -140,6 +153,10 @@ def _check(arrays: dict[str, np.ndarray], robots: int | None) -> None:
     for name in [name for name in _OF_THE_TRUTH if name in arrays]:
         if arrays[name].shape != shape or arrays[name].dtype.kind not in "bui":
             raise ValueError(f"{name} is not an array of the shape of the truth, {shape}")
+    if (faces := arrays.get("faces")) is not None:
+        places = faces[:, :3] if faces.ndim == 2 and faces.shape[1] == 4 and faces.dtype.kind == "i" else np.full(3, -1)
+        if (places < 0).any() or (places >= (*shape, 4)).any():
+            raise ValueError(f"faces are not rows, columns, sides and steps of a truth of shape {shape}")
     if robots is not None and arrays["robots"] not in (0, robots):
         raise ValueError(f"it has the maps of {arrays['robots']} robots, and the run has {robots}")
 

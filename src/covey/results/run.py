@@ -187,7 +187,7 @@ class Run:
 
     def series(self, name: str) -> np.ndarray:
         """Return one column of the measurements as float64 (steps, robots), or of the team as (steps,); NaN = null."""
-        if name in self._team_columns:
+        if name in self.team_columns:
             return self.column("team", name)
         with reading(self.folder / "measurements.parquet"):  # a measurement file of another run would have other rows
             return self.column("measurements", name).reshape(len(self.times), len(self.names))
@@ -362,7 +362,8 @@ class Run:
             return pl.read_parquet(path)
 
     @cached_property
-    def _team_columns(self) -> list[str]:
+    def team_columns(self) -> list[str]:
+        """Names of the columns of ``team.parquet``."""
         with reading(path := self._file("team.parquet")):
             return pq.read_schema(path).names
 

@@ -22,7 +22,7 @@ EVENT_KINDS = (
     *("door_opened", "door_closed", "door_waits", "wall_added", "wall_removed"),
     *("obstacle_added", "obstacle_removed", "obstacle_waits", "refused", "input", "order"),
     *("ground_changed", "ground_saved", "change_noticed", "stuck", "freed", "fell", "rolled", "righted"),
-    *("maps_aligned", "placed", "driven", "drive_over", "jam", "jam_over"),
+    *("maps_aligned", "placed", "driven", "drive_over", "jam", "jam_over", "sighted"),
 )
 """The kinds of events that a simulation records."""
 

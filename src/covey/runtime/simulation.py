@@ -581,6 +581,10 @@ class Simulation:
         if judged:
             self._recorder.add("reports", SCHEMA, table(judged, self.clock.step, self.time, self.names))
 
+        for seen in () if self.scoring.search is None else self.scoring.search.sightings:
+            (x, y), text = seen.place, seen.kind if seen.is_true else f"false alarm: {seen.kind}"
+            self._event("sighted", seen.robot, other=str(seen.identity), x=x, y=y, text=text)
+
     def _observe(self) -> None:
         for i, x, y, content in self.communication.events:
             self._event("tag_left", i, x=x, y=y, text=printable(str(content)[:80]))

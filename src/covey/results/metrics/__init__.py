@@ -18,6 +18,7 @@ from covey.results.metrics import (
     processes,
     radio,
     rescue,
+    search,
 )
 from covey.results.metrics.registry import Metric, compute, is_time_to_goal, metrics, time_to_goal
 
@@ -40,5 +41,6 @@ __all__ = [
     "processes",
     "radio",
     "rescue",
+    "search",
     "time_to_goal",
 ]

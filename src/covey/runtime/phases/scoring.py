@@ -8,6 +8,7 @@ from covey.geometry.grid import Grid
 from covey.mapping.alignment.unknown_starts import union_apart
 from covey.mapping.occupancy.belief import Beliefs
 from covey.missions import Coverage, Exploration, Mission, MissionContext, Tracker
+from covey.missions.search import SearchTracker, cameras
 from covey.physics.protocol import ROBOT_CONTACT, Contacts
 from covey.results.maps import Maps
 from covey.world.world import OPEN
@@ -18,6 +19,7 @@ class Scoring:
 
     Attributes:
         exploration, coverage: trackers of the explored and the covered area, in every run.
+        search: tracker of what tag cameras could have read; None without such cameras.
         tracker: the tracker of the run's mission; it may be one of these.
         trackers: all of them.
         columns, robot_columns: columns that the mission adds to those of every run.
@@ -35,7 +37,9 @@ class Scoring:
         self.exploration, self.coverage = Exploration().begin(context), Coverage().begin(context)
         always: dict[Any, Tracker] = {Exploration: self.exploration, Coverage: self.coverage}
         self.tracker: Tracker = always.get(type(mission)) or mission.begin(context)
+        self.search = SearchTracker(context) if cameras(context) else None
         own = [] if type(mission) in always else [self.tracker]
+        own += [] if self.search is None else [self.search]
         self.trackers = [*always.values(), *own]
         self.columns = tuple(name for tracker in own for name in tracker.columns)
         self.robot_columns = tuple(name for tracker in own for name in tracker.robot_columns)
@@ -110,6 +114,8 @@ class Scoring:
             union=self.union(),
             robots=robots,
             changed=changed,
+            faces=None if self.search is None else self.search.faces.table,
+            first_searched=None if self.search is None or self.search.cells is None else self.search.cells.first_step,
         )
 
     def union(self) -> Grid | None:

@@ -8,25 +8,23 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError
-from covey.geometry.raycast import march_flat, skip_field, to_grid
-from covey.kernel import kernel
+from covey.geometry.raycast import to_grid
 from covey.lazy import spatial
 from covey.random import generator
 from covey.records import text_of
 from covey.world.editing.changing import with_doors_open
-from covey.world.faces import SIDES, face_list
+from covey.world.faces import OFF_M, SIDES, directions, face_list, on_faces
 from covey.world.records.targets import MAX_TARGETS, AnyTarget, DrawnTargets, PlacedTarget
 from covey.world.targets import NO_TARGETS, Targets
 from covey.world.visibility.explorable import reachable
+from covey.world.visibility.seeable import seeable_from
 from covey.world.world import World
 
 SEEN_WITHIN_M, SEEN_WITHIN_RAD = 2.0, math.radians(60)
 """A target can be seen if a robot can stand within this distance, and this angle from its normal, in line of sight."""
 
 _REACH_M = 0.5  # farthest nearest face of a target on a wall
-_OFF_M = 0.005  # a target stands this far in front of its face
 _WITHIN = 0.5 - 1e-6  # farthest from the middle of a face along it [cells], so that it is before this cell's face
-_RAYS = 256
 _CHUNK = 1024
 _RECORDS = TypeAdapter(tuple[AnyTarget, ...])
 
@@ -128,7 +126,7 @@ class _Ground:
         reached = np.zeros(world.grid.shape, bool)
         for radius in sorted(set(radii.tolist())):
             reached |= reachable(world, starts[radii == radius], radius)
-        self._reached, self._stop = reached.view(np.uint8), skip_field(world.solid | reached)
+        self._reached = reached
         self._faces: np.ndarray | None = None
 
     @property
@@ -140,23 +138,7 @@ class _Ground:
 
     def seeable(self, places: np.ndarray) -> np.ndarray:
         """Return which places, (m, 4), a robot can see from somewhere it can stand, bool (m,)."""
-        return _seeable(self._stop, self._reached, self.world.grid.frame, places, SEEN_WITHIN_M, SEEN_WITHIN_RAD)
-
-    def on_faces(self, faces: np.ndarray, along: np.ndarray | float = 0.0) -> np.ndarray:
-        """Return the places, (m, 4), of targets on faces, ``along`` [cells] beside their middles.
-
-        It is measured along the columns, or along the rows.
-        """
-        grid = self.world.grid
-        step = SIDES[faces[:, 2]]  # towards the wall
-        off = 0.5 - min(_OFF_M / grid.resolution, 0.25)
-        at = faces[:, :2] + off * step + np.abs(step[:, ::-1]) * np.broadcast_to(along, len(faces))[:, None]
-        return np.column_stack((grid.to_world(at), self.directions(-step)))
-
-    def directions(self, steps: np.ndarray) -> np.ndarray:
-        """Return steps (m, 2) of rows and columns as vectors in the world frame."""
-        c, s = self.world.grid.frame[2:4]
-        return np.column_stack((c * steps[:, 1] - s * steps[:, 0], s * steps[:, 1] + c * steps[:, 0]))
+        return seeable_from(self.world, self._reached, places, SEEN_WITHIN_M, SEEN_WITHIN_RAD)
 
     def roomy(self, faces: np.ndarray, size_m: float) -> np.ndarray:
         """Return on which faces a target fits, bool (m,): all of it before free cells, at least half on the wall."""
@@ -206,11 +188,11 @@ def _nearest_face(record: PlacedTarget, ground: _Ground) -> Place:
     faces = faces[(np.abs(faces[:, 0] - row) <= reach) & (np.abs(faces[:, 1] - column) <= reach)]
     if record.side_deg is not None:
         side = math.radians(record.side_deg)
-        facing = ground.directions(-SIDES[faces[:, 2]]) @ (math.cos(side), math.sin(side))
+        facing = directions(grid, -SIDES[faces[:, 2]]) @ (math.cos(side), math.sin(side))
         faces = faces[facing > math.cos(math.pi / 4) - 1e-9]
     beside = np.where(faces[:, 2] % 2 == 1, u - faces[:, 1] - 0.5, v - faces[:, 0] - 0.5)
     beside = beside.clip(-_WITHIN, _WITHIN)
-    places = ground.on_faces(faces, beside)
+    places = on_faces(grid, faces, beside)
     away = np.hypot(places[:, 0] - x, places[:, 1] - y)
     if not len(away) or away.min() > _REACH_M:
         which = "" if record.side_deg is None else f" that looks to {record.side_deg:g}°"
@@ -219,7 +201,7 @@ def _nearest_face(record: PlacedTarget, ground: _Ground) -> Place:
             "floor"
         )
     nearest, inside = int(away.argmin()), _at(ground.world.solid, np.array([[row, column]]))[0]
-    if inside and record.side_deg is None and away[nearest] > max(0.05, grid.resolution) + _OFF_M:
+    if inside and record.side_deg is None and away[nearest] > max(0.05, grid.resolution) + OFF_M:
         raise InvalidValueError(
             f"{record.kind} at ({x:g}, {y:g}) is in a wall, {away[nearest]:.2f} m behind its nearest face; move it in "
             "front, or set side_deg"
@@ -270,29 +252,6 @@ def _candidates(record: DrawnTargets, ground: _Ground, random: np.random.Generat
     for first in range(0, len(order), _CHUNK):
         chunk = cells[order[first : first + _CHUNK]]
         if on_wall:
-            yield ground.on_faces(chunk[ground.roomy(chunk, record.size_m)])
+            yield on_faces(ground.world.grid, chunk[ground.roomy(chunk, record.size_m)])
         else:
             yield np.column_stack((ground.world.grid.to_world(chunk), np.tile(side, (len(chunk), 1))))
-
-
-@kernel
-def _seeable(stop, reached, frame, places, within_m, within_rad):
-    """Return which places (m, 4) have a straight line to a reached cell, within a distance and an angle [rad]."""
-    flat, rows, columns = stop.reshape(-1), stop.shape[1], stop.shape[2]
-    reach = within_m / frame[4]
-    seen = np.zeros(places.shape[0], np.bool_)
-    for i in range(places.shape[0]):
-        u, v = to_grid(frame, places[i, 0], places[i, 1])
-        middle, most = math.atan2(places[i, 3], places[i, 2]), within_rad
-        if places[i, 2] == 0.0 and places[i, 3] == 0.0:
-            most = math.pi
-        for k in range(_RAYS):
-            angle = middle + most * (2.0 * k / (_RAYS - 1) - 1.0)
-            dx, dy = math.cos(angle), math.sin(angle)
-            du, dv = frame[2] * dx + frame[3] * dy, frame[2] * dy - frame[3] * dx
-            t = march_flat(flat, rows, columns, u, v, du, dv, reach)
-            row, column = math.floor(v + (t + 1e-6) * dv), math.floor(u + (t + 1e-6) * du)
-            if t < reach and 0 <= row < rows and 0 <= column < columns and reached[row, column]:
-                seen[i] = True
-                break
-    return seen
