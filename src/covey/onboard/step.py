@@ -13,7 +13,7 @@ from covey.comms.mailbox import Outgoing
 from covey.comms.message import Message
 from covey.comms.tags import TagReading
 from covey.geometry import Pose
-from covey.mapping.occupancy.apart import OthersTiles
+from covey.mapping.occupancy.apart import GivenTiles
 from covey.onboard.motions import STILL, Twist
 from covey.robots.sample import Sample
 
@@ -25,13 +25,13 @@ class TeamUpdate(NamedTuple):
         messages: messages that have arrived, oldest first.
         entries: keys and values of new entries on the blackboard.
         frames: poses of the frames of others that it has found, by name; None: as before.
-        tiles: parts of the maps of others; None if there are none.
+        tiles: parts of the maps of others, and corrections of its own; None if there are none.
     """
 
     messages: Sequence[Message] = ()
     entries: Sequence[tuple[str, Any]] = ()
     frames: Mapping[str, Pose] | None = None
-    tiles: OthersTiles | None = None
+    tiles: GivenTiles | None = None
 
 
 class StepInput(NamedTuple):
@@ -144,13 +144,13 @@ class ScanInput(NamedTuple):
         pose: estimated pose at the time of the scan, float64 (3,).
         ranges: float64 (rays,) [m].
         step: number of the step.
-        tiles: parts of the maps of others that arrived before it; None if there are none.
+        tiles: parts of the maps of others, and corrections of its own, that came before it; None if there are none.
     """
 
     pose: np.ndarray
     ranges: np.ndarray
     step: int
-    tiles: OthersTiles | None = None
+    tiles: GivenTiles | None = None
 
 
 class GroupInput(NamedTuple):

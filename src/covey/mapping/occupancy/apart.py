@@ -2,7 +2,8 @@
 
 A process turns its robot's scans into evidence, and sends the changed tiles. The mirror stores them. So it holds the
 same evidence, maps and versions as if it had used the scans itself, except the times at which cells were seen. When
-the mirror adds evidence of other robots to a robot's belief, it is sent to that robot's process too.
+the mirror adds evidence of other robots to a robot's belief, or corrects its own where SLAM has moved scans, it is sent
+to that robot's process too.
 """
 
 from collections.abc import Sequence
@@ -23,8 +24,13 @@ class OwnTiles(NamedTuple):
     cells: np.ndarray
 
 
-class OthersTiles(NamedTuple):
-    """Tiles of other robots' evidence: int32 (k, 3) tile, robot whose it is, publication; cells int8 (k, 1024)."""
+class GivenTiles(NamedTuple):
+    """Tiles of evidence for a robot's process: that of other robots, and its own where it was corrected.
+
+    Attributes:
+        items: int32 (k, 3) tile, robot whose it is, publication; 0 for its own.
+        cells: the evidence, int8 (k, 1024).
+    """
 
     items: np.ndarray
     cells: np.ndarray
@@ -60,10 +66,18 @@ class OwnBelief(Beliefs):
         self.publish(self._one)
         return OwnTiles(changed.astype(np.int32), self._store.evidence[team.own[self.robot, changed]])
 
-    def take_tiles(self, others: OthersTiles) -> None:
-        """Add tiles of other robots' evidence to the belief."""
-        slots = self._slots_with(others.cells, others.items[:, 2])
-        items, never = np.column_stack((others.items[:, :2], slots)).astype(np.int32), np.zeros(len(self), np.int64)
+    def take_tiles(self, given: GivenTiles) -> None:
+        """Add tiles of other robots' evidence to the belief, and replace its own that were corrected."""
+        own = given.items[:, 1] == self.robot
+        if own.any():
+            tiles, last = np.unique(given.items[own, 0][::-1], return_index=True)  # the last of each counts
+            self.put_own(self.robot, tiles.astype(np.int32), given.cells[own][::-1][last])
+            self.publish(self._one)
+        if own.all():
+            return
+        items = given.items[~own]
+        slots = self._slots_with(given.cells[~own], items[:, 2])
+        items, never = np.column_stack((items[:, :2], slots)).astype(np.int32), np.zeros(len(self), np.int64)
         update = MapUpdate(self.robot, items, never, never, 0)
         self._under_way.add(update)
         self.merge_updates((np.arange(len(self)) == self.robot)[:, None], [update])
@@ -75,9 +89,9 @@ class MirroredBeliefs(Beliefs):
     def put(self, robot: int, pose: np.ndarray, own: OwnTiles) -> None:
         """Store the tiles that a robot's scan from a pose (3,) changed."""
         self._team.mapped_pose[robot] = pose
-        self.put_own(robot, own.tiles, own.cells)
+        super().put_own(robot, own.tiles, own.cells)
 
-    def lacking(self, robot: int, updates: Sequence[MapUpdate]) -> OthersTiles:
+    def lacking(self, robot: int, updates: Sequence[MapUpdate]) -> GivenTiles:
         """Return the tiles of some updates that are newer than those that a robot holds."""
         items = np.concatenate([one.items for one in updates])
         store, node = self._store, self._team.node[robot]
@@ -85,4 +99,4 @@ class MirroredBeliefs(Beliefs):
         items = items[(items[:, 1] != robot) & (store.version[items[:, 2]] > held)]
         slots = items[:, 2]
         versions = np.column_stack((items[:, :2], store.version[slots]))
-        return OthersTiles(versions.astype(np.int32), store.evidence[slots])
+        return GivenTiles(versions.astype(np.int32), store.evidence[slots])

@@ -18,7 +18,6 @@ from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.localization import Truth
 from covey.mapping.localizer import Equipment, HasPast, Localizer, Scan, Sensed
-from covey.mapping.occupancy.apart import MirroredBeliefs
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import occupancy_on
 from covey.mapping.occupancy.rebuilding import KeptScans
@@ -222,11 +221,6 @@ class LocalizationAndMapping:
         for k, robot in enumerate(group.members.tolist()):
             for team in self.teams:
                 if robot in team.members and isinstance(team.beliefs, Beliefs):
-                    if isinstance(team.beliefs, MirroredBeliefs):
-                        raise InvalidValueError(
-                            f"{team.beliefs.names[0]} localizes by SLAM, and a map in a process of its own cannot "
-                            "follow its corrections yet; leave `controllers: processes` out"
-                        )
                     at = int(np.flatnonzero(team.members == robot)[0])
                     yield robot, _Kept(group.localizer, k, KeptScans(team.beliefs, at, group.laser))
 

@@ -12,7 +12,7 @@ import numpy as np
 from covey.comms.blackboard import Blackboard
 from covey.comms.mailbox import Mailbox
 from covey.geometry import Pose
-from covey.mapping.occupancy.apart import OthersTiles, OwnBelief, OwnTiles
+from covey.mapping.occupancy.apart import GivenTiles, OwnBelief, OwnTiles
 from covey.onboard.controller import Program
 from covey.onboard.group import GroupView, twists_of
 from covey.onboard.handle import Robot
@@ -90,7 +90,7 @@ class RobotAgent:
         self._blackboard.pending += received.entries
         self._blackboard.turn()
 
-    def _take_tiles(self, tiles: OthersTiles | None) -> None:
+    def _take_tiles(self, tiles: GivenTiles | None) -> None:
         if tiles is not None and self._belief is not None:
             self._belief.take_tiles(tiles)
 

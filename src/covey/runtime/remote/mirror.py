@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from covey.mapping.exchange.map_updates import MapUpdate
-from covey.mapping.occupancy.apart import MirroredBeliefs, OthersTiles, OwnTiles
+from covey.mapping.occupancy.apart import GivenTiles, MirroredBeliefs, OwnTiles
 from covey.onboard.step import ScanInput
 from covey.runtime.remote.proxy import Proxy
 from covey.runtime.transport.channel import Channel
@@ -34,7 +34,7 @@ class Mirror(MirroredBeliefs):
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
         self._proxies: dict[int, Proxy] = {}
-        self._waiting: dict[int, OthersTiles] = {}
+        self._waiting: dict[int, GivenTiles] = {}
         self._host: MirrorHost | None = None
         self.start: np.ndarray | None = None
         self.informed: set[int] = set()
@@ -87,7 +87,14 @@ class Mirror(MirroredBeliefs):
                     self._keep(row, others)
         return super().merge_updates(received, updates)
 
-    def waiting(self, row: int) -> OthersTiles | None:
+    def put_own(self, robot: int, tiles_of: np.ndarray, cells: np.ndarray) -> None:
+        """Correct a robot's own evidence, and keep it for the robot's process."""
+        super().put_own(robot, tiles_of, cells)
+        if robot in self._proxies:
+            items = np.column_stack((tiles_of, np.full(len(tiles_of), robot), np.zeros(len(tiles_of)))).astype(np.int32)
+            self._keep(robot, GivenTiles(items, cells))
+
+    def waiting(self, row: int) -> GivenTiles | None:
         """Return, once, the tiles that a robot's process has not received yet."""
         return self._waiting.pop(row, None)
 
@@ -102,8 +109,8 @@ class Mirror(MirroredBeliefs):
 
         return then
 
-    def _keep(self, row: int, others: OthersTiles) -> None:
+    def _keep(self, row: int, given: GivenTiles) -> None:
         before = self._waiting.get(row)
         if before is not None:
-            others = OthersTiles(*(np.concatenate(pair) for pair in zip(before, others, strict=True)))
-        self._waiting[row] = others
+            given = GivenTiles(*(np.concatenate(pair) for pair in zip(before, given, strict=True)))
+        self._waiting[row] = given

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from covey.geometry import Pose
-from covey.mapping.occupancy.apart import OthersTiles, OwnTiles
+from covey.mapping.occupancy.apart import GivenTiles, OwnTiles
 from covey.onboard.step import (
     Failed,
     GroupInput,
@@ -54,7 +54,7 @@ def encoded_scan(scan: ScanInput) -> Parts:
 
 def decoded_scan(parts: Parts) -> ScanInput:
     """Return the scan that a letter holds."""
-    return ScanInput(**parts[0], tiles=None if parts[2] is None else OthersTiles(*parts[2]))
+    return ScanInput(**parts[0], tiles=None if parts[2] is None else GivenTiles(*parts[2]))
 
 
 def encoded_own(own: OwnTiles | None) -> Parts:
@@ -67,7 +67,7 @@ def decoded_own(parts: Parts) -> OwnTiles | None:
     return None if parts[1] is None else OwnTiles(*parts[1])
 
 
-def _tuple_of(tiles: OwnTiles | OthersTiles | None) -> Any:
+def _tuple_of(tiles: OwnTiles | GivenTiles | None) -> Any:
     return None if tiles is None else tuple(tiles)
 
 
@@ -202,7 +202,7 @@ def _plain(received: dict[str, Any]) -> dict[str, Any]:
 
 def _received(fields: dict[str, Any]) -> TeamUpdate:
     if "tiles" in fields:
-        fields["tiles"] = OthersTiles(*fields["tiles"])
+        fields["tiles"] = GivenTiles(*fields["tiles"])
     return TeamUpdate(**fields)
 
 
