@@ -135,6 +135,42 @@ def test_matching_closes_no_loops_and_settings_count(recorded, tmp_path, capsys)
     assert out.endswith(f"\nfolder  {tmp_path / 'm'} (report.html shows it)\n")
 
 
+def test_particles_map_the_room_with_the_settings_and_the_seed_that_were_typed(recorded, tmp_path, capsys):
+    log, relations = str(recorded[0] / "room.npz"), ["--relations", str(recorded[0] / "room.csv")]
+    options = [
+        "--method",
+        "particles",
+        "-s",
+        "preset=dat160",
+        "-s",
+        "particles=20",
+        "-s",
+        "minimum_score=10",
+        *relations,
+    ]
+    found = {}
+    for name, seed in (("a", []), ("b", ["--seed", "0"]), ("c", ["--seed", "4"])):
+        assert main(["slam", log, "--out", str(tmp_path / name), *options, *seed]) == 0
+        found[name] = (tmp_path / name / "trajectory.csv").read_bytes()
+    assert found["a"] == found["b"] != found["c"]
+    scores = json.loads((tmp_path / "c" / "scores.json").read_text())
+    assert (scores["method"], scores["seed"], scores["scans"], scores["loops_accepted"]) == ("particles", 4, 60, 0)
+    assert scores["relations"]["translation_m"] < 0.06 < scores["relations_of_odometry"]["translation_m"]
+    assert {path.name for path in (tmp_path / "c").iterdir()} == {
+        "map.png", "map.yaml", "trajectory.tum", "trajectory.csv", "scores.json", "report.html", "figures",
+    }  # fmt: skip
+    page = (tmp_path / "c" / "report.html").read_text()
+    assert page.count("<figure>") == 3
+    for row in (
+        r"particles</td>\s*<td[^>]*>20<",
+        r"usable_range_m</td>\s*<td[^>]*>4<",
+        r"minimum_score</td>\s*<td[^>]*>10<",
+    ):
+        assert re.search(row, page), row
+    rows = np.genfromtxt(tmp_path / "c" / "trajectory.csv", delimiter=",", names=True)
+    assert rows["key_frame"].sum() == scores["key_frames"] > 20  # a scan each 0.2 m, on 12.6 m
+
+
 def test_the_default_folder_has_the_name_of_the_log(recorded, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["slam", str(recorded[0] / "room.npz"), "-q"]) == 0
@@ -171,6 +207,13 @@ def test_a_log_with_odd_stamps_and_empty_scans_is_followed_and_said(tmp_path, ca
         (["LOG", "-s", "loops.score=7"], "--set.loops.score: must be less than or equal to 1; given: 7"),
         (["LOG", "-s", "loops.score=0.5", "--method", "matching"], "--method matching closes no loops"),
         (["LOG", "--method", "guess"], "Invalid value"),
+        (["LOG", "--seed", "3"], "--seed is for --method particles"),
+        (
+            ["LOG", "--method", "particles", "-s", "preset=gmaping"],
+            "no preset 'gmaping' of particles, did you mean 'gmapping'",
+        ),
+        (["LOG", "--method", "particles", "-s", "key_frame_m=1"], "key_frame_m"),
+        (["a.g2o", "--seed", "3"], "--seed is for logs of scans"),
         (["LOG", "--relations", "none.csv"], "there is no file 'none.csv'"),
         (["LOG", "--out", "FULL"], "holds other files; choose another folder"),
         (["LOG", "--out", "OUT"], "already holds a result; choose another folder, or add --force"),

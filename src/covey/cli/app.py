@@ -458,7 +458,7 @@ def slam(
     *,
     relations: Path | None = None,
     out: Path | None = None,
-    method: Annotated[Literal["graph", "matching"], Parameter(show_default=False)] = "graph",
+    method: Annotated[Literal["graph", "matching", "particles"], Parameter(show_default=False)] = "graph",
     overrides: Annotated[
         list[str],
         Parameter(
@@ -469,6 +469,7 @@ def slam(
             "can repeat this option.",
         ),
     ] = [],  # noqa: B006
+    seed: int | None = None,
     resolution: float = 0.05,
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
@@ -487,7 +488,9 @@ def slam(
     out
         Folder to write. Default: runs/slam-NAME/DATE-TIME.
     method
-        graph (default) matches scans and closes loops; matching does not close loops.
+        graph (default) matches scans and closes loops; matching does not close loops; particles is gmapping's filter.
+    seed
+        Of the random numbers of particles. Default: 0.
     resolution
         Side of a cell of the map [m].
     force
@@ -500,10 +503,11 @@ def slam(
 
     if is_graph(log):
         given = {"--relations": relations is not None, "--set": overrides != [], "--method": method != "graph"}
+        given["--seed"] = seed is not None
         _refuse(given, f"is for logs of scans, but {log} is a pose graph")
         return graph_command(log, out, force, quiet)
     changes = dict(parse_override(text) for text in overrides)
-    return slam_command(log, relations, out, method, changes, resolution, force, quiet)
+    return slam_command(log, relations, out, method, changes, seed, resolution, force, quiet)
 
 
 @app.command

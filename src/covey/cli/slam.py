@@ -3,7 +3,7 @@
 import math
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,17 +19,19 @@ from covey.errors import InvalidValueError
 from covey.experiments.logs.folder import check_place, write_graph_folder, write_log_folder
 from covey.experiments.logs.scores import headlines, scores_of
 from covey.mapping.map_of_scans import map_of
-from covey.mapping.slam.following import follow
+from covey.mapping.slam.following import Followed, follow, follow_with_particles
 from covey.mapping.slam.g2o import read_g2o
 from covey.mapping.slam.graph_slam import GraphSettings
 from covey.mapping.slam.log import Log
+from covey.mapping.slam.particle_settings import ParticleSettings
 from covey.mapping.slam.pose_graph import optimise
 from covey.mapping.slam.reading import read_log
 from covey.mapping.slam.scores import Relations, load_relations, load_stamped_relations
 from covey.records import as_record
 from covey.scenario.folders import fresh_folder
 
-Method = Literal["graph", "matching"]
+Method = Literal["graph", "matching", "particles"]
+Settings = GraphSettings | ParticleSettings
 _REFRESH_S, _LINE_S = 0.1, 10.0
 
 
@@ -44,6 +46,7 @@ def slam_command(
     out: Path | None,
     method: Method,
     changes: Mapping[str, Any],
+    seed: int | None,
     resolution_m: float,
     force: bool,
     quiet: bool,
@@ -51,6 +54,8 @@ def slam_command(
     """Run SLAM over a log, write its folder, and print the main scores."""
     if not 0.005 <= resolution_m <= 10.0:
         raise InvalidValueError(f"--resolution is {resolution_m:g}; a cell has a side of 0.005 to 10 m")
+    if seed is not None and method != "particles":
+        raise InvalidValueError("--seed is for --method particles; the other methods draw no random numbers")
     settings = settings_of(changes, method)
     if out is not None:
         check_place(out, overwrite=force)
@@ -58,16 +63,18 @@ def slam_command(
     known = None if relations is None else relations_from(relations, log)
     with nullcontext() if quiet else Progress(len(log)) as bar:
         try:
-            found = follow(log, settings, None if bar is None else bar.observe)
+            found = _followed(log, settings, seed or 0, None if bar is None else bar.observe)
         except KeyboardInterrupt:
             print("interrupted; nothing was written", file=sys.stderr)
             return INTERRUPTED
         scored = scores_of(log, found, known)
         scored.plain["method"] = method
+        if method == "particles":
+            scored.plain["seed"] = seed or 0
         say = (lambda _text, _done: None) if bar is None else bar.show
         say("drawing the map", 0.0)
         rows = found.key_rows
-        grid = map_of(log.laser, found.slam.poses, log.ranges[rows], resolution_m, settings.range_m)
+        grid = map_of(log.laser, found.poses[rows], log.ranges[rows], resolution_m, _range_m(settings, log))
         with nullcontext(out) if out is not None else fresh_folder(f"slam-{log.name}") as folder:
             write_log_folder(folder, log, found, grid, scored, settings, say)
     if not quiet:
@@ -117,8 +124,21 @@ def relations_from(path: Path, log: Log) -> Relations:
     return load_relations(path)
 
 
-def settings_of(changes: Mapping[str, Any], method: Method) -> GraphSettings:
-    """Return the settings for what was typed after ``--set``.
+def _followed(log: Log, settings: Settings, seed: int, progress: Callable[[int], None] | None) -> Followed:
+    if isinstance(settings, ParticleSettings):
+        return follow_with_particles(log, settings, seed, progress)
+    return follow(log, settings, progress)
+
+
+def _range_m(settings: Settings, log: Log) -> float:
+    """Return up to which distance returns go into the map [m]."""
+    if isinstance(settings, ParticleSettings):
+        return settings.usable_range_m or log.laser.range_max
+    return settings.range_m
+
+
+def settings_of(changes: Mapping[str, Any], method: Method) -> Settings:
+    """Return the settings for what was typed after ``--set``; those of particles come before their ``preset``.
 
     Raises:
         InvalidValueError: there is no such setting, a value is not allowed, or it belongs to another method.
@@ -130,6 +150,10 @@ def settings_of(changes: Mapping[str, Any], method: Method) -> GraphSettings:
             plain[first] = value
         elif isinstance(plain.setdefault(first, {}), dict):
             plain[first][below] = value
+    if method == "particles":
+        preset = plain.pop("preset", None)
+        chosen = {} if preset is None else ParticleSettings.preset(str(preset)).model_dump(exclude_unset=True)
+        return as_record(ParticleSettings, {**chosen, **plain}, "--set")
     if method == "matching":
         if "loops" in plain:
             raise InvalidValueError("--method matching closes no loops; leave out --set loops…, or take --method graph")

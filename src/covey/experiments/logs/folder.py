@@ -20,6 +20,7 @@ from covey.mapping.slam.following import Followed
 from covey.mapping.slam.g2o import write_g2o
 from covey.mapping.slam.graph_slam import GraphSettings
 from covey.mapping.slam.log import Log
+from covey.mapping.slam.particle_settings import ParticleSettings
 from covey.mapping.slam.pose_graph import PoseGraph
 from covey.results.figures import slam as figures
 from covey.results.folder import unwritable, write_json, write_whole
@@ -53,7 +54,7 @@ def write_log_folder(
     found: Followed,
     grid: Grid,
     scored: Scored,
-    settings: GraphSettings,
+    settings: GraphSettings | ParticleSettings,
     progress: Callable[[str, float], None],
 ) -> None:
     """Write what SLAM found along a log.
@@ -61,7 +62,8 @@ def write_log_folder(
     Raises:
         RunFolderError: the folder cannot be written.
     """
-    loops, odometry = found.slam.loops, from_start(log)
+    slam, odometry = found.slam, from_start(log)
+    loops = None if slam is None else slam.loops
     accepted, refused = ((), ()) if loops is None else (loops.accepted, loops.refused)
     drawn = {
         "map": (lambda: figures.map_of_scans(grid), "The map, from the key frames."),
@@ -70,7 +72,7 @@ def write_log_folder(
             "The estimated way over that of the odometry, and the walls of the map.",
         ),
         "loops": (
-            lambda: figures.loops(found.slam.poses, np.array(accepted), np.array(refused)),
+            lambda: figures.loops(slam.poses, np.array(accepted), np.array(refused)) if slam else None,
             "Key frames that show one place: loops accepted, and pairs that were compared and refused.",
         ),
         "errors": (
@@ -83,8 +85,8 @@ def write_log_folder(
         _write_map(folder, grid)
         write_whole(folder / "trajectory.tum", tum(log.times, found.poses).encode())
         write_whole(folder / "trajectory.csv", csv_of(log, found, odometry).encode())
-        if found.slam.edges:
-            write_g2o(folder / "graph.g2o", found.slam.graph())
+        if slam is not None and slam.edges:
+            write_g2o(folder / "graph.g2o", slam.graph())
         write_json(folder / SCORES, scored.plain)
         gallery, shown = Gallery(folder / "figures"), []
         for k, (name, (draw, caption)) in enumerate(drawn.items()):
@@ -97,7 +99,7 @@ def write_log_folder(
                 ("map.yaml, map.png", "the map, as ROS reads it"),
                 ("trajectory.tum", "poses: stamp, x, y, z, quaternion; the rows of the log where stamps are lost"),
                 ("trajectory.csv", "poses and odometry by scan, and which scans are key frames"),
-                ("graph.g2o", "key frames and their relations, with the poses of the end"),
+                *([] if slam is None else [("graph.g2o", "key frames and their relations, with the poses of the end")]),
                 (SCORES, "all scores"),
             ),
             _settings(settings),
@@ -203,7 +205,7 @@ def _files(*rows: tuple[str, str]) -> Sheet:
     return Sheet("Files", ("file", "what"), rows, (False, False))
 
 
-def _settings(settings: GraphSettings) -> Sheet:
+def _settings(settings: GraphSettings | ParticleSettings) -> Sheet:
     rows = []
     for name, field in type(settings).model_fields.items():
         value = getattr(settings, name)

@@ -33,7 +33,7 @@ def scores_of(log: Log, found: Followed, relations: Relations | None) -> Scored:
     Raises:
         InvalidValueError: a relation names a pose that the log lacks.
     """
-    seconds, loops = found.seconds, found.slam.loops
+    seconds, loops = found.seconds, None if found.slam is None else found.slam.loops
     steps = np.hypot(*np.diff(found.poses[:, :2], axis=0).T)
     plain: dict[str, Any] = {
         "log": log.name,

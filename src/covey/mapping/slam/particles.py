@@ -134,6 +134,11 @@ class ParticleSlam:
         return len(self._nodes)
 
     @property
+    def processed_rows(self) -> np.ndarray:
+        """Which scans were processed, counted from 0, (k,)."""
+        return np.array([call for call, _, _ in self._nodes], np.int64)
+
+    @property
     def scans(self) -> int:
         """Number of scans so far."""
         return self._calls
