@@ -24,9 +24,9 @@ FILES = {
 }
 COMMANDS = (
     "run s.yaml -q",
-    "run processes.yaml -q",
+    "run processes.yaml -q --no-pictures",
     "run d.yaml --out two --jobs 2",
-    "run asked.yaml -q",
+    "run asked.yaml -q --no-pictures",
     "run d.yaml --cluster slurm.yaml --dry-run",
     "run d.yaml --out other --cluster slurm.yaml -q",
     "run d.yaml --dry-run",
@@ -42,8 +42,8 @@ COMMANDS = (
     "doctor",
 )
 """A case is the place of a command in this list."""
-ASKS = ("run asked.yaml -q",)
-LISTEN = ("run processes.yaml -q", "run d.yaml --out other --cluster slurm.yaml -q")
+ASKS = ("run asked.yaml -q --no-pictures",)
+LISTEN = ("run processes.yaml -q --no-pictures", "run d.yaml --out other --cluster slurm.yaml -q")
 _POLL_S, _HEARD_S, _LIMIT_S = 0.05, 5.0, 120.0
 
 

@@ -23,7 +23,7 @@ def test_the_ballistic_walk_turns_by_50_to_180_degrees_to_either_side():
     sim = covey.Simulation(covey.World.empty(5, 5), [group], seed=2)
     turns = [[], []]
     turning = [None, None]
-    for _ in range(2500):
+    for _ in range(1500):
         before = sim.state.pose[:, 2].copy()
         sim.step()
         for i in range(2):

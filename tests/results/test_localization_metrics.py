@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from covey.geometry.grid import Grid
 from covey.mapping.occupancy.compare import ground_truth, wall_distance, wall_iou
@@ -122,6 +123,15 @@ def test_iou_counts_walls_that_are_mapped_and_true():
     assert wall_iou(occupancy, truth) == pytest.approx(24 / 32)
     occupancy[4, 1:5] = 100  # 4 that are none
     assert wall_iou(occupancy, truth) == pytest.approx(24 / 36)
+
+
+@pytest.mark.parametrize(("shape", "share"), [((60, 40), 0.001), ((30, 80), 0.1), ((1, 9), 0.2), ((9, 1), 0.2)])
+def test_distance_of_walls_is_that_of_an_exact_distance_transform(shape, share):
+    rng = np.random.default_rng(1)
+    wall, mapped = rng.random(shape) < share, np.where(rng.random(shape) < 0.5, 100, 0).astype(np.int8)
+    wall.flat[rng.integers(wall.size)] = True
+    far = ndimage.distance_transform_edt(~wall)[mapped == 100]
+    assert wall_distance(Grid(mapped, 1.0), Grid(wall, 1.0)) == far.mean()
 
 
 def test_distance_of_mapped_walls_from_true_ones():

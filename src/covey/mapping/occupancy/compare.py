@@ -19,7 +19,6 @@ from cachetools import LRUCache, cached
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
-from covey.lazy import ndimage
 from covey.mapping.exchange.shared_maps import SharedMaps
 from covey.mapping.occupancy.evidence import TILE
 
@@ -215,11 +214,44 @@ def wall_distance(belief: Grid, wall: Grid) -> float | None:
     at = np.argwhere(belief.cells == 100)
     if not len(at) or not wall.cells.any():
         return None
-    far = ndimage.distance_transform_edt(~wall.cells) * wall.resolution
     found = wall.to_cells(belief.to_world(at))
     held = np.clip(found, 0, np.array(wall.shape) - 1)
+    far = np.sqrt(_squared_ways(wall.cells, held)) * wall.resolution
     outside = wall.resolution * np.hypot(*(found - held).T)
-    return float((far[held[:, 0], held[:, 1]] + outside).mean())
+    return float((far + outside).mean())
+
+
+@kernel
+def _squared_ways(wall, at):
+    """Return the squared distances [cells^2] of cells from the nearest cell of a wall, int64 (k,).
+
+    The columns hold the way to the wall up or down; a row is searched to both sides (Saito and Toriwaki, Pattern
+    Recognition 27, 1994). ``wall``: bool (rows, columns); ``at``: rows and columns of the cells, (k, 2).
+    """
+    rows, columns = wall.shape
+    along = np.empty((rows, columns), np.int64)
+    far = np.full(columns, rows + columns)  # farther than any cell
+    for r in range(rows):
+        for c in range(columns):
+            far[c] = 0 if wall[r, c] else far[c] + 1
+            along[r, c] = far[c]
+    far[:] = rows + columns
+    for r in range(rows - 1, -1, -1):
+        for c in range(columns):
+            far[c] = 0 if wall[r, c] else far[c] + 1
+            along[r, c] = min(along[r, c], far[c])
+    out = np.empty(len(at), np.int64)
+    for i in range(len(at)):
+        r, c = at[i]
+        best, offset = along[r, c] ** 2, 1
+        while offset * offset < best and (c >= offset or c + offset < columns):
+            if c >= offset:
+                best = min(best, offset * offset + along[r, c - offset] ** 2)
+            if c + offset < columns:
+                best = min(best, offset * offset + along[r, c + offset] ** 2)
+            offset += 1
+        out[i] = best
+    return out
 
 
 class KnownShare:
