@@ -4,6 +4,7 @@ import dataclasses
 import io
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -50,6 +51,7 @@ class World:
         doors: rectangles that can be closed, with different names.
         halls: x0, y0, x1, y1 [m] of the halls of a building, rectangles.
         ground: the landscape below everything; None: a level plane at altitude 0.
+        plan: the world before its damage, see `covey.world.damage`; None: it has no damage.
     """
 
     grid: Grid
@@ -62,6 +64,7 @@ class World:
     doors: tuple[Door, ...] = ()
     halls: tuple[tuple[float, float, float, float], ...] = ()
     ground: Ground | None = None
+    plan: "World | None" = None
 
     def __post_init__(self) -> None:
         cells = self.grid.cells
@@ -266,6 +269,19 @@ class World:
         from covey.world.generators.rescue import rescue
 
         return rescue(**options)
+
+    def damaged(self, *, spare: Sequence[tuple[float, float, float]] = (), seed: int = 0, **options: Any) -> "World":
+        """Return this world after some damage, with itself as ``plan``.
+
+        Args:
+            spare: further discs without damage, see `covey.world.damage.damaged`.
+            seed: the same seed gives the same damage.
+            options: fields of `covey.world.records.damage.Damage`.
+        """
+        from covey.world.damage import damaged
+        from covey.world.records.damage import Damage
+
+        return damaged(self, Damage.model_validate(options), seed, spare)
 
 
 def label_by_size(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

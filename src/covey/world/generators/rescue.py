@@ -103,7 +103,8 @@ def _drawn(random: np.random.Generator) -> RescuePlan | None:
     outline = _outline(random, room)
     if outline is None:
         return None
-    walls: list[Segment] = [*pairwise(outline.exterior.coords)]
+    ring: list[tuple[float, float]] = [(x, y) for x, y, *_ in outline.exterior.coords]
+    walls: list[Segment] = list(pairwise(ring))
     walls += _room_walls(random, room, outline)
     count = int(random.integers(WALLS[0], WALLS[1] + 1)) - len(walls)
     length = random.uniform(LENGTH_M[0] + 1, LENGTH_M[1] - 1) - math.fsum(math.dist(*ends) for ends in walls)
@@ -157,9 +158,10 @@ def _notched(shape: Polygon, keep: Polygon, corner: np.ndarray, half_x: float, h
     x, y = corner
     cut = shape.difference(box(x - half_x, y - half_y, x + half_x, y + half_y))
     if isinstance(cut, Polygon) and not cut.interiors and cut.contains(keep):
-        cut = cut.simplify(0.0)
-        if isinstance(cut.buffer(-0.75, join_style="mitre"), Polygon) and cut.area > 0.6 * cut.envelope.area:
-            return cut
+        simple = cut.simplify(0.0)
+        in_one = isinstance(cut.buffer(-0.75, join_style="mitre"), Polygon)
+        if isinstance(simple, Polygon) and in_one and cut.area > 0.6 * cut.envelope.area:
+            return simple
     return shape
 
 
