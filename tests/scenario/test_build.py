@@ -8,6 +8,7 @@ import pytest
 from covey.errors import ScenarioError
 from covey.scenario.build import inputs, set_up
 from covey.scenario.load import load_scenario, parse_scenario
+from covey.world.world import World
 
 
 def scenario(*groups, world="{empty_m: [10, 10]}"):
@@ -95,3 +96,28 @@ def test_a_map_file_is_found_beside_the_scenario(write, monkeypatch):
 def test_the_body_radius_reaches_the_farthest_point_of_the_footprint():
     group = scenario("{robot: {base: disc, radius_m: null, discs_m: [[0.2, 0, 0.1], [-0.1, 0, 0.1]]}}").robots[0]
     assert group.robot.outer_radius_m == pytest.approx(0.3)
+
+
+def test_damage_is_part_of_the_world_spares_the_targets_and_goes_by_the_seed():
+    text = (
+        "seed: {}\nworld: {{generate: rescue, seed: 4}}\ndamage: {{rubble: 12}}\n"
+        "targets: [{{kind: big_fire, at: [{}, {}]}}]\nrobots: [{{start: [[0, 1, 0]]}}]"
+    )
+    plain = World.rescue(seed=4)
+    laid = set_up(parse_scenario(text.format(1, 1.0, 0.0).replace("kind: big_fire, at: [1.0, 0.0]", "draw: big_fire")))
+    x, y = laid.targets.positions[0, :2].round(3)
+    one, other = (set_up(parse_scenario(text.format(seed, x, y))) for seed in (2, 3))
+    assert (one.world.grid.cells != other.world.grid.cells).any()
+    centres = plain.grid.to_world(np.moveaxis(np.indices(plain.grid.shape), 0, -1))
+    near = np.hypot(*np.moveaxis(centres - (x, y), -1, 0)) < 1.0
+    for ready in (one, other):
+        assert ready.world.plan is not None
+        assert (ready.world.grid.cells != plain.grid.cells).any()
+        np.testing.assert_array_equal(ready.world.grid.cells[near], plain.grid.cells[near])
+
+
+def test_damage_without_room_names_its_place_in_the_file():
+    text = "world: {empty_m: [3, 3]}\ndamage:\n  body_m: 2\nrobots: [{}]"
+    with pytest.raises(ScenarioError, match=r"s.yaml:3.*damage: .*body_m 2 m has room nowhere") as raised:
+        set_up(parse_scenario(text, file="s.yaml"))
+    assert len(raised.value.problems) == 1

@@ -202,11 +202,11 @@ def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
             yield ("sensor",), f"only these sensors can degrade: {', '.join(DEGRADABLE_KINDS)}"
 
 
-def known_starts_needed(groups: Sequence[tuple[Program | None, bool]], mission: str) -> Iterator[FoundInTeam]:
+def known_starts_needed(groups: Sequence[tuple[Program | None, bool | str]], mission: str) -> Iterator[FoundInTeam]:
     """Yield the parts of a scenario that work only if the robots know all start poses.
 
     Args:
-        groups: the controller of each group, and whether it is given the map.
+        groups: the controller of each group, and its ``known_map``.
         mission: the kind of the mission.
     """
     unknown = "share_maps.start_poses: unknown"
@@ -259,11 +259,11 @@ def check_needed(groups: Sequence[Any], waypoints: bool) -> None:
         raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
 
 
-def unshared(groups: Sequence[tuple[Program, RobotModel, int, bool]], sharing: ShareMaps | None) -> str:
+def unshared(groups: Sequence[tuple[Program, RobotModel, int, bool | str]], sharing: ShareMaps | None) -> str:
     """Return a warning if controllers rely on shared maps but no robot shares maps; else an empty text.
 
     Args:
-        groups: of each group the controller, robot, number of robots, and whether they are given the map.
+        groups: of each group the controller, robot, number of robots, and ``known_map``.
         sharing: when robots exchange maps; None: on request.
     """
     if sharing is not None and sharing.policy != "on_request":

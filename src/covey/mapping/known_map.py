@@ -28,7 +28,8 @@ class KnownMap(LocalizerRecord):
     map: str | None = Field(
         default=None,
         min_length=1,
-        description="The map, a ROS map (.yaml), such as an old plan; null: the world as it is at the start.",
+        description="The map, a ROS map (.yaml), such as an old plan; plan: the world before its damage; null: the "
+        "world as it is at the start.",
     )
     start: Literal["known", "unknown"] = Field(
         default="known",

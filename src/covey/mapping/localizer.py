@@ -20,7 +20,8 @@ class Equipment:
         laser: the first lidar of the robots; None: they have none, or it is not in the record's ``needs``.
         odometry_noise: the noise of their odometry, see `covey.sensors.odometry.Odometry.noise_model`; None: not known.
         plan: returns a map, a grid of int8 cells in the world frame: 100 wall, 0 free, -1 unknown. Its argument is the
-            file of the map; None: the world at the start. None instead of a function: there is no map.
+            file of the map, or ``plan``: the world before its damage, or None: the world at the start. None instead of
+            a function: there is no map.
     """
 
     laser: Laser | None = None

@@ -26,7 +26,8 @@ class Group:
         localization: how they know their poses.
         control_every: the control period in steps; the controller acts in steps k with k % control_every == phase.
         phase: see `control_every`.
-        known_map: whether their beliefs start as the true map of the world, see `Beliefs.know`.
+        known_map: whether their beliefs start as the true map of the world, see `Beliefs.know`; ``plan``, or the path
+            of a ROS map: as an old plan, weak evidence.
 
     Raises:
         InvalidValueError: ``robot`` is not a model, the start is not one or more rows of three finite numbers,
@@ -41,7 +42,7 @@ class Group:
     localization: Localization = field(default_factory=Truth)
     control_every: int = 1
     phase: int = 0
-    known_map: bool = False
+    known_map: bool | str = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.robot, RobotModel):

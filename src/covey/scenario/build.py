@@ -12,16 +12,20 @@ from cachetools import LRUCache, cached
 from covey.comms.radio import radios_of
 from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError
 from covey.events.checks import found_in, order_found
+from covey.mapping.occupancy.known import check_same_place
 from covey.planning.orders import Order
 from covey.random import generator
 from covey.registry import code_of
 from covey.results.recording import Recording
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
+from covey.world.damage import damaged
 from covey.world.editing.changing import door_patch, with_doors
 from covey.world.io.map_files import files_of, read_map
 from covey.world.placement.placing import place
 from covey.world.placement.targets import try_to_lay
+from covey.world.records.damage import Damage, Disc
+from covey.world.records.targets import PlacedTarget
 from covey.world.targets import NO_TARGETS, Targets
 from covey.world.world import World
 
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
     from covey.scenario.records import RobotGroup, Scenario
 
+
+_SPARED_M = 1.0
+"""Radius around a target at a given place in which there is no damage [m]."""
 
 TRIED_CELLS = 10_000_000
 """Largest world [cells] for which `try_out` builds a simulation; larger ones would take minutes and gigabytes."""
@@ -139,7 +146,7 @@ def _begun(
             _with_map(group.localization, scenario.folder),
             group.control_every,
             group.control_phase,
-            group.known_map,
+            str((scenario.folder / file).resolve()) if (file := _file(group.known_map)) else group.known_map,
         )
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
@@ -176,8 +183,13 @@ def _begun(
 
 def _with_map(localization: Any, folder: Path) -> Any:
     """Return a localization record whose map, if it names one, is found from any folder."""
-    name = getattr(localization, "map", None)
+    name = _file(getattr(localization, "map", None))
     return localization if name is None else localization.model_copy(update={"map": str((folder / name).resolve())})
+
+
+def _file(plan: Any) -> str | None:
+    """Return the file that a ``known_map`` or the ``map`` of a localization names, if it does."""
+    return plan if isinstance(plan, str) and plan != "plan" else None
 
 
 def set_up(scenario: "Scenario") -> SetUp:
@@ -192,19 +204,32 @@ def set_up(scenario: "Scenario") -> SetUp:
     except (CoveyError, OSError, MemoryError) as error:
         why = f"too large for the memory of this machine: {error}" if isinstance(error, MemoryError) else str(error)
         raise ScenarioError([scenario.document.problem(f"world: {why}", ("world",))]) from None
-    problems: list[Problem] = list(_events_found(scenario, world))
+    problems: list[Problem] = list(_doors_found(scenario, world))
+    if problems:  # events may name any of them
+        doors = [*world.doors, *(record.door() for record in scenario.doors)]
+        world = world.replace(doors=tuple({door.name: door for door in doors}.values()))
+    else:
+        world = with_doors(world, [record.door() for record in scenario.doors])
+        try:
+            world = _damaged(scenario, world)
+        except CoveyError as error:
+            problems.append(scenario.document.problem(str(error), ("damage",)))
+    problems += _events_found(scenario, world)
     if problems:
         raise ScenarioError(problems)
-    world = with_doors(world, [door.door() for door in scenario.doors])
     poses: list[np.ndarray] = []
     taken = np.empty((0, 3))
     for i, group in enumerate(scenario.robots):
-        if name := getattr(group.localization, "map", None):
+        plans = {("localization", "map"): getattr(group.localization, "map", None), ("known_map",): group.known_map}
+        for path, name in plans.items():
             try:
-                read_map((scenario.folder / name).resolve())
+                if file := _file(name):
+                    plan = read_map((scenario.folder / file).resolve())
+                    if path == ("known_map",):
+                        check_same_place(plan.grid, world.grid, file)
             except (CoveyError, OSError) as error:
-                place_of = ("robots", i, "localization", "map")
-                problems.append(scenario.document.problem(f"robots.{group.name}.localization.map: {error}", place_of))
+                where = ".".join(("robots", group.name, *path))
+                problems.append(scenario.document.problem(f"{where}: {error}", ("robots", i, *path)))
         radii = np.full(group.count, group.robot.outer_radius_m)
         random = generator(scenario.seed, f"start/{group.name}")
         try:
@@ -243,22 +268,35 @@ def _same_world(scenario: "Scenario") -> World:
     return scenario.world.build(scenario.folder, scenario.seed)
 
 
-def _events_found(scenario: "Scenario", world: World) -> Iterator[Problem]:
-    """Yield the problems of the doors, events and faults of a scenario."""
+def _damaged(scenario: "Scenario", world: World) -> World:
+    """Return the world of a scenario after its damage, which spares targets at given places."""
+    if scenario.damage is None:
+        return world
+    spare = tuple((*record.at, _SPARED_M) for record in scenario.targets if isinstance(record, PlacedTarget))
+    return _same_damage(world, scenario.damage, scenario.seed, spare)
+
+
+@cached(LRUCache(6e6, lambda world: 2 * world.grid.cells.size), lock=Lock())
+def _same_damage(world: World, damage: Damage, seed: int, spare: tuple[Disc, ...]) -> World:
+    return damaged(world, damage, seed, spare)
+
+
+def _doors_found(scenario: "Scenario", world: World) -> Iterator[Problem]:
+    """Yield the problems of the doors of a scenario."""
     known = {door.name for door in world.doors}
-    doors = list(world.doors)
     for i, record in enumerate(scenario.doors):
         path, door = ("doors", i, "box_m"), record.door()
         if door.name in known:
             yield scenario.document.problem(f"doors[{i}]: there is a door {door.name!r} already", ("doors", i, "name"))
-        else:
-            doors.append(door)
         known.add(door.name)
         try:
             door_patch(world, door)
         except CoveyError as error:
             yield scenario.document.problem(f"doors[{i}]: {error}", path)
-    world = world.replace(doors=tuple(doors))
+
+
+def _events_found(scenario: "Scenario", world: World) -> Iterator[Problem]:
+    """Yield the problems of the mission, events and faults of a scenario."""
     if isinstance(scenario.mission, Order):
         for path, message in order_found(scenario.mission, world):
             place = ("mission", "formation", *path)
@@ -276,7 +314,8 @@ def inputs(scenario: "Scenario") -> list[Path]:
     named = [*radios_of(scenario.radio), scenario.mission]
     code += [reference.rpartition(":")[0] for record in named for reference in record.references()]
     files = [file for name in code for file in code_of((scenario.folder / name).resolve())]
-    plans = [name for g in scenario.robots if (name := getattr(g.localization, "map", None))]
+    given = [name for g in scenario.robots for name in (getattr(g.localization, "map", None), g.known_map)]
+    plans = [file for name in given if (file := _file(name))]
     names = [*_map_files(scenario.world), *plans]
     maps = [file for name in names for file in files_of((scenario.folder / name).resolve())]
     return sorted({*files, *maps})

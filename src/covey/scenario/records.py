@@ -26,6 +26,7 @@ from covey.scenario.controller import ControllerReference
 from covey.scenario.from_file import FromFile
 from covey.scenario.robot import resolve_robot
 from covey.world.doors import Door
+from covey.world.records.damage import Damage
 from covey.world.records.landscapes import WorldRecord
 from covey.world.records.starts import Start, TogetherStart
 from covey.world.records.targets import AnyTarget
@@ -81,7 +82,11 @@ class RobotGroup(Record):
         ),
     )
 
-    known_map: bool = Field(default=False, description="Whether the robots start with the true map of the world.")
+    known_map: bool | Annotated[str, Field(min_length=1)] = Field(
+        default=False,
+        description="true: the robots start with the true map of the world; plan: with the world before its damage, as "
+        "a belief that scans overrule; or such a plan as a ROS map (.yaml).",
+    )
     control_every: int = Field(default=1, ge=1, le=10_000, description="The controller acts every so many steps.")
     control_phase: int = Field(
         default=0,
@@ -127,6 +132,9 @@ class Scenario(FromFile):
     description: str = Field(default="", max_length=10_000, description="What the scenario shows.")
     world: WorldRecord = Field(
         description="World: a terrain, a map file, an empty room, polygons, or a generated world."
+    )
+    damage: Damage | None = Field(
+        default=None, description="What has changed in the world since its plan was drawn; null: nothing."
     )
     doors: tuple[DeclaredDoor, ...] = Field(default=(), description="Doors in addition to those of the world.")
     robots: tuple[RobotGroup, ...] = Field(min_length=1, description="Groups of the team.")

@@ -1,11 +1,13 @@
 """Robots that are given the map: it is the true one, the sensors can correct it, and it is not sent around."""
 
 import numpy as np
+import pytest
 
 import covey
+from covey.errors import ScenarioError
 from covey.geometry.grid import Grid
 from covey.mapping.occupancy.belief import Beliefs
-from covey.mapping.occupancy.known import occupancy_on
+from covey.mapping.occupancy.known import as_plan, occupancy_on
 
 
 def test_a_map_cell_is_occupied_where_wall_fills_half_of_it():
@@ -61,3 +63,55 @@ def test_what_was_seen_anew_is_sent_and_nothing_else():
     assert beliefs.merge(1, 0) == 1
     assert (beliefs[1].occupancy()[:, 32:] == -1).all()
     assert (beliefs[1].occupancy()[:, :32] != -1).all()
+
+
+def test_one_hit_or_two_looks_through_it_overrule_an_old_plan():
+    beliefs = Beliefs(["a"], (6.4, 3.2))
+    occupancy = np.full(beliefs.grid.shape, -1, np.int8)
+    occupancy[:, :40], occupancy[:, 20] = 0, 100
+    beliefs.know(np.array([0]), as_plan(occupancy))
+    assert (beliefs[0].occupancy() == occupancy).all()
+    # Log-odds of 0.62 / 0.38 are 0.49, in units of 0.05; a hit adds 0.85 and a miss 0.4.
+    assert set(np.unique(beliefs[0].own)) == {-10, 0, 10}
+    angles, ranges, poses = np.linspace(-0.3, 0.3, 60), np.full(60, 3.0), [(0.05, 1.6, 0.0), (0.05, 1.6, 0.3)]
+    beliefs.update(np.array([0]), np.array(poses[:1]), ranges[None], angles, np.zeros(3), 8.0, 0)
+    assert beliefs[0].own[16, 30] == -10 + 17
+    assert beliefs[0].own[16, 20] == 10 - 8
+    assert beliefs[0].occupancy()[16, 30] == 100
+    assert beliefs[0].occupancy()[16, 20] == 100
+    beliefs.update(np.array([0]), np.array(poses[1:]), ranges[None], angles, np.zeros(3), 8.0, 1)
+    assert beliefs[0].occupancy()[17, 20] == 0
+
+
+def test_robots_with_the_plan_of_a_damaged_world_learn_what_has_changed():
+    walls = [[(0.0, -2.0), (0.0, 0.0)]]
+    plan = covey.World.polygons([(-4, -2), (4, -2), (4, 2), (-4, 2)], walls_m=walls, resolution_m=0.1)
+    cells = plan.grid.cells.copy()
+    (r0, c0), (r1, c1) = plan.grid.to_cells([(-0.2, -1.5), (0.2, -0.5)])
+    cells[r0:r1, c0:c1] = 0
+    world = plan.with_cells(cells).replace(plan=plan)
+    group = covey.Group("k", covey.robots.disc(), [(-2.0, -1.0, 0.0)], known_map="plan")
+    sim = covey.Simulation(world, [group], controller=circling, seed=1)
+    belief, gone = sim.localization.belief_of[0], tuple(sim.localization.belief_of[0].grid.to_cells([0.0, -1.0]))
+    assert belief.occupancy()[gone] == 100
+    for _ in range(40):
+        sim.step()
+    assert belief.occupancy()[gone] == 0
+    sim.close()
+
+
+def circling(robot):
+    robot.drive(0.1, 1.0)
+
+
+def test_a_plan_of_another_place_is_refused(tmp_path):
+    covey.World.empty(6, 5).save(tmp_path / "old.yaml")
+    text = "world: {empty_m: [10, 5]}\nrobots: [{known_map: old.yaml}]"
+    (tmp_path / "s.yaml").write_text(text)
+    with pytest.raises(ScenarioError, match=r"known_map: the plan old.yaml covers x, y of -3.* but the world -5"):
+        covey.load_scenario(tmp_path / "s.yaml").build()
+    (tmp_path / "s.yaml").write_text(text.replace("10, 5", "6, 5"))
+    covey.load_scenario(tmp_path / "s.yaml").build().close()
+    (tmp_path / "s.yaml").write_text(text.replace("old.yaml", "new.yaml"))
+    with pytest.raises(ScenarioError, match=r"known_map: .*new.yaml"):
+        covey.load_scenario(tmp_path / "s.yaml").build()

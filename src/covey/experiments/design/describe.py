@@ -21,7 +21,7 @@ FAMILIES = ("robot", "fleet", "environment")
 """The families of parameters (Yan et al. 2017)."""
 
 _FLEET_KEYS = ("count", "start", "controller", "name")
-_ENVIRONMENT = ("world", "doors", "events")
+_ENVIRONMENT = ("world", "damage", "doors", "events")
 _MOST_SHOWN = 12
 
 

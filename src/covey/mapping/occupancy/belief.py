@@ -180,9 +180,10 @@ class Beliefs(SharedMaps):
         return ~((way < self._motion[0]) & (turned < self._motion[1]))
 
     def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
-        """Let robots start with a map, int8 of the shape of the beliefs: -1 unknown, 0 free, 100 occupied.
+        """Let robots start with a map, int8 of the shape of the beliefs: -1 unknown, else the occupancy in percent.
 
-        It counts as their own evidence, and repeated different measurements overrule it. It is stored once for all
+        It counts as their own evidence. Repeated different measurements overrule 0 (free) and 100 (occupied); of values
+        between, the log-odds count, as in `covey.mapping.occupancy.known.as_plan`. The map is stored once for all
         robots, and a tile of it is published only when its robot has seen something new in it.
 
         Args:
@@ -192,13 +193,15 @@ class Beliefs(SharedMaps):
         lowest, highest = (abs(int(bound)) for bound in self.evidence_model[2:4])
         prior = max(min(lowest, highest) - 1, 1)
         rows, columns = self.grid.shape
-        evidence_of = np.select([occupancy < 0, occupancy > 50], [0, prior], -prior).astype(np.int8)
+        share = np.clip(occupancy / 100.0, 1e-9, 1 - 1e-9)
+        log_odds = np.where(occupancy < 0, 0.0, np.log(share / (1 - share)) / EVIDENCE_STEP)
+        evidence_of = np.clip(np.rint(log_odds), -prior, prior).astype(np.int8)
         cells = evidence_of.reshape(rows // TILE, TILE, columns // TILE, TILE).swapaxes(1, 2).reshape(-1, TILE_CELLS)
         known = np.flatnonzero(cells.any(axis=1))
         slots = self._slots_with(cells[known], -1)
         for robot in robots:
             self._team.own[robot, known] = self._team.published[robot, known] = slots  # older than any publication
-            self.occupancy[robot] = occupancy
+            self.occupancy[robot] = np.where(evidence_of > 0, 100, np.where(evidence_of < 0, 0, -1))
             self.version[robot] += 1
             self.tile_changed[robot] = self.version[robot]
 

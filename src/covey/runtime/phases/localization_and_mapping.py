@@ -19,7 +19,7 @@ from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.localization import Truth
 from covey.mapping.localizer import Equipment, HasPast, Localizer, Scan, Sensed
 from covey.mapping.occupancy.belief import Belief, Beliefs
-from covey.mapping.occupancy.known import occupancy_on
+from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
 from covey.mapping.occupancy.rebuilding import KeptScans
 from covey.mapping.occupancy.team_mates import hide_team_mates
 from covey.mapping.records import AnyMapping, ElevationMapping
@@ -73,6 +73,7 @@ class LocalizationAndMapping:
         sensing: Sensing,
         clock: Clock,
         grid: Grid,
+        plan: Grid,
         seed: int,
         rule: Rule = "probabilistic",
         own_frames: bool = False,
@@ -92,7 +93,7 @@ class LocalizationAndMapping:
         mapping: dict = {}
         for group in groups:
             members = np.arange(first, first + len(group.start))
-            self._localizers.append(_Localized.of(group, members, sensing, grid, seed))
+            self._localizers.append(_Localized.of(group, members, sensing, grid, plan, seed))
             if _maps(group, members, sensing):
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
             first += len(members)
@@ -108,7 +109,7 @@ class LocalizationAndMapping:
         self.belief_of: dict[int, Belief | ElevationBelief] = {
             int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
         }
-        self._know(groups, grid)
+        self._know(groups, grid, plan)
         for bank in sensing.banks:
             for team in self.teams:
                 self._stand(bank, team)
@@ -170,17 +171,22 @@ class LocalizationAndMapping:
         origin = Pose(*self.frames[robot].tolist()) @ Pose(*belief.grid.origin)
         return Grid(belief.occupancy(), belief.grid.resolution, origin)
 
-    def _know(self, groups: list[Group], world: Grid) -> None:
-        """Give the map to the robots that start with it; ``world``: its cells as in `World.grid`."""
+    def _know(self, groups: list[Group], world: Grid, plan: Grid) -> None:
+        """Give a map to the robots that start with one; ``world`` and ``plan``: cells as in `World.grid`."""
         informed = [group.known_map for group in groups for _ in group.start]
         for team in self.teams:
-            known = [k for k, i in enumerate(team.members) if informed[i]]
-            if known and isinstance(team.beliefs, Elevations):
-                team.beliefs.know_ground(np.array(known), self._sensing.world.ground)
-            elif known:
-                solid, free = (world.with_cells(np.isin(world.cells, kind)) for kind in (SOLID, FREE))
+            for which in dict.fromkeys(informed):
+                known = np.array([k for k, i in enumerate(team.members) if informed[i] == which])
+                if which is False or not len(known):
+                    continue
+                if isinstance(team.beliefs, Elevations):
+                    team.beliefs.know_ground(known, self._sensing.world.ground)
+                    continue
+                given = world if which is True else _plan_of(which, plan)
+                check_same_place(given, world, str(which))
+                solid, free = (given.with_cells(np.isin(given.cells, kind)) for kind in (SOLID, FREE))
                 occupancy = occupancy_on(team.beliefs.grid, solid, free)
-                team.beliefs.know(np.array(known), occupancy)
+                team.beliefs.know(known, occupancy if which is True else as_plan(occupancy))
 
     def _stand(self, bank: SensorBank, team: MappedTeam) -> None:
         """Let robots know the ground below them that their mapping sensor cannot see from there."""
@@ -358,7 +364,7 @@ class _Localized:
     lidar_rows: np.ndarray
 
     @staticmethod
-    def of(group: Group, members: np.ndarray, sensing: Sensing, world: Grid, seed: int) -> "_Localized":
+    def of(group: Group, members: np.ndarray, sensing: Sensing, world: Grid, plan: Grid, seed: int) -> "_Localized":
         needs = group.localization.needs
         odometry, lidar = (sensing.first_of(members, kind) for kind in ("odometry", "lidar"))
         odometry, lidar = odometry if "odometry" in needs else None, lidar if "lidar" in needs else None
@@ -366,7 +372,7 @@ class _Localized:
         if lidar is not None:
             laser = Laser(lidar.record.angles, lidar.record.range_m, tuple(lidar.record.mount.tolist()))
         noise = None if odometry is None else odometry.record.noise_model
-        equipment = Equipment(laser, noise, lambda file: _plan(world if file is None else read_map(Path(file)).grid))
+        equipment = Equipment(laser, noise, lambda file: _plan(world if file is None else _plan_of(file, plan)))
         rows = [
             np.array([] if bank is None else [bank.row_of[i] for i in members.tolist()], np.int64)
             for bank in (odometry, lidar)
@@ -374,6 +380,11 @@ class _Localized:
         localizer = group.localization.build(group.names, seed, equipment)
         part = slice(int(members[0]), int(members[-1]) + 1)
         return _Localized(members, part, localizer, laser, odometry, rows[0], lidar, rows[1])
+
+
+def _plan_of(name: str, plan: Grid) -> Grid:
+    """Return the old plan, or the map in a file, as cells of a world."""
+    return plan if name == "plan" else read_map(Path(name)).grid
 
 
 def _plan(world: Grid) -> Grid:

@@ -330,5 +330,5 @@ class RemoteHost(Host):
             angles=lidar.angles,
             mount=lidar.mount,
             range_m=lidar.range_m,
-            known=mirror.start if row in mirror.informed else None,
+            known=mirror.known.get(row),
         )

@@ -36,8 +36,7 @@ class Mirror(MirroredBeliefs):
         self._proxies: dict[int, Proxy] = {}
         self._waiting: dict[int, GivenTiles] = {}
         self._host: MirrorHost | None = None
-        self.start: np.ndarray | None = None
-        self.informed: set[int] = set()
+        self.known: dict[int, np.ndarray] = {}
 
     def attach(self, proxies: dict[int, Proxy], host: MirrorHost) -> None:
         """Set the robots that keep their maps elsewhere, by row, and their host."""
@@ -46,7 +45,7 @@ class Mirror(MirroredBeliefs):
     def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
         """Let robots start with a map."""
         super().know(robots, occupancy)
-        self.start, self.informed = occupancy, self.informed | set(robots.tolist())
+        self.known |= dict.fromkeys(robots.tolist(), occupancy)
 
     def update(
         self,
