@@ -19,7 +19,6 @@ from covey.registry import code_of
 from covey.results.recording import Recording
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
-from covey.world.damage import damaged
 from covey.world.editing.changing import door_patch, with_doors
 from covey.world.io.map_files import files_of, read_map
 from covey.world.placement.placing import place
@@ -278,7 +277,7 @@ def _damaged(scenario: "Scenario", world: World) -> World:
 
 @cached(LRUCache(6e6, lambda world: 2 * world.grid.cells.size), lock=Lock())
 def _same_damage(world: World, damage: Damage, seed: int, spare: tuple[Disc, ...]) -> World:
-    return damaged(world, damage, seed, spare)
+    return damage.build(world, seed, spare)
 
 
 def _doors_found(scenario: "Scenario", world: World) -> Iterator[Problem]:

@@ -4,7 +4,6 @@ import dataclasses
 import io
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -51,7 +50,7 @@ class World:
         doors: rectangles that can be closed, with different names.
         halls: x0, y0, x1, y1 [m] of the halls of a building, rectangles.
         ground: the landscape below everything; None: a level plane at altitude 0.
-        plan: the world before its damage, see `covey.world.damage`; None: it has no damage.
+        plan: the world before its damage, see `covey.world.generators.damage`; None: it has no damage.
     """
 
     grid: Grid
@@ -270,18 +269,11 @@ class World:
 
         return rescue(**options)
 
-    def damaged(self, *, spare: Sequence[tuple[float, float, float]] = (), seed: int = 0, **options: Any) -> "World":
-        """Return this world after some damage, with itself as ``plan``.
+    def damaged(self, **options: Any) -> "World":
+        """Return this world after some damage; see `covey.world.generators.damage.damaged` for the options."""
+        from covey.world.generators.damage import damaged
 
-        Args:
-            spare: further discs without damage, see `covey.world.damage.damaged`.
-            seed: the same seed gives the same damage.
-            options: fields of `covey.world.records.damage.Damage`.
-        """
-        from covey.world.damage import damaged
-        from covey.world.records.damage import Damage
-
-        return damaged(self, Damage.model_validate(options), seed, spare)
+        return damaged(self, **options)
 
 
 def label_by_size(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

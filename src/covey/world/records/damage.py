@@ -1,11 +1,13 @@
 """Damage to a world as users declare it."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from covey.records import Record
 from covey.world.records.quantities import Metres, OwnSeed
+from covey.world.world import World
 
 _Count = Annotated[int, Field(ge=0, le=1000)]
 Disc = tuple[float, float, Annotated[float, Field(ge=0, le=100_000)]]
@@ -27,3 +29,8 @@ class Damage(Record):
         ((0.0, 0.0, 2.0),), description="Discs x, y, radius [m] without damage, such as where robots start."
     )
     seed: OwnSeed = None
+
+    def build(self, world: World, seed: int, spare: Sequence[Disc] = ()) -> World:
+        """Return a damaged world; ``spare``: further discs without damage."""
+        options = self.model_dump(exclude={"seed", "spare_m"})
+        return world.damaged(**options, spare_m=(*self.spare_m, *spare), seed=seed if self.seed is None else self.seed)

@@ -12,7 +12,6 @@ from covey.random import generator
 from covey.world.clearance import update_clearance
 from covey.world.editing.changing import door_patch, with_doors_open
 from covey.world.editing.obstacles import Patch, shape_patch
-from covey.world.records.damage import Damage, Disc
 from covey.world.world import FREE, OPEN, WALL, World, label_by_size
 
 if TYPE_CHECKING:
@@ -28,6 +27,9 @@ _TRIES = 150  # for each gap, heap and piece of furniture
 _Point = np.ndarray
 """x, y [m] in the world frame."""
 
+Disc = tuple[float, float, float]
+"""x, y, radius [m]."""
+
 _T = TypeVar("_T")
 
 
@@ -39,37 +41,54 @@ class _Piece(NamedTuple):
     depth: float
 
 
-def damaged(world: World, damage: Damage, seed: int, spare: Sequence[Disc] = ()) -> World:
+def damaged(
+    world: World,
+    *,
+    walls_gone: int = 3,
+    gap_m: tuple[float, float] = (0.9, 1.8),
+    blocked: int = 2,
+    rubble: int = 8,
+    rubble_m: tuple[float, float] = (0.3, 1.0),
+    furniture: int = 4,
+    body_m: float = 0.25,
+    spare_m: Sequence[Disc] = ((0.0, 0.0, 2.0),),
+    seed: int = 0,
+) -> World:
     """Return the damaged world; its ``plan`` is the world before, with the furniture at its old places.
 
-    A disc of the radius ``damage.body_m`` gets from everywhere to everywhere where it did before, unless something
-    stands there now. Doors that the damage changes are no doors any longer.
+    A disc of the radius ``body_m`` gets from everywhere to everywhere where it did before, unless something stands
+    there now. Doors that the damage changes are no doors any longer. Each number is the most that finds room.
 
     Args:
         world: the world before the damage.
-        damage: what happens. Its own seed comes before ``seed``.
-        seed: the seed of the run; gaps, rubble and furniture have streams of their own.
-        spare: further discs without damage.
+        walls_gone: number of gaps that open ways through walls.
+        gap_m: smallest and largest width of a gap [m].
+        blocked: number of ways that rubble closes.
+        rubble: number of other heaps of rubble.
+        rubble_m: smallest and largest width of a heap [m].
+        furniture: pieces that stand elsewhere than in the plan.
+        body_m: radius of the disc [m].
+        spare_m: discs x, y, radius [m] without damage.
+        seed: the same seed gives the same damage; gaps, rubble and furniture have streams of their own.
 
     Raises:
-        InvalidValueError: there is nowhere room for a disc of ``body_m``.
+        InvalidValueError: there is nowhere room for the disc.
     """
-    seed = seed if damage.seed is None else damage.seed
-    then, now = (_Floor(world, damage, (*damage.spare_m, *spare)) for _ in range(2))
+    then, now = (_Floor(world, body_m, spare_m) for _ in range(2))
     random = generator(seed, "world/damage/furniture")
-    stood = [_tried(lambda: _stand(then, random, _piece(then, random), math.pi / 2)) for _ in range(damage.furniture)]
+    stood = [_tried(lambda: _stand(then, random, _piece(then, random), math.pi / 2)) for _ in range(furniture)]
     of_gaps = generator(seed, "world/damage/gaps")
-    gaps = [_tried(lambda: _gap(now, of_gaps, damage.gap_m)) for _ in range(damage.walls_gone)]
+    gaps = [_tried(lambda: _gap(now, of_gaps, gap_m)) for _ in range(walls_gone)]
     of_blocks = generator(seed, "world/damage/blocked")
-    for _ in range(damage.blocked):
+    for _ in range(blocked):
         _tried(lambda: _block(now, of_blocks))
     for piece in stood:
         if piece is not None:
             _tried(lambda piece=piece: _stand(now, random, _moved(piece, random), math.pi / 18))
     of_rubble = generator(seed, "world/damage/rubble")
     broken = [gap for gap in gaps if gap is not None]
-    for _ in range(damage.rubble):
-        _tried(lambda: _heap(now, of_rubble, damage.rubble_m, broken))
+    for _ in range(rubble):
+        _tried(lambda: _heap(now, of_rubble, rubble_m, broken))
     doors = tuple(door for door in world.doors if not now.changed(door_patch(world, door)).any())
     return now.applied_to(world).replace(plan=then.applied_to(world), doors=doors)
 
@@ -84,9 +103,9 @@ class _Floor:
         room: bool, the largest connected part of the cells in which the centre of the disc can be.
     """
 
-    def __init__(self, world: World, damage: Damage, spare: Sequence[Disc]):
+    def __init__(self, world: World, radius_m: float, spare: Sequence[Disc]):
         self.world = with_doors_open(world)
-        self.cells, self.clearance, self._radius = self.world.grid.cells.copy(), self.world.clearance, damage.body_m
+        self.cells, self.clearance, self._radius = self.world.grid.cells.copy(), self.world.clearance, radius_m
         centres = world.grid.to_world(np.moveaxis(np.indices(world.grid.shape), 0, -1))
         self._spared = np.zeros(world.grid.shape, bool)
         for x, y, radius in spare:
@@ -94,7 +113,7 @@ class _Floor:
         self.room = label_by_size(self._passable(self.clearance))[0] == 1
         if not self.room.any():
             raise InvalidValueError(
-                f"damage: a disc with body_m {damage.body_m:g} m has room nowhere in this world; make it smaller"
+                f"damage: a disc with body_m {radius_m:g} m has room nowhere in this world; make it smaller"
             )
 
     def changed(self, patch: Patch) -> np.ndarray:
