@@ -1,4 +1,4 @@
-"""The localizer of robots that know neither the map nor where they are: one `GraphSlam` each."""
+"""The localizer of robots that know neither the map nor where they are: one `GraphSlam` each, and a team of them."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -10,19 +10,28 @@ from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.localizer import Equipment, Estimate, LocalizerRecord, Sensed
 from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
+from covey.mapping.slam.log import relative
+from covey.mapping.slam.team import TeamMember, TeamSettings
+from covey.mapping.slam.team_news import Here
 
 
 class Slam(LocalizerRecord):
     """The robots map and localize at once, by graph SLAM. Each begins at its true pose, in the world frame.
 
+    Robots that share maps also exchange key frames, and correct their poses by what the others saw.
+
     References:
-        see `covey.mapping.slam.graph_slam.GraphSlam`.
+        see `covey.mapping.slam.graph_slam.GraphSlam` and `covey.mapping.slam.team`.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("odometry", "lidar")
 
     kind: Literal["slam"] = Field(default="slam", description="The name of this kind of localization.")
     graph: GraphSettings = Field(default_factory=GraphSettings, description="The settings of graph SLAM.")
+    team: TeamSettings | None = Field(
+        default_factory=TeamSettings,
+        description="How the robots find each other's maps; null: they exchange no key frames.",
+    )
 
     def build(self, names: Sequence[str], seed: int, equipment: Equipment) -> "SlamLocalizer":
         """Return a localizer for robots with these names.
@@ -39,21 +48,30 @@ class SlamLocalizer:
     """Localizes the robots of a group by SLAM, each with a map of its own.
 
     Attributes:
-        robots: the SLAM of each robot; none before the first step.
+        record: its settings.
+        robots: the SLAM of each robot.
+        members: the robots that take part in the SLAM of a team, by index; see `join`.
     """
 
     def __init__(self, record: Slam, count: int, equipment: Equipment):
-        self._record, self._equipment = record, equipment
-        self._count = count
+        assert equipment.laser is not None
+        self.record = record
         self._since = np.zeros((count, 3))  # odometry since the last scan
-        self.robots: list[GraphSlam] = []
+        self._begun = False
+        self.robots = [GraphSlam(equipment.laser, record.graph) for _ in range(count)]
+        self.members: dict[int, TeamMember] = {}
+
+    def join(self, robot: int, number: int, common_frame: bool) -> TeamMember:
+        """Let a robot take part in the SLAM of a team, before the first step; see `TeamMember`."""
+        self.members[robot] = TeamMember(number, self.robots[robot], self.record.team, common_frame)
+        return self.members[robot]
 
     def update(self, sensed: Sensed) -> Estimate:
         """Return the estimates; the true poses are used once, for the start."""
-        if not self.robots:
-            laser = self._equipment.laser
-            assert laser is not None
-            self.robots = [GraphSlam(laser, self._record.graph, start) for start in sensed.true_pose]
+        if not self._begun:
+            self._begun = True
+            for robot, start in zip(self.robots, sensed.true_pose, strict=True):
+                robot.pose = start.copy()
         else:
             self._since = compose(self._since, sensed.motion)
         scan = sensed.scan
@@ -62,11 +80,14 @@ class SlamLocalizer:
             for robot, motion, ranges in zip(self.robots, before, scan.ranges, strict=True):
                 robot.add(motion, ranges)
             self._since = scan.since
-        at_scan = np.array([robot.pose for robot in self.robots])
+        for member in self.members.values():
+            member.work()
+        at_scan = np.array([self._at_scan(robot) for robot in range(len(self.robots))])
         covariance = np.array([robot.covariance for robot in self.robots])
-        return Estimate(
-            compose(at_scan, self._since), covariance, np.array([robot.revision for robot in self.robots], np.int64)
-        )
+        revision = np.array([robot.revision for robot in self.robots], np.int64)
+        for robot, member in self.members.items():
+            revision[robot] += member.revision
+        return Estimate(compose(at_scan, self._since), covariance, revision)
 
     def newest(self, robot: int) -> tuple[int, bool]:
         """Return the number of a robot's newest scan, and whether it is a key frame."""
@@ -74,4 +95,22 @@ class SlamLocalizer:
 
     def past(self, robot: int, scans: Sequence[int]) -> np.ndarray:
         """Return the poses (k, 3) at which a robot took some of its scans, as they are known now."""
-        return self.robots[robot].trajectory(scans)
+        return self.robots[robot].trajectory(scans, self._poses(robot))
+
+    def here(self, robot: int) -> Here | None:
+        """Return where a robot is now, from its newest key frame; None before its first scan."""
+        slam = self.robots[robot]
+        if not slam.frames:
+            return None
+        return Here(len(slam.frames) - 1, compose(relative(slam.poses[-1], slam.pose), self._since[robot]))
+
+    def _poses(self, robot: int) -> np.ndarray:
+        member = self.members.get(robot)
+        return self.robots[robot].poses if member is None else member.poses
+
+    def _at_scan(self, robot: int) -> np.ndarray:
+        """Return the pose (3,) of a robot at its last scan."""
+        slam, member = self.robots[robot], self.members.get(robot)
+        if member is None or not slam.frames:
+            return slam.pose
+        return compose(member.poses[-1], relative(slam.poses[-1], slam.pose))

@@ -47,6 +47,7 @@ from covey.runtime.phases.observing import Observing
 from covey.runtime.phases.reporting import SCHEMA, Reporting, table
 from covey.runtime.phases.scoring import Scoring
 from covey.runtime.phases.sensing import Sensing
+from covey.runtime.phases.team_slam import TeamSlam
 from covey.runtime.phases.uncertainty import Uncertainty
 from covey.runtime.stop import Stop
 from covey.runtime.stopwatch import Stopwatch
@@ -176,10 +177,9 @@ class Simulation:
         programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
         self._unshared = unshared(programs, sharing)
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
-        frames = self.localization.frames
-        self.map_exchange = MapExchange(
-            self.localization.teams, shares, self.communication.network, sharing, self.clock, frames
-        )
+        frames, network = self.localization.frames, self.communication.network
+        slam = TeamSlam(self.localization.localizers, shares, self.sensing, network, self.clock, frames)
+        self.map_exchange = MapExchange(self.localization.teams, shares, network, sharing, self.clock, slam, frames)
         self.computing = Computing(self.groups, self.clock, execution)
         mapped = {i: b for i, b in self.localization.belief_of.items() if isinstance(b, ElevationBelief)}
         self.ground_accuracy = GroundAccuracy(place.ground, mapped, self.clock)
@@ -357,7 +357,7 @@ class Simulation:
         self.communication.exchange(
             self.world_state, self.state, requested.tags, self.deciding.answered, speaks, self.time
         )
-        self.map_exchange.exchange(self.world_state, self.state.pose, speaks, requested.maps)
+        self.map_exchange.exchange(self.world_state, self.state, speaks, requested.maps)
         lap("communicate")
         self._decide()
         lap("decide")

@@ -29,17 +29,20 @@ from pydantic import Field
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse, wrap_angle
-from covey.mapping.slam.graph_slam import GraphSlam
+from covey.mapping.slam.graph_slam import Edge, GraphSlam
 from covey.mapping.slam.local_map import LocalMap
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.team_graph import PLACE, Solving, agreeing, between, fixes, grown, is_far, places_of, track_of
 from covey.mapping.slam.team_news import (
+    Here,
     Relation,
     Trail,
     frame_item,
     loop_item,
+    met,
     read_update,
     relation_item,
+    withdrawn_item,
     write_update,
 )
 from covey.mapping.slam.team_places import anywhere, coarse_map, near
@@ -49,11 +52,8 @@ from covey.records import Record
 class TeamSettings(Record):
     """How the robots of a team find each other's maps."""
 
-    common_frame: bool = Field(
-        default=False, description="Whether all start poses are in one frame; false: the frames are not related."
-    )
-    common_frame_m: float = Field(default=0.05, gt=0, description="Standard deviation of such a start position [m].")
-    common_frame_deg: float = Field(default=1.0, gt=0, le=180, description="Of its heading [degrees].")
+    start_sigma_m: float = Field(default=0.05, gt=0, description="Standard deviation of a known start position [m].")
+    start_sigma_deg: float = Field(default=1.0, gt=0, le=180, description="Of its heading [degrees].")
     score: float = Field(default=0.6, gt=0, le=1, description="Least mean nearness of the points of a relation.")
     first_score: float = Field(
         default=0.7, gt=0, le=1, description="Least nearness in the search at all headings, on cells twice as large."
@@ -71,13 +71,6 @@ class TeamSettings(Record):
     drift_deg: float = Field(default=0.4, gt=0, description="Expected error of the heading by way [degrees/m].")
     most: int = Field(default=4, ge=1, description="So many relations between two places are enough.")
     stride: int = Field(default=2, ge=1, description="Every so many key frames are compared once robots are joined.")
-
-
-class Here(NamedTuple):
-    """Where a robot is: its newest key frame, and its pose (3,) in the frame of it."""
-
-    frame: int
-    since: np.ndarray
 
 
 class _Task(NamedTuple):
@@ -99,19 +92,19 @@ class TeamMember:
         number: number of the robot, from 0; each robot has its own.
         slam: its SLAM.
         settings: see `TeamSettings`; all robots should have the same.
+        common_frame: whether all start poses are in one frame; else the frames of the robots are not related.
 
     Attributes:
-        clocks: for each robot from which an update came, the clock of that robot then.
         bytes_sent: length of all updates made so far.
         accepted: relations that agree, of the robots that are joined.
         revision: grows whenever `trajectory` may have changed for the past.
     """
 
-    def __init__(self, number: int, slam: GraphSlam, settings: TeamSettings | None = None):
+    def __init__(self, number: int, slam: GraphSlam, settings: TeamSettings | None = None, common_frame: bool = False):
         if not 0 <= number < 2**16:
             raise InvalidValueError(f"the number of a robot is 0 to 65535, not {number}")
         self.number, self.slam, self.settings = number, slam, settings or TeamSettings()
-        self.clocks: dict[int, dict[int, int]] = {}
+        self.common_frame = common_frame
         self.bytes_sent = 0
         self.accepted: list[Relation] = []
         self.revision = 0
@@ -121,7 +114,7 @@ class TeamMember:
         self._root: dict[int, int] = {}
         self._agreed: dict[tuple[int, int], list[Relation]] = {}
         self._judged: dict[tuple[int, int], int] = {}  # relations at the last judgement
-        self._edges = 0  # of the SLAM that are items
+        self._gathered: tuple[list[Edge], int] = [], 0  # the edges of the SLAM that are items
         self._unsettled: dict[int, int] = {}  # by robot: own loops that its poses lack
         self._unjoined: dict[int, int] = {}  # by lowest robot: relations that the joined poses lack
         self._trusted: set[int] = set()  # joined anew
@@ -173,44 +166,44 @@ class TeamMember:
                     changed[robot].add(item, robot)
         many = sum(len(trail.items) - len(self._trails.get(r, Trail()).items) for r, trail in changed.items())
         for robot, trail in sorted(changed.items()):
-            before = len(self._trails[robot].edges) if robot in self._trails else 0
+            before = len(self._trails[robot].turned) if robot in self._trails else 0
             self._trails[robot] = trail
             self._grow(robot, before)
-        senders = [robot for robot, (begin, items) in news.items() if begin + len(items) == clock[robot]]
-        for robot in senders:
-            known = self.clocks.setdefault(robot, {})
-            known[robot] = max(known.get(robot, 0), clock[robot])
         return many
 
     def _gather(self) -> None:
         """Make items of what the SLAM did since the last time."""
-        slam, trail, before = self.slam, self._trails[self.number], len(self._trails[self.number].edges)
+        slam, trail = self.slam, self._trails[self.number]
+        edges, many = self._gathered
+        if slam.edges is edges and len(edges) == many and bool(trail.frames) == bool(slam.frames):
+            return
+        before = len(trail.turned)
         mount = np.array(slam.laser.mount[:2])
         if slam.frames and not trail.frames:
             trail.add(frame_item(slam.frames[0], slam.poses[0], np.eye(3), mount), self.number)
-        for edge in slam.edges[self._edges :]:
-            if edge.is_loop:
-                item = loop_item(edge)
-            else:
-                item = frame_item(slam.frames[edge.second], edge.motion, edge.information, mount)
-            trail.add(item, self.number)
-        self._edges = len(slam.edges)
+        for edge in [edge for edge in slam.edges if not edge.is_loop][len(trail.steps) :]:
+            trail.add(frame_item(slam.frames[edge.second], edge.motion, edge.information, mount), self.number)
+        loops = {(edge.first, edge.second): edge for edge in slam.edges if edge.is_loop}
+        for ends in [ends for ends in trail.loops if ends not in loops]:
+            trail.add(withdrawn_item(trail.loops[ends]), self.number)
+        for ends in [ends for ends in loops if ends not in trail.loops]:
+            trail.add(loop_item(loops[ends]), self.number)
+        self._gathered = slam.edges, len(slam.edges)
         self._grow(self.number, before)
 
-    def _grow(self, robot: int, edges_before: int) -> None:
-        """Give the newest key frames of a robot poses, and note its new loops."""
+    def _grow(self, robot: int, turned_before: int) -> None:
+        """Give the newest key frames of a robot poses, and note its loops that came or went."""
         trail = self._trails[robot]
         if not trail.frames:
             return
         self._alone[robot] = grown(trail, self._alone.get(robot, np.empty((0, 3))))
-        root = self._root.setdefault(robot, robot)
-        alone = root == robot and list(self._root.values()).count(root) == 1
-        self._joined[robot] = self._alone[robot] if alone else grown(trail, self._joined[robot])
+        self._root.setdefault(robot, robot)
+        self._joined[robot] = self._alone[robot] if self._is_alone(robot) else grown(trail, self._joined[robot])
         poses = self._alone[robot]
-        for edge in trail.edges[edges_before:]:
-            if edge.is_loop:
-                weight = 10 if is_far(edge, poses, poses) else 1
-                self._unsettled[robot] = self._unsettled.get(robot, 0) + weight
+        for edge in trail.turned[turned_before:]:
+            is_gone = (edge.first, edge.second) not in trail.loops
+            weight = 10 if is_gone or is_far(edge, poses, poses) else 1
+            self._unsettled[robot] = self._unsettled.get(robot, 0) + weight
 
     # What is known
 
@@ -232,6 +225,14 @@ class TeamMember:
         mine = compose(self._trails[self.number].start, inverse(self._joined[self.number][0]))
         return compose(mine, self._joined[robot])
 
+    @property
+    def poses(self) -> np.ndarray:
+        """Poses (n, 3) of the key frames of this robot by all that is known; those of its SLAM while it is alone."""
+        self._gather()
+        if not self._trails[self.number].frames or self._is_alone(self.number):
+            return self.slam.poses
+        return self.trajectory(self.number)
+
     def pose_of(self, robot: int) -> np.ndarray | None:
         """Return the pose (3,) of a robot in the map frame of this one: of another, at its newest key frame held."""
         if not self._is_joined(robot):
@@ -250,6 +251,9 @@ class TeamMember:
         self._gather()
         return robot in self._root and self._root[robot] == self._root.get(self.number)
 
+    def _is_alone(self, robot: int) -> bool:
+        return list(self._root.values()).count(self._root[robot]) == 1
+
     # Relations
 
     def encounter(self, other: int, motion: np.ndarray, information: np.ndarray, there: Here) -> None:
@@ -261,23 +265,11 @@ class TeamMember:
             information: inverse (3, 3) of the covariance of ``motion``.
             there: where the other says that it is.
         """
-        self._gather()
-        mine = self.here
-        back = inverse(there.since)
-        between_frames = compose(compose(mine.since, np.asarray(motion, np.float64)), back)
-        c, s = math.cos(mine.since[2]), math.sin(mine.since[2])
-        by_seen = np.eye(3)  # derivative of the motion between the key frames by the one that was seen
-        by_seen[:2, :2] = [[c, -s], [s, c]]
-        c, s = math.cos(mine.since[2] + motion[2]), math.sin(mine.since[2] + motion[2])
-        by_seen[:2, 2] = [-s * back[0] - c * back[1], c * back[0] - s * back[1]]
-        by_frames = np.linalg.inv(by_seen)
-        relation = Relation.between(
-            self.number, mine.frame, other, there.frame, between_frames, by_frames.T @ information @ by_frames
-        )
-        self._note(relation)
+        self.note(met(self.number, self.here, other, there, motion, information))
 
-    def _note(self, relation: Relation) -> None:
+    def note(self, relation: Relation) -> None:
         """Keep a relation that this robot found, and look for others that would agree."""
+        self._gather()
         self._trails[self.number].add(relation_item(relation), self.number)
         self._tasks.extendleft(self._around(relation))
 
@@ -285,8 +277,8 @@ class TeamMember:
         """Return all relations between key frames that are held, by pair of robots; those that are given come first."""
         found: dict[tuple[int, int], list[Relation]] = {}
         s = self.settings
-        if s.common_frame:
-            sigma = np.array([s.common_frame_m, s.common_frame_m, math.radians(s.common_frame_deg)])
+        if self.common_frame:
+            sigma = np.array([s.start_sigma_m, s.start_sigma_m, math.radians(s.start_sigma_deg)])
             for a, b in itertools.combinations(sorted(self._alone), 2):
                 if len(self._alone[a]) and len(self._alone[b]):
                     motion = relative(self._trails[a].start, self._trails[b].start)
@@ -347,7 +339,7 @@ class TeamMember:
             if root is None:
                 self._alone[robot] = full
                 home = self._root[robot]
-                if home == robot and list(self._root.values()).count(home) == 1:
+                if self._is_alone(robot):
                     self._joined[robot] = full
                 else:
                     self._unjoined[home] = self._unjoined.get(home, 0) + 10
@@ -366,7 +358,7 @@ class TeamMember:
             self._judged[pair] = len(all_of_pair)
             a, b = (track_of(self._trails[r], self._alone[r]) for r in pair)
             before = {id(x) for x in self._agreed.get(pair, [])}
-            self._agreed[pair] = agreeing(a, b, all_of_pair, self.settings.common_frame)
+            self._agreed[pair] = agreeing(a, b, all_of_pair, self.common_frame)
             kept = sum(id(x) in before for x in self._agreed[pair])
             self._regroup(pair if kept < len(before) // 2 else None)
             return True
@@ -381,7 +373,7 @@ class TeamMember:
         enough = [
             (pair, kept)
             for pair, kept in sorted(self._agreed.items(), key=lambda one: (-len(one[1]), one[0]))
-            if kept and (s.common_frame or places_of(kept) >= s.places)
+            if self.common_frame or places_of(kept) >= s.places or any(x.is_seen for x in kept)
         ]
         self.accepted = [x for _, kept in enough for x in kept]
         group = {robot: {robot} for robot in self._root}
@@ -469,7 +461,7 @@ class TeamMember:
         if found is None:
             return None
         relation = Relation.between(
-            task.other, task.k, self.number, task.mine, found.motion, found.information, found.score
+            task.other, task.k, self.number, task.mine, found.motion, found.information, min(found.score, 0.99)
         )
         if task.joined or fixes(relation):
             self._trails[self.number].add(relation_item(relation), self.number)
@@ -602,7 +594,7 @@ class TeamMember:
             return 1
         pair = (min(other, self.number), max(other, self.number))
         agreed = self._agreed.get(pair, [])
-        if not agreed or self.settings.common_frame:
+        if not agreed or self.common_frame:
             return 0
         return 1 if places_of(agreed) < self.settings.sure_places else 4
 

@@ -17,6 +17,7 @@ NOISE = 4.0  # the covariances of steps times this: errors of successive matches
 FLOOR = np.diag([0.03**2, 0.03**2, 0.01**2])  # of the covariance of a relation: what its matching does not know
 _FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
 _RIVAL = 1.3  # a set of relations needs so many times the weight of any other
+_SEEN = 2.0  # weight of a relation of robots that saw each other
 PLACE = 10  # key frames; relations farther apart than this are from different places
 
 
@@ -44,7 +45,8 @@ class Solving:
         edges: list[Edge | Relation] = []
         loop: list[bool] = []
         for r in self.robots:
-            mine = [edge for edge in trails[r].edges if max(edge.first, edge.second) < len(poses[r])]
+            every = (*trails[r].steps, *trails[r].loops.values())
+            mine = [edge for edge in every if max(edge.first, edge.second) < len(poses[r])]
             ends += [(start[r] + edge.first, start[r] + edge.second) for edge in mine]
             loop += [edge.is_loop for edge in mine]
             edges += mine
@@ -78,7 +80,7 @@ class Solving:
 
 def track_of(trail: Trail, poses: np.ndarray) -> Track:
     """Return a robot's trajectory with the noise of its steps."""
-    steps = [edge for edge in trail.edges if not edge.is_loop][: len(poses) - 1]
+    steps = trail.steps[: max(len(poses) - 1, 0)]
     noise = NOISE * np.linalg.inv(np.array([edge.information for edge in steps]).reshape(-1, 3, 3))
     return Track(poses, 0.5 * (noise + noise.transpose(0, 2, 1)))
 
@@ -111,13 +113,14 @@ def agreeing(a: Track, b: Track, relations: Sequence[Relation], given: bool = Fa
 def weight_of(relations: Sequence[Relation]) -> float:
     """Return how much speaks for relations that agree: how well places fit, the best relation of each pair of places.
 
-    So comparing many key frames of one place counts no more than comparing a few.
+    So comparing many key frames of one place counts no more than comparing a few. Having seen the other counts as much
+    as several places: it cannot be mistaken for another one.
     """
     best: dict[tuple[int, int], float] = {}
     for x in relations:
-        if fixes(x):
+        if x.is_seen or fixes(x):
             place = x.first // PLACE, x.second // PLACE
-            best[place] = max(best.get(place, 0.0), x.score - 0.5)
+            best[place] = max(best.get(place, 0.0), _SEEN if x.is_seen else x.score - 0.5)
     return sum(best.values())
 
 
@@ -154,7 +157,6 @@ def grown(trail: Trail, poses: np.ndarray) -> np.ndarray:
     if not len(trail.frames):
         return np.empty((0, 3))
     known = [trail.start] if not len(poses) else list(poses)
-    steps = [edge for edge in trail.edges if not edge.is_loop][len(known) - 1 :]
-    for step in steps:
+    for step in trail.steps[len(known) - 1 :]:
         known.append(compose(known[-1], step.motion))
     return np.array(known)

@@ -18,13 +18,14 @@ from typing import NamedTuple
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.geometry.se2 import compose, inverse
 from covey.mapping.slam.graph_slam import Edge, KeyFrame
 from covey.mapping.slam.local_map import normals_of
 
 UNIT_M = 0.01
 """Points are sent as multiples of this [m]."""
 _MAGIC = b"covey team 1\n"
-_FRAME, _LOOP, _RELATION = 1, 2, 3
+_FRAME, _LOOP, _RELATION, _WITHDRAWN = 1, 2, 3, 4
 _HEAD = struct.Struct("<BIHI")  # kind, first, robot and key frame of the second
 _MOTION = struct.Struct("<3f6e")  # motion, triangular factor of its information
 _POINTS = struct.Struct("<2hH")  # the place of the lidar, number of points
@@ -37,7 +38,7 @@ class Relation(NamedTuple):
     """What was measured between two robots: the pose ``motion`` (3,) of a key frame of ``b`` in that of ``a``.
 
     ``a`` is the lower number; ``information`` (3, 3) is the inverse of the covariance of the three numbers; ``score``
-    is the mean nearness of the points that were matched, 0 to 1, and 1 of what was seen or given.
+    is the mean nearness of the points that were matched, below 1, and 1 if one robot saw the other.
     """
 
     a: int
@@ -47,6 +48,11 @@ class Relation(NamedTuple):
     motion: np.ndarray
     information: np.ndarray
     score: float = 1.0
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether one robot saw the other, so that it cannot be another place that looks the same."""
+        return self.score >= 1.0
 
     @classmethod
     def between(
@@ -59,13 +65,42 @@ class Relation(NamedTuple):
         return cls(b, second, a, first, back, by_back.T @ information @ by_back, score)
 
 
+class Here(NamedTuple):
+    """Where a robot is: one of its key frames, and its pose (3,) in the frame of it."""
+
+    frame: int
+    since: np.ndarray
+
+
+def met(a: int, here: Here, b: int, there: Here, motion: np.ndarray, information: np.ndarray) -> Relation:
+    """Return the relation of two robots one of which sees the other.
+
+    Args:
+        a, here: the number of the one that sees, and where it is.
+        b, there: of the other.
+        motion: the pose (3,) of ``b`` in the frame of ``a``, as seen.
+        information: inverse (3, 3) of the covariance of ``motion``.
+    """
+    back = inverse(there.since)
+    between_frames = compose(compose(here.since, np.asarray(motion, np.float64)), back)
+    c, s = np.cos(here.since[2]), np.sin(here.since[2])
+    by_seen = np.eye(3)  # derivative of the motion between the key frames by the one that was seen
+    by_seen[:2, :2] = [[c, -s], [s, c]]
+    c, s = np.cos(here.since[2] + motion[2]), np.sin(here.since[2] + motion[2])
+    by_seen[:2, 2] = [-s * back[0] - c * back[1], c * back[0] - s * back[1]]
+    by_frames = np.linalg.inv(by_seen)
+    return Relation.between(a, here.frame, b, there.frame, between_frames, by_frames.T @ information @ by_frames)
+
+
 class Trail:
     """What is held of one robot: its items, and what they say.
 
     Attributes:
         items: as they are sent.
         frames: its key frames.
-        edges: relations between them.
+        steps: the relation of each to the next one.
+        loops: its loops, by their two key frames.
+        turned: loops that came or were withdrawn, in this order.
         start: pose (3,) of the first one in its own map frame.
         found: relations between robots that it found.
     """
@@ -73,7 +108,9 @@ class Trail:
     def __init__(self) -> None:
         self.items: list[bytes] = []
         self.frames: list[KeyFrame] = []
-        self.edges: list[Edge] = []
+        self.steps: list[Edge] = []
+        self.loops: dict[tuple[int, int], Edge] = {}
+        self.turned: list[Edge] = []
         self.start = np.zeros(3)
         self.found: list[Relation] = []
 
@@ -96,14 +133,19 @@ class Trail:
             if kind == _FRAME:
                 frame = _frame(rest)
                 if n:
-                    self.edges.append(Edge(n - 1, n, motion, information, False))
+                    self.steps.append(Edge(n - 1, n, motion, information, False))
                 else:
                     self.start = motion
                 self.frames.append(frame)
             elif kind == _LOOP and not rest:
                 if not (first < n and second < n and first != second):
                     raise ValueError(f"it is a loop of key frames {first} and {second}, but {n} are held")
-                self.edges.append(Edge(first, second, motion, information, True))
+                self.turned.append(Edge(first, second, motion, information, True))
+                self.loops[first, second] = self.turned[-1]
+            elif kind == _WITHDRAWN and not rest:
+                if (first, second) not in self.loops:
+                    raise ValueError(f"it withdraws a loop of key frames {first} and {second}, which is not held")
+                self.turned.append(self.loops.pop((first, second)))
             elif kind == _RELATION and len(rest) == _END.size:
                 a, score = _END.unpack(rest)
                 if a >= other:
@@ -118,7 +160,8 @@ class Trail:
     def copy(self) -> "Trail":
         """Return a copy that can grow on its own."""
         twin = Trail()
-        twin.items, twin.frames, twin.edges = list(self.items), list(self.frames), list(self.edges)
+        twin.items, twin.frames, twin.steps = list(self.items), list(self.frames), list(self.steps)
+        twin.loops, twin.turned = dict(self.loops), list(self.turned)
         twin.start, twin.found = self.start, list(self.found)
         return twin
 
@@ -138,6 +181,11 @@ def frame_item(frame: KeyFrame, motion: np.ndarray, information: np.ndarray, mou
 def loop_item(edge: Edge) -> bytes:
     """Return the item of a loop of one robot."""
     return _item(_LOOP, edge.first, 0, edge.second, edge.motion, edge.information)
+
+
+def withdrawn_item(edge: Edge) -> bytes:
+    """Return the item that takes back a loop of one robot."""
+    return _item(_WITHDRAWN, edge.first, 0, edge.second, edge.motion, edge.information)
 
 
 def relation_item(relation: Relation) -> bytes:

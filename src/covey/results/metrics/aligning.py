@@ -1,7 +1,8 @@
 """Alignment of robots that do not know each other's start poses: whether, when, and how well they found them.
 
 Every metric is None unless the scenario has ``share_maps: {start_poses: unknown}``. An alignment is right if it is
-within 0.5 m and 2 degrees of the truth.
+within 0.5 m and 2 degrees of the truth. A merge is wrong if it is more than 0.5 m or 5 degrees off: another place, and
+not the error of a first sight.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from covey.results.run import Run
 
 RIGHT_M, RIGHT_DEG = 0.5, 2.0
+WRONG_DEG = 5.0
 
 
 def _found(run: "Run") -> list[tuple[float, tuple[str, str], str, dict[str, float]]] | None:
@@ -31,11 +33,20 @@ def _in_force(run: "Run") -> list[dict[str, float]] | None:
     """Return the numbers of each pair's alignment at the end; None if the start poses were known."""
     found, last = _found(run), {}
     for _, pair, verdict, numbers in found or ():
-        if verdict in ("accepted", "revised"):
-            last[pair] = numbers
-        elif verdict == "withdrawn":
-            last.pop(pair, None)
+        _follow(last, pair, verdict, numbers)
     return None if found is None else list(last.values())
+
+
+def _follow(in_force: dict, pair: tuple[str, str], verdict: str, numbers: dict[str, float]) -> None:
+    """Change the alignments in force by an attempt."""
+    if verdict in ("accepted", "revised"):
+        in_force[pair] = numbers
+    elif verdict == "withdrawn":
+        in_force.pop(pair, None)
+
+
+def _is_wrong(numbers: dict[str, float], degrees: float) -> bool:
+    return numbers["error_m"] > RIGHT_M or numbers["error_deg"] > degrees
 
 
 def _mean(run: "Run", name: str) -> float | None:
@@ -75,6 +86,47 @@ def wrong_alignments(run: "Run") -> int | None:
     found = _found(run)
 
     def is_wrong(verdict: str, numbers: dict[str, Any]) -> bool:
-        return verdict in ("accepted", "revised") and (numbers["error_m"] > RIGHT_M or numbers["error_deg"] > RIGHT_DEG)
+        return verdict in ("accepted", "revised") and _is_wrong(numbers, RIGHT_DEG)
 
     return None if found is None else sum(is_wrong(verdict, numbers) for _, _, verdict, numbers in found)
+
+
+@metrics.register("all_aligned_s")
+@time_to_goal
+def all_aligned_s(run: "Run") -> float | None:
+    """Time at which every robot first knew the starts of all others, so that all know one frame [s]."""
+    n, in_force = len(run.names), {}
+    for time, pair, verdict, numbers in _found(run) or ():
+        _follow(in_force, pair, verdict, numbers)
+        if len(in_force) == n * (n - 1):
+            return time
+    return None
+
+
+@metrics.register("missed_merges")
+def missed_merges(run: "Run") -> int | None:
+    """Number of ordered pairs of robots (i, j) for which i does not know the start of j at the end."""
+    pairs, n = _in_force(run), len(run.names)
+    return None if pairs is None else n * (n - 1) - len(pairs)
+
+
+@metrics.register("wrong_merges")
+def wrong_merges(run: "Run") -> int | None:
+    """Number of ordered pairs of robots (i, j) for which i's start of j was ever over 0.5 m or 5 degrees off."""
+    found = _found(run)
+    in_force = [(pair, n) for _, pair, verdict, n in found or () if verdict in ("accepted", "revised")]
+    return None if found is None else len({pair for pair, numbers in in_force if _is_wrong(numbers, WRONG_DEG)})
+
+
+@metrics.register("wrong_merges_at_end")
+def wrong_merges_at_end(run: "Run") -> int | None:
+    """The same at the end: wrong merges that stay."""
+    pairs = _in_force(run)
+    return None if pairs is None else sum(_is_wrong(numbers, WRONG_DEG) for numbers in pairs)
+
+
+@metrics.register("slam_bytes_sent")
+def slam_bytes_sent(run: "Run") -> int | None:
+    """Bytes of the news of team SLAM that robots transmitted; None: none."""
+    sizes = [int(row["bytes_sent"]) for (_, kind), row in run.traffic_totals.items() if kind.startswith("slam ")]
+    return sum(sizes) if sizes else None

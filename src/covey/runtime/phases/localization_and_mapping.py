@@ -204,6 +204,11 @@ class LocalizationAndMapping:
             for team in self.teams:
                 self._stand(bank, team)
 
+    @property
+    def localizers(self) -> list[tuple[np.ndarray, Localizer]]:
+        """The team indices of each group, and its localizer."""
+        return [(group.members, group.localizer) for group in self._localizers]
+
     def localize(self) -> None:
         """Update every estimate from the sensors."""
         for group in self._localizers:

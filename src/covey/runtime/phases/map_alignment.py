@@ -1,24 +1,28 @@
 """Map alignment: robots that do not know the others' start poses find them from their maps, and then merge the maps.
 
 Evidence of others is kept by origin, in the frames of their starts (`covey.mapping.alignment.by_origin`). Periodically,
-each robot searches the poses of those frames in its own frame (`covey.mapping.alignment.unknown_starts`). The evidence
-of robots whose frame it has found is transformed into its own frame and merged into its map.
+each robot searches the poses of those frames in its own frame (`covey.mapping.alignment.unknown_starts`); robots that
+do SLAM as a team know them from that (`covey.runtime.phases.team_slam`). The evidence of robots whose frame it has
+found is transformed into its own frame and merged into its map.
 """
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.mapping.alignment.aligning import Alignment
 from covey.mapping.alignment.by_origin import EvidenceByOrigin
 from covey.mapping.alignment.surfaces import times
 from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, Verdict, seen_at
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.tiles import TILE
 from covey.physics.clock import Clock, exact
+from covey.runtime.phases.team_slam import TeamSlam
+
+_LEVER_M = 5.0  # how far from the start of a robot a turn of its frame counts
 
 
 @dataclass(frozen=True)
@@ -28,27 +32,32 @@ class Attempt:
     Attributes:
         robot, other: team indices.
         verdict: accepted, revised, refused or withdrawn.
-        alignment: the alignment found.
-        T_true: the true pose of the frame, unknown to the robot.
+        T_found: the pose of the frame; None: not found.
+        T_true: its true pose, unknown to the robot.
+        confidence: 0 to 1; None: SLAM has none.
+        refused: why.
     """
 
     robot: int
     other: int
     verdict: Verdict
-    alignment: Alignment
+    T_found: Pose | None
     T_true: Pose
+    confidence: float | None = None
+    refused: str = ""
 
     @property
     def text(self) -> str:
         """The verdict, the result as ``name=number``, and after a semicolon the reason for a refusal."""
-        found, T = self.alignment, self.alignment.T_a_b
+        T = self.T_found
         words: list[str] = [self.verdict]
         if T is not None:
             off = self.T_true.inverse() @ T
             words += [f"dx_m={T.x:.4f}", f"dy_m={T.y:.4f}", f"heading_deg={math.degrees(T.heading):.4f}"]
-            words += [f"confidence={found.confidence:.4f}", f"error_m={math.hypot(off.x, off.y):.4f}"]
+            words += [] if self.confidence is None else [f"confidence={self.confidence:.4f}"]
+            words.append(f"error_m={math.hypot(off.x, off.y):.4f}")
             words.append(f"error_deg={abs(math.degrees(off.heading)):.4f}")
-        return " ".join(words) + (f"; {found.refused}" if found.refused else "")
+        return " ".join(words) + (f"; {self.refused}" if self.refused else "")
 
 
 class MapAlignment:
@@ -60,18 +69,29 @@ class MapAlignment:
         T_world_start: the true start poses, float64 (n, 3); used only to measure the error of the alignments.
         every_s: period at which a robot searches for the frames of the others [s].
         clock: clock of the simulation.
+        slam: the SLAM of the team, if all of these robots take part in it; None: they search by their maps.
 
     Attributes:
         by_origin: the evidence that the robots exchange.
-        robots: the frames of others that each robot has found.
+        T_own_other: for each robot the frames of others that it has found, by name.
         attempts: the results of the searches in the last step.
     """
 
-    def __init__(self, members: np.ndarray, maps: Beliefs, T_world_start: np.ndarray, every_s: float, clock: Clock):
+    def __init__(
+        self,
+        members: np.ndarray,
+        maps: Beliefs,
+        T_world_start: np.ndarray,
+        every_s: float,
+        clock: Clock,
+        slam: TeamSlam | None,
+    ):
         n, tiles = maps.tile_changed.shape
-        self.members, self.maps, self.clock = members, maps, clock
+        self.members, self.maps, self.clock, self._slam = members, maps, clock, slam
         self.by_origin = EvidenceByOrigin(maps)
-        self.robots = [UnknownStarts(maps[k]) for k in range(n)]
+        self._robots = [UnknownStarts(maps[k]) for k in range(n)]
+        self._seen = [-1] * n  # the revision of the SLAM that was looked at
+        self.T_own_other = [robot.T_own_other for robot in self._robots]
         self.attempts: list[Attempt] = []
         self._starts = [Pose(*start) for start in T_world_start.tolist()]
         self._every = max(1, round(exact(every_s) / exact(clock.step_s)))
@@ -85,16 +105,45 @@ class MapAlignment:
         looks = self.clock.step % self._every == 0
         for robot in np.flatnonzero(able).tolist():
             tried = len(self.attempts)
-            if looks:
+            if self._slam is not None:
+                self._ask(robot, self._slam)
+            elif looks:
                 self._look(robot)
             if self.by_origin.fresh[robot] or len(self.attempts) > tried:
                 self.by_origin.fresh[robot] = False
-                for origin in range(len(self.robots)):
+                for origin in range(len(self.members)):
                     self._take(robot, origin)
+
+    def _ask(self, robot: int, slam: TeamSlam) -> None:
+        """Let a robot look at the frames that its SLAM knows, if they may have changed."""
+        number, known = int(self.members[robot]), self.T_own_other[robot]
+        if slam.revision(number) == self._seen[robot]:
+            return
+        self._seen[robot] = slam.revision(number)
+        for origin, name in enumerate(self.maps.names):
+            if origin == robot:
+                continue
+            T, before = slam.frame_of(number, int(self.members[origin])), known.get(name)
+            if T is None and before is not None:
+                del known[name]
+                self._note(robot, origin, "withdrawn", None)
+            elif T is not None and (before is None or self._differ(before, T)):
+                known[name] = T
+                self._note(robot, origin, "accepted" if before is None else "revised", T)
+
+    def _differ(self, before: Pose, T: Pose) -> bool:
+        """Return whether two poses of a frame put its evidence more than half a cell apart."""
+        off = before.inverse() @ T
+        return math.hypot(off.x, off.y) + _LEVER_M * abs(off.heading) > 0.5 * self.maps.grid.resolution
+
+    def _note(self, robot: int, origin: int, verdict: Verdict, T: Pose | None, *details: Any) -> None:
+        T_true = self._starts[robot].inverse() @ self._starts[origin]
+        i, j = self.members[[robot, origin]].tolist()
+        self.attempts.append(Attempt(i, j, verdict, T, T_true, *details))
 
     def _look(self, robot: int) -> None:
         """Let a robot search for the frames of all robots whose evidence it holds."""
-        holder, heard = self.robots[robot], []
+        holder, heard = self._robots[robot], []
         for origin, name in enumerate(self.maps.names):
             evidence, versions = self.by_origin.held(robot, origin)
             version = int(versions.sum())
@@ -107,13 +156,12 @@ class MapAlignment:
             name = self.maps.names[origin]
             verdict = holder.attempt(name)
             if verdict is not None:
-                T_true = self._starts[robot].inverse() @ self._starts[origin]
-                i, j = self.members[[robot, origin]].tolist()
-                self.attempts.append(Attempt(i, j, verdict, holder.alignments[name], T_true))
+                found = holder.alignments[name]
+                self._note(robot, origin, verdict, found.T_a_b, found.confidence, found.refused)
 
     def _take(self, robot: int, origin: int) -> None:
         """Update another robot's evidence in a robot's map."""
-        T, before = self.robots[robot].T_own_other.get(self.maps.names[origin]), self._placed.get((robot, origin))
+        T, before = self.T_own_other[robot].get(self.maps.names[origin]), self._placed.get((robot, origin))
         if origin == robot or T is before is None:
             return
         evidence, versions = self.by_origin.held(robot, origin)
@@ -131,7 +179,7 @@ class MapAlignment:
         changed = (now != self.maps.held(robot, origin)[0][tiles]).any(axis=1)
         if changed.any():
             self._turned += 1
-            received = np.arange(len(self.robots))[:, None] == robot
+            received = np.arange(len(self.members))[:, None] == robot
             self.maps.merge_updates(received, [self.maps.tell(origin, tiles[changed], now[changed], self._turned)])
 
     def _centres(self, tiles: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ hears. Tiles that several robots lack are broadcast once. Nothing is repeated be
 next digest asks again for what was lost.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +14,20 @@ import numpy as np
 from covey.comms.message import HEADER_BYTES
 from covey.comms.network import Network
 from covey.geometry.se2 import Pose
-from covey.mapping.exchange.map_updates import MapUpdate
+from covey.mapping.elevation.belief import Elevations
 from covey.mapping.exchange.providers import providers
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.slam.team_exchange import TeamNews
 from covey.physics.clock import Clock, exact
+from covey.robots.team import TeamState
 from covey.runtime.phases.localization_and_mapping import MappedTeam
 from covey.runtime.phases.map_alignment import MapAlignment
+from covey.runtime.phases.team_slam import TeamSlam
 from covey.world.state import AnyWorld
 
 DIGEST, TILES = "map digest", "map tiles"
+SLAM_KINDS = ("slam digest", "slam news")
 """Kinds of messages."""
 HEARD_S = 2.0
 """A robot hears the robots from which it received something within this time and two periods of the policy [s]."""
@@ -60,6 +64,7 @@ class MapExchange:
         network: carries the messages.
         record: when to exchange.
         clock: clock of the simulation.
+        slam: the SLAM of the team; its robots exchange its news in the same way, and know start poses by it.
         frames: the true start poses, float64 (n, 3), if the robots do not know those of the others; else None.
 
     Attributes:
@@ -73,31 +78,40 @@ class MapExchange:
         network: Network,
         record: ShareMaps,
         clock: Clock,
+        slam: TeamSlam,
         frames: np.ndarray | None = None,
     ):
-        self.exchanges: list[Exchange] = []
+        self.slam, self.exchanges = slam, list[Exchange]()
+        self._news: Exchange | None = None
+        if len(slam.robots):
+            self._news = Exchange(slam.robots, slam.news, shares[slam.robots], network, record, clock, SLAM_KINDS)
         self.aligning: list[MapAlignment] = []
         for number, team in enumerate(teams):
             members = team.members
             if np.count_nonzero(shares[members]) > 1:
                 if frames is not None:
                     assert isinstance(team.beliefs, Beliefs)
-                    aligning = MapAlignment(members, team.beliefs, frames[members], record.align_every_s, clock)
+                    by = slam if np.isin(members, slam.robots).all() else None
+                    aligning = MapAlignment(members, team.beliefs, frames[members], record.align_every_s, clock, by)
                     self.aligning.append(aligning)
                     team = MappedTeam(members, aligning.by_origin)
-                self.exchanges.append(Exchange(team, shares[members], network, record, clock, number))
+                kinds = [kind + (f" {number + 1}" if number else "") for kind in (DIGEST, TILES)]
+                self.exchanges.append(Exchange(members, team.beliefs, shares[members], network, record, clock, kinds))
 
-    def exchange(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
+    def exchange(self, world: AnyWorld, state: TeamState, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
         """Process what has arrived, and send what is due.
 
         Args:
             world: its walls weaken the radio.
-            pose: true poses, float64 (n, 3).
+            state: the true poses.
             alive: robots whose radio works, bool (n,).
             wishes: requests of controllers, by team index, see `covey.onboard.step.Requests`; the dict is emptied.
         """
+        if self._news is not None:
+            self.slam.meet(state, alive)
+            self._news.step(world, state.pose, alive, dict(wishes))
         for exchange in self.exchanges:
-            exchange.step(world, pose, alive, wishes)
+            exchange.step(world, state.pose, alive, wishes)
         for exchange, aligning in zip(self.exchanges, self.aligning, strict=False):
             aligning.step(exchange.shares & alive[exchange.members])
 
@@ -105,29 +119,38 @@ class MapExchange:
         """Return the poses of the frames of others that a robot has found, by name; updated as it finds more."""
         for aligning in self.aligning:
             for k in np.flatnonzero(aligning.members == robot):
-                return aligning.robots[k].T_own_other
+                return aligning.T_own_other[k]
         return {name: Pose(0.0, 0.0, 0.0)}
 
 
 class Exchange:
-    """The exchange among robots with equal mapping; indices are those of their beliefs."""
+    """The exchange among robots with equal mapping, or of the news of a team; indices are those of their beliefs.
+
+    Args:
+        members: team indices of the robots.
+        beliefs: what they exchange.
+        shares: which of them take part, bool (n,).
+        network, record, clock: see `MapExchange`.
+        kinds: kinds of the messages that ask, and of those that answer.
+    """
 
     def __init__(
-        self, team: MappedTeam, shares: np.ndarray, network: Network, record: ShareMaps, clock: Clock, number: int
+        self,
+        members: np.ndarray,
+        beliefs: Beliefs | Elevations | TeamNews,
+        shares: np.ndarray,
+        network: Network,
+        record: ShareMaps,
+        clock: Clock,
+        kinds: Sequence[str],
     ):
-        n = len(team.members)
-        self.beliefs, self.members, self.network, self.record, self.clock = (
-            team.beliefs,
-            team.members,
-            network,
-            record,
-            clock,
-        )
-        self.shares = shares
-        self._kinds = [kind + (f" {number + 1}" if number else "") for kind in (DIGEST, TILES)]
+        n = len(members)
+        self.beliefs: Any = beliefs
+        self.members, self.network, self.record, self.clock = members, network, record, clock
+        self.shares, self._kinds = shares, kinds
         self._claims = [network.claim(kind) for kind in self._kinds]
         self._row = np.full(len(network.mailboxes), -1)
-        self._row[team.members] = np.arange(n)
+        self._row[members] = np.arange(n)
         self._every = max(1, round(exact(record.every_s) / exact(clock.step_s)))
         self._patience_s = HEARD_S if record.policy != "every" else max(HEARD_S, 2.0 * record.every_s)
         self._heard_s = np.full((n, n), -np.inf)  # time at which row last heard column
@@ -244,9 +267,7 @@ class Exchange:
         ours = np.flatnonzero((receiver >= 0) & able[receiver])
         return receiver[ours], sender[ours], [payloads[k] for k in ours.tolist()], sent_s[ours]
 
-    def _send(
-        self, rows: np.ndarray, to: np.ndarray, kind: int, payloads: list[Digest] | list[MapUpdate], sizes: list[int]
-    ) -> None:
+    def _send(self, rows: np.ndarray, to: np.ndarray, kind: int, payloads: list[Any], sizes: list[int]) -> None:
         tos = np.where(to < 0, -1, self.members[to])
         self.network.send_many(self.members[rows], tos, np.array(sizes), self._kinds[kind], payloads)
 
