@@ -25,21 +25,25 @@ stop: {timeout_s: 3}
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def plain():
     return lambda **changes: Design.model_validate(PLAIN | changes)
 
 
 @pytest.fixture
 def in_this_process(monkeypatch):
-    """Has runs executed by the threads themselves, without a process of their own."""
+    return executed_here(monkeypatch)
+
+
+def executed_here(patch):
+    """Have runs executed by the threads themselves, without a process of their own; return the list of their ids."""
     executed = []
 
     def keep(planned, folder, limits, environment):
         executed.append(planned.run_id)
         return execute(planned, folder)
 
-    monkeypatch.setattr(run, "keep", keep)
+    patch.setattr(run, "keep", keep)
     return executed
 
 

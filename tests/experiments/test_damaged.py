@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 
 import polars as pl
 import pytest
+from tests.experiments.conftest import executed_here
 
 from covey.cli import main
 from covey.cli.exit_codes import BAD_INPUT, FAILED, REACHED
@@ -50,11 +52,22 @@ def format_99(path):
 DAMAGES = (cut, empty, zeros, a_list, deep, binary, another_shape, format_99)
 
 
+@pytest.fixture(scope="module")
+def finished(plain, tmp_path_factory):
+    """Return the folder of a finished study of four runs, and the ids of the runs in the order in which they ran."""
+    folder = tmp_path_factory.mktemp("finished") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        executed = executed_here(patch)
+        run_design(plain(), folder, jobs=1)
+    return folder, executed
+
+
 @pytest.fixture
-def study(plain, tmp_path, in_this_process):
-    """A finished study of four runs: its folder, and what it executed so far."""
-    run_design(plain(), tmp_path / "out", jobs=1)
-    return tmp_path / "out", in_this_process
+def study(finished, tmp_path, in_this_process):
+    """Return a copy of a finished study of four runs: its folder, and what it executed so far."""
+    folder, executed = finished
+    in_this_process.extend(executed)
+    return shutil.copytree(folder, tmp_path / "out"), in_this_process
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, os.remove])

@@ -57,13 +57,13 @@ def counting(tmp_path, monkeypatch):
 
 def test_globals_of_a_controller_do_not_reach_the_next_run_whatever_the_number_of_jobs(counting, tmp_path):
     compile_if_cold()
-    tables = [run_design(counting, tmp_path / f"out{jobs}", jobs=jobs) for jobs in (1, 2, 3)]
+    tables = [run_design(counting, tmp_path / f"out{jobs}", jobs=jobs) for jobs in (1, 2)]
     for results in tables:
         # a disc without limits of acceleration drives 0.1 m/s for 1 s; only the first count of each run makes that
         assert [run.series("distance_m")[-1, 0] for run in results.runs] == pytest.approx([0.1] * 6)
         assert {tuple(run.events["text"].drop_nulls().to_list()) for run in results.runs} == {("1 1",)}
     texts = [deterministic(results.table).write_csv() for results in tables]
-    assert texts[0] == texts[1] == texts[2]
+    assert texts[0] == texts[1]
 
 
 def test_what_a_file_registers_is_gone_with_its_run(counting, tmp_path):

@@ -4,10 +4,12 @@ import re
 import shlex
 import shutil
 import subprocess
+import warnings
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.experiments.conftest import executed_here
 
 from covey.errors import InvalidValueError
 from covey.experiments.analysis.analysis import all_of, comparisons, hidden, of_fleets, ranks, summary, together
@@ -37,18 +39,26 @@ def table_of(a, b, timeout=100.0):
     )
 
 
-@pytest.fixture
-def done(plain, tmp_path, in_this_process):
+def report_of(design, folder):
+    """Return a design that was run, its results and its report."""
+    with pytest.MonkeyPatch.context() as patch:
+        executed_here(patch)
+        results = run_design(design, folder, jobs=1)
+    return design, results, write_report(design, results)
+
+
+@pytest.fixture(scope="module")
+def done(plain, tmp_path_factory):
     design = plain(
         design="sizes & <signs>",
         parameters={"robots.scout.count": [1, 2, 2000]},
         metrics=["exploration_cost_m", "simulated_time_s"],
     )
-    return design, run_design(design, tmp_path, jobs=1)
+    return report_of(design, tmp_path_factory.mktemp("done"))
 
 
-def test_a_report_is_one_page_that_needs_nothing_else(done, tmp_path):
-    written = write_report(*done)
+def test_a_report_is_one_page_that_needs_nothing_else(done):
+    written = done[2]
     page = written.page.read_text(encoding="utf-8")
     assert not re.search(r'(?:src|href)="(?!data:|#|\.\./runs/)', page)  # pictures inside, links to the runs
     assert "sizes &amp; &lt;signs&gt;" in page
@@ -59,7 +69,7 @@ def test_a_report_is_one_page_that_needs_nothing_else(done, tmp_path):
 
 
 def test_failures_come_with_the_command_that_runs_them_alone(done):
-    page = write_report(*done).page.read_text(encoding="utf-8")
+    page = done[2].page.read_text(encoding="utf-8")
     failed = done[1].failures
     assert len(failed) == 2
     for row in failed:
@@ -68,7 +78,7 @@ def test_failures_come_with_the_command_that_runs_them_alone(done):
 
 
 def test_the_tables_of_a_report_are_latex_too(done):
-    text = write_report(*done).latex.read_text(encoding="utf-8")
+    text = done[2].latex.read_text(encoding="utf-8")
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") >= 3
     assert not re.search(r"(?<!\\)_", text)
 
@@ -166,7 +176,7 @@ def test_results_that_share_no_setting(plain, tmp_path, in_this_process):
         compare_results(one, other)
 
 
-def test_what_has_no_common_value_is_what_differs(plain, done, tmp_path):
+def test_what_has_no_common_value_is_what_differs(plain, done, tmp_path, in_this_process):
     other = run_design(plain(parameters={"robots.scout.count": [3]}), tmp_path / "other", jobs=1)
     (sheet,) = compare_results(done[1], other, ["exploration_cost_m"])
     row = dict(zip(sheet.head, sheet.rows[0], strict=True))
@@ -284,41 +294,41 @@ def test_smallest_and_largest_run_are_not_called_a_range_of_the_median():
 HOSTILE = [r"$\frac$", "=2+2", "a^2_{x} & 50 % ~#", "red \x1b[31m", "<b>bold</b>", "中文 ²"]
 
 
-@pytest.fixture
-def hostile(plain, tmp_path, in_this_process):
-    """Yield a design whose values bear names that each kind of reader might obey, and its results."""
+@pytest.fixture(scope="module")
+def hostile(plain, tmp_path_factory):
+    """Return a design whose values bear names that each kind of reader might obey, its results and its report."""
     values = [{"label": label, "value": 1.0 + k / 10} for k, label in enumerate(HOSTILE)]
     where = {"robots.scout.robot.max_speed_m_s": values, "robots.scout.count": [1, {"label": "small", "value": 2}]}
     design = plain(design="names", parameters=where, metrics=["exploration_time_s", "exploration_cost_m"])
-    return design, run_design(design, tmp_path, jobs=1)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")
+        return report_of(design, tmp_path_factory.mktemp("hostile"))
 
 
-@pytest.mark.filterwarnings("ignore:Glyph")
 def test_names_are_text_everywhere(hostile):
     from covey.experiments.analysis.summary import as_csv, as_text
 
-    written = write_report(*hostile)
+    _, results, written = hostile
     page = written.page.read_text(encoding="utf-8")
     assert "<b>bold" not in page
     assert "&lt;b&gt;bold" in page
-    for text in (page, written.latex.read_text(encoding="utf-8"), as_text(hostile[1]), as_csv(hostile[1])):
+    for text in (page, written.latex.read_text(encoding="utf-8"), as_text(results), as_csv(results)):
         assert "\x1b" not in text
         assert r"\x1b" in text or r"\textbackslash{}x1b" in text
-    assert ",'=2+2," in as_csv(hostile[1])
+    assert ",'=2+2," in as_csv(results)
     for path in written.figures:
         if path.suffix == ".svg":
             assert "\x1b" not in path.read_text(encoding="utf-8")
 
 
 def test_labelled_sizes_have_no_best_fleet(hostile):
-    design, results = hostile
+    design, results, _ = hostile
     assert of_fleets(results.table, Axes.of(design, results.table)) == []
 
 
-@pytest.mark.filterwarnings("ignore:Glyph")
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdfLaTeX (Debian: texlive-latex-recommended)")
 def test_the_tables_compile_and_fit_the_page(hostile):
-    out = write_report(*hostile).latex.parent
+    out = hostile[2].latex.parent
     packages = r"\usepackage{array,booktabs,graphicx}"
     text = rf"\documentclass{{article}}{packages}\begin{{document}}\input{{tables.tex}}\end{{document}}"
     (out / "paper.tex").write_text(text, encoding="utf-8")
