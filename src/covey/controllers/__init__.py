@@ -34,6 +34,7 @@ from covey.controllers.patrolling.heuristic_conscientious_reactive import heuris
 from covey.controllers.patrolling.meeting_patrol import meeting_patrol
 from covey.controllers.patrolling.min_max_reactive import min_max_reactive
 from covey.controllers.patrolling.partitioned_patrol import partitioned_patrol
+from covey.controllers.rescue.rescue_leader import rescue_leader
 from covey.controllers.terrain.aerial_scout import AerialScout
 from covey.controllers.terrain.terrain_team import TerrainTeam
 from covey.onboard.controller import controller, controllers
@@ -71,6 +72,7 @@ __all__ = [
     "partitioned_coverage",
     "partitioned_patrol",
     "random_ballistic_walk",
+    "rescue_leader",
     "rrt_frontier",
     "spanning_tree_coverage",
     "ssb",

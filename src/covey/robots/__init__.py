@@ -9,6 +9,7 @@ from covey.robots.catalogue import (
     tracked,
     turtlebot3_burger,
     turtlebot3_waffle,
+    turtlebot3_waffle_pi,
 )
 from covey.robots.model import RobotModel
 
@@ -22,4 +23,5 @@ __all__ = [
     "tracked",
     "turtlebot3_burger",
     "turtlebot3_waffle",
+    "turtlebot3_waffle_pi",
 ]

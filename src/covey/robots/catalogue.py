@@ -5,7 +5,7 @@ from covey.registry import Registry
 from covey.robots.chassis import Caster, Control, FlyingChassis, Wheel, WheeledChassis, skid_width_factor, track_wheels
 from covey.robots.model import Kinematics, RobotModel
 from covey.sensors.bumper import Bumper
-from covey.sensors.catalogue import look_down, maes_360, sick_lms500, turtlebot3_lds
+from covey.sensors.catalogue import look_down, maes_360, sick_lms500, turtlebot3_lds, waffle_pi_camera
 from covey.sensors.lidar import Lidar
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import GmappingNoise, Odometry
@@ -109,7 +109,7 @@ def turtlebot3_burger() -> RobotModel:
 
 @robots.register("turtlebot3_waffle")
 def turtlebot3_waffle() -> RobotModel:
-    """Return the TurtleBot3 Waffle Pi.
+    """Return the TurtleBot3 Waffle Pi, without its camera.
 
     Speeds 0.26 m/s and 1.82 rad/s: turtlebot3_teleop. Wheel separation 0.287 m, acceleration 1.0 m/s2:
     turtlebot3_simulations. Wheel speed: what 1.82 rad/s on the spot asks for, 1.82 x 0.1435 m/s. Turn acceleration
@@ -138,6 +138,14 @@ def turtlebot3_waffle() -> RobotModel:
             max_torque_n_m=1.0,
         ),
     )
+
+
+@robots.register("turtlebot3_waffle_pi")
+def turtlebot3_waffle_pi() -> RobotModel:
+    """Return the TurtleBot3 Waffle Pi with its camera, which reads the markers of targets."""
+    waffle = turtlebot3_waffle()
+    sensors = (*waffle.sensors, waffle_pi_camera())
+    return waffle.model_copy(update={"name": "turtlebot3_waffle_pi", "sensors": sensors})
 
 
 @robots.register("maes")

@@ -44,6 +44,7 @@ async def explore(
     refused: Blacklist | None = None,
     each_step: EachStep | None = None,
     unreachable: Callable[[Robot, Goal], None] | None = None,
+    first: Callable[[Robot], Errand | None] | None = None,
 ) -> None:
     """Explore until the robot's own map holds no frontier that it can reach.
 
@@ -69,13 +70,15 @@ async def explore(
         each_step: called at every step with the robot and its goal (None if it has none), to talk to the others.
             If it returns true, the strategy chooses again at once.
         unreachable: called with the robot and a goal that it could not reach.
+        first: called before each choice; returns an errand that comes first, or None.
     """
     tell: EachStep = each_step or _silent
     refused = Blacklist(tolerance_m=1.0) if refused is None else refused
     progress = ProgressTimer(0.3, stall_s)
     in_vain, known = 0, -1
     while in_vain < _PATIENCE:
-        goal = await _next_goal(robot, choose, definition, min_cells, refused)
+        goal = first(robot) if first is not None else None
+        goal = goal or await _next_goal(robot, choose, definition, min_cells, refused)
         if isinstance(goal, Errand):
             await _run(robot, goal, replan_s, tell)
             progress.restart(robot.time, *robot.pose[:2])
@@ -111,8 +114,11 @@ async def _run(robot: Robot, errand: Errand, for_s: float, tell: EachStep) -> No
     def over(robot: Robot) -> bool:
         return bool(tell(robot, errand.place)) or robot.time >= end - 1e-9
 
-    if errand.place is None or not await robot.goto(errand.place, tolerance_m=0.3, until=over):
-        await robot.sleep(max(end - robot.time, 0.0), until=over)
+    if errand.place is not None:
+        outcome = await robot.goto(errand.place, tolerance_m=0.3, until=over)
+        if outcome or (outcome.state == "cancelled" and robot.time < end - 1e-9):
+            return
+    await robot.sleep(max(end - robot.time, 0.0), until=over)
 
 
 async def _next_goal(robot: Robot, choose: Choose, definition: str, min_cells: int, refused: Blacklist) -> Choice:

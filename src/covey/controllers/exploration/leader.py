@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ async def leader(
         G. F. Kleiven: DAT160 Semester Project Report. Western Norway University of Applied Sciences, 2021; the program
         DAT160SemesterProject (multi_robot_challenge/scripts/leader.py, robot.py).
     """
-    state = _LeaderState(robot.name, leader, Teammates(forget_s=forget_s), min_distance_m, spin_every)
+    state = LeaderState(robot.name, leader, Teammates(forget_s=forget_s), min_distance_m, spin_every)
 
     async def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Choice:
         if state.due_to_spin():
@@ -88,7 +89,7 @@ async def leader(
 
 
 @dataclass
-class _LeaderState:
+class LeaderState:
     """The state of a robot that leads, or is led."""
 
     name: str
@@ -104,13 +105,18 @@ class _LeaderState:
         heard = [self.name, *self.team.others(robot)]
         return self.appointed if self.appointed in heard else min(heard)
 
-    def step(self, robot: Robot, goal: Goal | None) -> None:
-        """Report where the robot is, record unreachable goals, and answer questions."""
-        self.team.step(robot, goal=goal)
+    def facts(self) -> dict[str, Any]:
+        """Return what the robot tells the others besides its pose and goal."""
+        return {}
+
+    def step(self, robot: Robot, goal: Goal | None) -> bool:
+        """Report where the robot is, record unreachable goals, and answer questions; false: nothing interrupts it."""
+        self.team.step(robot, goal=goal, **self.facts())
         for message in robot.messages("unreachable"):
             self.refused.add(message.payload)
         for message in robot.messages("request"):
             robot.send(self.target(robot, message.payload), to=message.sender, kind="target")
+        return False
 
     def report(self, robot: Robot, goal: Goal) -> None:
         """Tell all robots that a goal cannot be reached."""

@@ -1,0 +1,161 @@
+"""Rescue with a leader: one robot assigns frontiers, all report what they see, and two meet at a big fire."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from covey.controllers.exploration.frontier_loop import Choice, Errand, Goal, explore
+from covey.controllers.exploration.leader import LeaderState
+from covey.controllers.exploration.nearest_frontier import choose_nearest
+from covey.controllers.rescue.lookout import Lookout
+from covey.controllers.rescue.meeting import Meetings
+from covey.controllers.teammates import Teammates
+from covey.mapping.occupancy.frontiers import Frontiers
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.robots.parameters import Count, MetresOrNone, Seconds, Share
+
+_IDLE_S = 5.0
+_THERE_M = 0.35
+
+
+@controller(
+    "rescue_leader",
+    sees=("pose", "map", "shared_map", "radio", "shared_frame", "report", "tag_camera"),
+    needs=("map",),
+)
+async def rescue_leader(
+    robot: Robot,
+    *,
+    leader: str = "",
+    min_distance_m: MetresOrNone = 1.0,
+    kick_off_m: MetresOrNone = 2.5,
+    spin_every: Count = 4,
+    answer_s: Seconds = 1.0,
+    forget_s: Seconds = 10.0,
+    targets: Count = 5,
+    report_at: Share = 0.99,
+    meet: Count = 2,
+    patience_s: Seconds = 120.0,
+) -> None:
+    """Explore as `leader` does, report the targets that the camera happens to see, and meet at big fires.
+
+    A robot that has found a big fire calls the nearest mate that it hears. The mate saves its place, drives to the
+    fire, and returns to the saved place when they have met; then both go on. All robots keep one list of finds. They
+    do not search what the camera has not seen: only the turns all around look aside. It ends when it can reach no
+    frontier, all robots that it hears say the same, and no meeting is open.
+
+    Args:
+        robot: a robot with a map; without a tag camera it only explores and meets.
+        leader, min_distance_m, kick_off_m, spin_every, answer_s, forget_s: see `leader`.
+        targets: expected number of targets.
+        report_at: least probability that a target exists for its report.
+        meet: number of robots that meet at a ``big_fire``; 0: none.
+        patience_s: time after which a robot gives a meeting up [s].
+
+    References:
+        G. F. Kleiven: DAT160 Semester Project Report. Western Norway University of Applied Sciences, 2021; the meeting
+        and the list are its future work.
+    """
+    team = Teammates(forget_s=forget_s)
+    state = _Rescuer(robot, leader, team, min_distance_m, spin_every, targets, report_at, meet, patience_s)
+
+    async def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Choice:
+        if state.due_to_spin():
+            await turn_round()
+        target = None
+        if (ask := state.leads(robot)) != robot.name:
+            robot.messages("target")  # discard answers that came too late
+            robot.send((float(robot.pose[0]), float(robot.pose[1])), to=ask, kind="request")
+            answer = await robot.receive("target", timeout_s=answer_s)
+            target = answer and answer.payload
+            if target is not None and state.makes_sense(robot, target, frontiers.cells[allowed]):
+                return target
+        own = state.target(robot, robot.pose[:2], frontiers.cells[allowed])
+        return own or choose_nearest(robot, frontiers, allowed)
+
+    async def turn_round() -> None:
+        await robot.turn(math.tau, until=lambda robot: state.step(robot, None))
+
+    await robot.forward(kick_off_m, until=lambda robot: state.step(robot, None))
+    if spin_every > 0:
+        await turn_round()
+    while True:
+        state.explored = False
+        await explore(
+            robot,
+            choose,
+            definition="explore",
+            min_cells=1,
+            replan_s=math.inf,
+            near_m=math.inf,
+            each_step=state.step,
+            unreachable=state.report,
+            first=state.errand,
+        )
+        state.explored = True
+        while state.errand(robot) is None:
+            if state.is_done(robot):
+                return
+            await robot.sleep(_IDLE_S, until=lambda robot: state.step(robot, None))
+
+
+class _Rescuer(LeaderState):
+    """The state of a robot that leads, or is led, and rescues.
+
+    Attributes:
+        explored: whether it can reach no frontier.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        leader: str,
+        team: Teammates,
+        min_distance_m: float,
+        spin_every: int,
+        targets: int,
+        report_at: float,
+        meet: int,
+        patience_s: float,
+    ):
+        super().__init__(robot.name, leader, team, min_distance_m, spin_every)
+        self.lookout = Lookout(robot, targets, report_at)
+        self.meetings = Meetings({"big_fire": meet}, patience_s)
+        self.explored = False
+        self._saved: Goal | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return what it tells the others: finds, meetings, and whether it has explored everything."""
+        return {"found": self.lookout.told, "explored": self.explored, **self.meetings.facts}
+
+    def step(self, robot: Robot, goal: Goal | None) -> bool:
+        """Look, report, talk; return whether there is another errand."""
+        mates = self.team.others(robot)
+        before = self._saved
+        self.lookout.step(robot, mates)
+        was_at = self.meetings.at
+        changed = self.meetings.step(robot, self.lookout.found, mates)
+        for identity in self.meetings.open(self.lookout.found):
+            if self.lookout.own(identity) or self.explored:
+                changed |= self.meetings.call(robot, identity, self.lookout.found, mates)
+        x, y, _ = robot.pose
+        if self.meetings.at is not None and was_at is None:
+            self._saved = self._saved or (x, y)
+        elif self._saved and self.meetings.at is None and math.dist(self._saved, (x, y)) < 0.5:
+            self._saved = None
+        super().step(robot, goal)
+        return changed or before != self._saved
+
+    def errand(self, robot: Robot) -> Errand | None:
+        """Return where a meeting, or the saved place after it, sends the robot; None if it may explore."""
+        place = self._saved if self.meetings.at is None else self.meetings.place
+        if self.meetings.at is not None and (place is None or math.dist(place, robot.pose[:2]) < _THERE_M):
+            return Errand()  # it waits for the others
+        return None if place is None else Errand(place)
+
+    def is_done(self, robot: Robot) -> bool:
+        """Return whether nobody that it hears has anything left to do."""
+        mates = self.team.others(robot).values()
+        return all(mate.facts.get("explored") for mate in mates) and not self.meetings.open(self.lookout.found)

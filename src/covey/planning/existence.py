@@ -1,0 +1,125 @@
+"""Whether a target that a sensor has detected exists: a Bayesian filter over detections and non-detections."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+Point = tuple[float, float]
+
+_LEAST_GATE_M = 0.3
+_MOST_STEP = 5.0  # largest evidence of one sample, ln odds: samples are not quite independent
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A target that may exist.
+
+    Attributes:
+        identity, kind: what the sensor says that it is.
+        x, y: estimate of its place [m]: the mean of the detections, weighted by their inverse variances.
+        weight: sum of these inverse variances [1/m²].
+        log_odds: natural logarithm of P(exists) / P(does not).
+        detections: number of detections.
+        seen_from: directions from it to the sensor when it was detected [rad], and the largest distance [m].
+        reach_m: the largest distance at which it was detected [m].
+    """
+
+    identity: int
+    kind: str
+    x: float
+    y: float
+    weight: float
+    log_odds: float
+    detections: int = 1
+    seen_from: list[float] = field(default_factory=list)
+    reach_m: float = 0.0
+
+    @property
+    def probability(self) -> float:
+        """P(exists)."""
+        return 1.0 / (1.0 + math.exp(-max(min(self.log_odds, 700.0), -700.0)))
+
+    @property
+    def sigma_m(self) -> float:
+        """Standard deviation of x and of y [m], from the noise of the detections."""
+        return self.weight**-0.5
+
+
+class Existence:
+    """The candidates, and the evidence for each.
+
+    A detection at a new place makes a candidate with the odds K : F, where K is the number of targets and F the number
+    of false alarms that are expected in all. Each later sample multiplies the odds by its likelihood ratio: of a
+    detection near the candidate, chance x density of the measured place / density of false alarms; of a sample that
+    should have detected it and did not, 1 - chance.
+
+    Args:
+        targets: expected number of targets, K.
+        false_alarms: expected number of false alarms in the whole mission, F.
+
+    References:
+        S. Thrun, W. Burgard, D. Fox: Probabilistic robotics. 2005, 4.1 and 9.2 (binary Bayes filter in log odds).
+        D. Musicki, R. Evans, S. Stankovic: Integrated probabilistic data association. IEEE Transactions on Automatic
+        Control 39(6), 1994 (existence from detections and misses).
+    """
+
+    def __init__(self, targets: float, false_alarms: float):
+        self.candidates: list[Candidate] = []
+        self._prior = math.log(targets / max(false_alarms, 1e-6))
+
+    def detect(
+        self, identity: int, kind: str, place: Point, sigma_m: float, chance: float, false_density: float
+    ) -> Candidate:
+        """Process a detection, and return its candidate.
+
+        Args:
+            identity, kind: what was detected.
+            place: its measured x, y [m].
+            sigma_m: standard deviation of each of these [m], with that of the sensor's own place.
+            chance: probability that the sensor detects a target there in one sample.
+            false_density: false alarms of this identity per sample and area [1/m²].
+        """
+        found = self._near(identity, place, sigma_m)
+        weight = sigma_m**-2
+        if found is None:
+            found = Candidate(identity, kind, *place, weight, self._prior)
+            self.candidates.append(found)
+            return found
+        variance = sigma_m**2 + 1.0 / found.weight
+        off = (place[0] - found.x) ** 2 + (place[1] - found.y) ** 2
+        density = math.exp(-0.5 * off / variance) / (2.0 * math.pi * variance)
+        ratio = chance * density / max(false_density, 1e-12)
+        found.log_odds += min(math.log(max(ratio, 1.0)), _MOST_STEP)
+        share = weight / (found.weight + weight)
+        found.x += share * (place[0] - found.x)
+        found.y += share * (place[1] - found.y)
+        found.weight += weight
+        found.detections += 1
+        return found
+
+    def miss(self, candidate: Candidate, chance: float) -> None:
+        """Process a sample that detects a candidate with a chance, if it exists, and did not."""
+        candidate.log_odds += max(math.log1p(-min(chance, 0.999)), -_MOST_STEP)
+
+    def forget(self, identity: int | None = None, below: float = 0.0) -> None:
+        """Forget the candidates with an identity (None: any) whose probability is at most ``below``; 0: all of them."""
+        self.candidates = [
+            c for c in self.candidates if not (identity in (None, c.identity) and (not below or c.probability <= below))
+        ]
+
+    def worth(self, at_least: float, sigma_m: float, detections: int = 2) -> Iterable[Candidate]:
+        """Yield the candidates that exist with a probability, and whose place is known well enough."""
+        for candidate in self.candidates:
+            sure = candidate.probability >= at_least and candidate.detections >= detections
+            if sure and candidate.sigma_m <= sigma_m:
+                yield candidate
+
+    def _near(self, identity: int, place: Point, sigma_m: float) -> Candidate | None:
+        best, least = None, math.inf
+        for candidate in self.candidates:
+            if candidate.identity == identity:
+                away = math.hypot(candidate.x - place[0], candidate.y - place[1])
+                gate = max(3.0 * math.hypot(sigma_m, candidate.sigma_m), _LEAST_GATE_M)
+                if away <= gate and away < least:
+                    best, least = candidate, away
+        return best

@@ -1,0 +1,59 @@
+"""Orders of goals for expected-time search: by hand, against all orders, and what cannot be reached."""
+
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+
+from covey.planning.search_order import expected_cost, search_order
+
+
+def places(rng, n, k):
+    """Random robots and goals in a square, and their distances."""
+    robots, goals = rng.uniform(0, 10, (n, 2)), rng.uniform(0, 10, (k, 2))
+    start = np.hypot(*(robots[:, None] - goals[None]).transpose(2, 0, 1))
+    return start, np.hypot(*(goals[:, None] - goals[None]).transpose(2, 0, 1)), rng.uniform(0.1, 5, k)
+
+
+def best(start, between, weight, dwell):
+    """The least cost over all orders and all ways to share the goals."""
+    n, k = start.shape
+    least = np.inf
+    for order in permutations(range(k)):
+        for cuts in np.ndindex(*(k + 1,) * (n - 1)):
+            ends = [0, *sorted(cuts), k]
+            parts = [list(order[a:b]) for a, b in pairwise(ends)]
+            least = min(least, expected_cost(parts, start, between, weight, dwell))
+    return least
+
+
+def test_the_cost_is_the_sum_of_weight_and_arrival():
+    start, between = np.array([[2.0, 5.0]]), np.array([[0.0, 4.0], [4.0, 0.0]])
+    # Goal 0 at 2 + 1, goal 1 at 3 + 4 + 1.
+    assert expected_cost([[0, 1]], start, between, np.array([10.0, 1.0]), 1.0) == 10 * 3 + 8
+
+
+def test_a_heavy_goal_farther_away_may_come_first():
+    start, between = np.array([[1.0, 3.0]]), np.array([[0.0, 4.0], [4.0, 0.0]])
+    assert search_order(start, between, np.array([1.0, 1.0])) == [[0, 1]]  # 1 + 5 against 3 + 7
+    assert search_order(start, between, np.array([1.0, 9.0])) == [[1, 0]]  # 27 + 7 against 1 + 45
+
+
+@pytest.mark.parametrize("robots", [1, 2])
+def test_orders_are_nearly_the_best_of_all(robots):
+    rng = np.random.default_rng(4)
+    ratios = []
+    for _ in range(15):
+        start, between, weight = places(rng, robots, 5)
+        orders = search_order(start, between, weight, 0.5)
+        assert sorted(goal for own in orders for goal in own) == list(range(5))
+        ratios.append(expected_cost(orders, start, between, weight, 0.5) / best(start, between, weight, 0.5))
+    assert min(ratios) >= 1 - 1e-9
+    assert np.mean(ratios) < 1.02
+    assert max(ratios) < 1.15
+
+
+def test_what_nobody_can_reach_is_left_out_and_what_one_can_is_given_to_that_one():
+    start = np.array([[1.0, np.inf, np.inf], [np.inf, 2.0, np.inf]])
+    assert search_order(start, np.ones((3, 3)), np.ones(3)) == [[0], [1]]
+    assert search_order(np.empty((1, 0)), np.empty((0, 0)), np.empty(0)) == [[]]
