@@ -119,6 +119,7 @@ class Robot:
         self.controller_view: Any = self
         self.pose = home
         self._covariance: Sequence[float] = ()
+        self._odometry: Sequence[float] = ()
         self.time = 0.0
         self._places: dict[str, int] = {name: place for place, name in enumerate(sensors)}
         self._seen: tuple[Any, ...] = (None,) * len(self._places)
@@ -159,6 +160,14 @@ class Robot:
     def pose_covariance(self) -> np.ndarray:
         """The covariance of ``pose``: of x, y [m] and heading [rad], float64 (3, 3); NaN where it is not known."""
         return np.array(self._covariance if len(self._covariance) else [math.nan] * 9).reshape(3, 3)
+
+    @property
+    def odometry_pose(self) -> Pose | None:
+        """Its pose by dead reckoning from its start: it drifts, but never jumps; ``pose`` does when SLAM corrects it.
+
+        It is its pose in the odom frame of ROS REP 105. None if its localization uses no odometry.
+        """
+        return Pose(*self._odometry) if self._odometry else None
 
     @property
     def readings(self) -> dict[str, Any]:
@@ -527,6 +536,7 @@ class Robot:
             None if lidar is None else seen[lidar],
             None if neighbours is None else seen[neighbours],
             self.time,
+            self._odometry or None,
         )
 
     def _move(self) -> None:

@@ -79,7 +79,7 @@ class Navigator:
     def turn(self, angle_rad: float) -> None:
         """Turn on the spot by an angle [rad], counter-clockwise positive; it may be more than a full turn."""
         self._begin("turn")
-        self._angle, self._last_heading = float(angle_rad), None
+        self._angle, self._last_heading, self._heading = float(angle_rad), None, None
 
     def stop(self) -> None:
         """Give up the present goal and stand still."""
@@ -117,7 +117,9 @@ class Navigator:
 
     # One step
 
-    def command(self, pose: Any, twist: Any, belief: Any, lidar: Any, neighbours: Any, time_s: float) -> Step:
+    def command(
+        self, pose: Any, twist: Any, belief: Any, lidar: Any, neighbours: Any, time_s: float, odometry: Any = None
+    ) -> Step:
         """Return the body twist (vx, vy [m/s], omega [rad/s]) for the next control period, and the state.
 
         Args:
@@ -127,6 +129,7 @@ class Navigator:
             lidar: the newest lidar reading, or None.
             neighbours: the newest neighbour reading, or None.
             time_s: simulated time [s], increasing from call to call.
+            odometry: a pose that never jumps, in any frame: `forward` and `turn` measure by it; None: by ``pose``.
         """
         x, y, heading = pose = tuple(pose)
         elapsed_s = self.limits.period if self._time is None else time_s - self._time
@@ -140,10 +143,12 @@ class Navigator:
             self._fresh = False
             self.progress.restart(time_s, x, y)
         if self._mode == "turn":
+            if odometry is not None and self._heading is None:  # to a heading of the map, the pose counts
+                heading = odometry[2]
             return self._turn_step(heading, twist[2], time_s)
         self.view.update(lidar, belief, pose, twist, elapsed_s, self.robots.tracks)
         if self._mode == "line":
-            return self._line_step(pose, twist, time_s)
+            return self._line_step(pose, odometry or pose, twist, time_s)
         return self._goto_step(pose, twist, belief, time_s)
 
     def _turn_step(self, heading: float, w: float, time_s: float) -> Step:
@@ -157,10 +162,10 @@ class Navigator:
             return self._finish("stuck")
         return (0.0, 0.0, self.follower.turn(self._angle, w)), "driving"
 
-    def _line_step(self, pose: Any, twist: Any, time_s: float) -> Step:
-        x, y, heading = pose
+    def _line_step(self, pose: Any, odometry: Any, twist: Any, time_s: float) -> Step:
+        x, y, heading = odometry
         if self._origin is None:
-            self._origin = pose
+            self._origin = odometry
         ox, oy, along = self._origin
         dx, dy = x - ox, y - oy
         left = self._distance - (dx * math.cos(along) + dy * math.sin(along))

@@ -126,6 +126,7 @@ class Onboard:
             _,
             robot._covariance,
             answers,
+            robot._odometry,
         ) = shown
         if answers:
             robot._hear_answers(answers)

@@ -48,6 +48,7 @@ class StepInput(NamedTuple):
         received: what it has received; None for nothing.
         covariance: of the estimated pose, nine numbers, row by row; empty: not known.
         answers: number of each of its reports that was answered, and the answer, see `Robot.report`.
+        odometry: x, y [m], heading [rad] by dead reckoning, see `Robot.odometry_pose`; empty: there is none.
     """
 
     time_s: float
@@ -60,6 +61,7 @@ class StepInput(NamedTuple):
     received: TeamUpdate | None = None
     covariance: Sequence[float] = ()
     answers: Sequence[tuple[int, str]] = ()
+    odometry: Sequence[float] = ()
 
     def come(self, place: int) -> tuple[Any, ...]:
         """Return the readings of a sensor, given its index, since the last step, oldest first."""

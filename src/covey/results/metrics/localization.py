@@ -168,7 +168,8 @@ def _nees(run: "Run") -> tuple[np.ndarray, np.ndarray] | None:
     covariance = np.stack((xx, xy, xh, xy, yy, yh, xh, yh, hh), axis=-1).reshape(-1, 3, 3)
     posed = run.steps[np.isfinite(run.series("x_m")[:, 0])]
     at = np.minimum(np.searchsorted(posed, steps), len(posed) - 1)
-    good = (posed[at] == steps) & (np.nan_to_num(np.linalg.det(covariance)) > 0.0)
+    good = (posed[at] == steps) & np.isfinite(covariance).all(axis=(1, 2))
+    good[good] = np.linalg.det(covariance[good]) > 0.0
     row = np.array([run.names.index(name) for name in robots])
     at, row = at[good], row[good]
     return steps[good], nees(run.estimates[at, row], run.poses[at, row], covariance[good])

@@ -253,7 +253,7 @@ class Deciding:
         poses, spreads = map(_pose, self._poses(members)), self.localization.covariances(members)
         answers = [tuple(self.answers.get(i, ())) for i in members] if self.answers else repeat(())
         columns = repeat(time_s), poses, touches, newest, repeat(times), older, near, repeat(None), spreads, answers
-        return list(map(_input, zip(*columns, strict=False)))
+        return list(map(_input, zip(*columns, self.localization.odometry_poses(members), strict=False)))
 
     def _newest(self, group: Group, members: range) -> tuple[Iterable[tuple[Any, ...]], Iterable[tuple[Any, ...]]]:
         """Return the newest readings of each robot of a group, and the older ones of this step, all by bank.

@@ -2,8 +2,9 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ class LocalizationAndMapping:
         scan_s: processor time of the localizer for each scan, for one robot [s].
         teams: the robots that map, by equal mapping records.
         belief_of: the belief of each robot that maps, by team index.
+        odometry: poses by dead reckoning from the true start, shape (n, 3); NaN where localization uses no odometry.
         carried: the estimates at the end of the last step, shape (n, 3).
         jumps: offset of the estimate of a robot whose localization has jumped, in the world frame.
         frames: poses of the robots' frames, shape (n, 3): their start poses; None: the world frame.
@@ -85,6 +87,7 @@ class LocalizationAndMapping:
         self.covariance = np.zeros((len(self.pose), 3, 3))
         self.revision = np.zeros(len(self.pose), np.int64)
         self.carried = self.pose.copy()
+        self.odometry = np.full_like(self.pose, np.nan)
         self.jumps: Mapping[int, Pose] = {}
         self.frames = state.pose.copy() if own_frames else None
         self._localizers: list[_Localized] = []
@@ -216,6 +219,8 @@ class LocalizationAndMapping:
             motions = [sample.readings.motion[group.odometry_rows] for sample in samples]
             scan = None if group.lidar is None else self._scan(group)
             sensed = Sensed(self.clock.step, self.state.pose[part].copy(), motions, scan, self.clock.time_s)
+            if group.odometry is not None:
+                self._reckon(part, motions)
             begun = time.thread_time()
             estimate = group.localizer.update(sensed)
             if scan is not None:
@@ -224,6 +229,22 @@ class LocalizationAndMapping:
         self._correct()
         for robot, jump in self.jumps.items():
             self.pose[robot] = jump @ self.pose[robot]
+
+    def _reckon(self, part: slice, motions: Sequence[np.ndarray]) -> None:
+        """Add samples of the odometry, each (m, 3), to the poses by dead reckoning; not those of the first step."""
+        at = self.odometry[part]
+        if np.isnan(at).any():
+            at, motions = self.state.pose[part], ()
+        for motion in motions:
+            at = compose(at, motion)
+        self.odometry[part] = at
+
+    def odometry_poses(self, robots: range) -> Iterable[Sequence[float]]:
+        """Return the poses of the robots of a group by dead reckoning, in their frames; empty if there are none."""
+        part = slice(robots.start, robots.stop)
+        if np.isnan(self.odometry[robots.start, 0]):
+            return repeat(())
+        return map(tuple, self.in_own_frames(part, self.odometry[part]).tolist())
 
     def _keeping(self, group: "_Localized") -> Iterator[tuple[int, "_Kept"]]:
         """Return what is kept of the scans of robots whose maps follow corrections, by team index."""

@@ -1,5 +1,6 @@
 """Uncertainty: what robots that estimate their poses hold of their errors, for the table ``localization.parquet``."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ SCHEMA = pa.schema(
 class Uncertainty:
     """Samples the covariances and the revisions of the estimates; nothing if all robots know their true poses."""
 
-    def __init__(self, localization: LocalizationAndMapping, names: tuple[str, ...], recorder: Recorder):
+    def __init__(self, localization: LocalizationAndMapping, names: Sequence[str], recorder: Recorder):
         self._of, self._recorder = localization, recorder
         self._names = [names[i] for i in localization.estimating]
         self._blocks: list[tuple[int, float, np.ndarray, np.ndarray]] = []
