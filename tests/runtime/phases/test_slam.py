@@ -80,11 +80,6 @@ def test_the_same_seed_gives_the_same_bytes(localization):
     assert end() == end()
 
 
-def test_maps_in_processes_of_their_own_cannot_follow_yet():
-    with pytest.raises(InvalidValueError, match="controllers: processes"):
-        ring(Slam(), execution={"controllers": "processes"})
-
-
 @pytest.mark.parametrize("localization", [Slam(), Particles()])
 def test_slam_needs_odometry_and_a_lidar(localization):
     blind = covey.robots.pioneer3dx().model_copy(update={"sensors": (OdometrySensor(),)})
