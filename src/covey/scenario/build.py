@@ -241,7 +241,7 @@ def set_up(scenario: "Scenario") -> SetUp:
         taken = np.vstack((taken, np.column_stack((placed[:, :2], radii))))
     if problems:
         raise ScenarioError(problems)
-    targets, found = try_to_lay(scenario.targets, world, taken, taken[:, 2], scenario.seed)
+    targets, found = try_to_lay(_targets(scenario), world, taken, taken[:, 2], scenario.seed)
     if found:
         lines = [scenario.document.problem(f"targets[{i}]: {message}", ("targets", i)) for i, message in found]
         raise ScenarioError(lines)
@@ -267,11 +267,16 @@ def _same_world(scenario: "Scenario") -> World:
     return scenario.world.build(scenario.folder, scenario.seed)
 
 
+def _targets(scenario: "Scenario") -> tuple[Any, ...]:
+    """Return the declared targets, or else those that belong to the world."""
+    return scenario.targets or getattr(scenario.world, "targets", ())
+
+
 def _damaged(scenario: "Scenario", world: World) -> World:
     """Return the world of a scenario after its damage, which spares targets at given places."""
     if scenario.damage is None:
         return world
-    spare = tuple((*record.at, _SPARED_M) for record in scenario.targets if isinstance(record, PlacedTarget))
+    spare = tuple((*record.at, _SPARED_M) for record in _targets(scenario) if isinstance(record, PlacedTarget))
     return _same_damage(world, scenario.damage, scenario.seed, spare)
 
 

@@ -147,7 +147,9 @@ class Scenario(FromFile):
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots share no maps.")
     tags: Tags = Field(default=Tags(), description="Tags that robots leave for others to read.")
     targets: tuple[AnyTarget, ...] = Field(
-        default=(), description="What the team searches for: targets at given places, and drawn ones."
+        default=(),
+        description="What the team searches for: targets at given places, and drawn ones; empty: those of a named "
+        "world, such as rescue_1.",
     )
     mission: Annotated[SerializeAsAny[Mission], BeforeValidator(_mission, json_schema_input_type=str | dict)] = Field(
         default=Exploration(),

@@ -9,7 +9,7 @@ from covey.world.records.damage import Damage
 from covey.world.visibility.explorable import reachable
 from covey.world.world import FREE, UNKNOWN, WALL, World
 
-BODY, STARTS = 0.25, np.array([[0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
+BODY, STARTS = 0.3, np.array([[0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
 FIVE = [{"draw": "victim", "count": 2}, {"draw": "small_fire", "count": 2}, {"draw": "big_fire"}]
 NOTHING = {"walls_gone": 0, "blocked": 0, "rubble": 0, "furniture": 0}
 
@@ -55,7 +55,7 @@ def test_it_can_be_laid_over_other_worlds(kind):
 
 
 def ways_through(world):
-    """Return the number of ways through the middle wall for a disc of 0.25 m."""
+    """Return the number of ways through the middle wall for a disc of 0.3 m."""
     column = world.grid.to_cells([(0.0, 0.0)])[0, 1]
     return ndimage.label(world.free[:, column] & (world.clearance[:, column] >= BODY))[1]
 

@@ -50,7 +50,7 @@ def damaged(
     rubble: int = 8,
     rubble_m: tuple[float, float] = (0.3, 1.0),
     furniture: int = 4,
-    body_m: float = 0.25,
+    body_m: float = 0.3,
     spare_m: Sequence[Disc] = ((0.0, 0.0, 2.0),),
     seed: int = 0,
 ) -> World:

@@ -23,7 +23,7 @@ class Damage(Record):
     rubble_m: tuple[Metres, Metres] = Field((0.3, 1.0), description="Smallest and largest width of a heap [m].")
     furniture: _Count = Field(default=4, description="Pieces that stand elsewhere than in the plan.")
     body_m: Metres = Field(
-        default=0.25, description="A disc of this radius [m] still gets everywhere where it has room."
+        default=0.3, description="A disc of this radius [m] still gets everywhere where it has room."
     )
     spare_m: tuple[Disc, ...] = Field(
         ((0.0, 0.0, 2.0),), description="Discs x, y, radius [m] without damage, such as where robots start."

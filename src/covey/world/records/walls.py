@@ -17,6 +17,7 @@ from covey.world.records.generated import (
     GeneratedRooms,
     GeneratedRubble,
 )
+from covey.world.records.named import NamedWorld
 from covey.world.records.quantities import Metres, Resolution, WallHeight, WallMaterial
 from covey.world.world import Border, World
 
@@ -119,14 +120,14 @@ class WorkspaceWorld(Record):
 
 KINDS = (
     "{terrain: loop, cross, zigzag or maze}, {file: …}, {empty_m: [w, h]}, {workspace_m: […]}, "
-    "{generate: maze, office, cave, building, rooms, rubble or rescue}"
+    "{generate: maze, office, cave, building, rooms, rubble or rescue}, {named: rescue_1 to rescue_5}"
 )
 
 
 def kind_of_walls(value: Any) -> str | None:
     """Return the tag of a world by its distinguishing key."""
     keys = given(value)
-    for key in ("terrain", "file", "empty_m", "workspace_m"):
+    for key in ("terrain", "file", "empty_m", "workspace_m", "named"):
         if key in keys:
             return key
     name = keys.get("generate")
@@ -138,6 +139,7 @@ AnyWalls = (
     | Annotated[FileWorld, Tag("file")]
     | Annotated[EmptyWorld, Tag("empty_m")]
     | Annotated[WorkspaceWorld, Tag("workspace_m")]
+    | Annotated[NamedWorld, Tag("named")]
     | Annotated[GeneratedMaze, Tag("generate: maze")]
     | Annotated[GeneratedOffice, Tag("generate: office")]
     | Annotated[GeneratedCave, Tag("generate: cave")]
