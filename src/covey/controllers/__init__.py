@@ -35,6 +35,7 @@ from covey.controllers.patrolling.meeting_patrol import meeting_patrol
 from covey.controllers.patrolling.min_max_reactive import min_max_reactive
 from covey.controllers.patrolling.partitioned_patrol import partitioned_patrol
 from covey.controllers.rescue.rescue_leader import rescue_leader
+from covey.controllers.rescue.rescue_team import rescue_team
 from covey.controllers.terrain.aerial_scout import AerialScout
 from covey.controllers.terrain.terrain_team import TerrainTeam
 from covey.onboard.controller import controller, controllers
@@ -73,6 +74,7 @@ __all__ = [
     "partitioned_patrol",
     "random_ballistic_walk",
     "rescue_leader",
+    "rescue_team",
     "rrt_frontier",
     "spanning_tree_coverage",
     "ssb",

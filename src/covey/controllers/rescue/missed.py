@@ -1,0 +1,219 @@
+"""What the cameras of a team have searched: walls on a robot's map, and the chance that a target there was missed."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from covey.geometry.grid import Grid
+from covey.kernel import kernel
+
+PATCH_M = 0.25
+"""Side of a patch [m]."""
+_RAYS = 120
+_SAMPLE_SHARE = 0.7  # samples of one camera miss together more often than independent ones
+_LEAST = 1e-3
+
+
+class Eye(NamedTuple):
+    """What counts of a tag camera: half its view [rad], range [m], cosine of the largest incidence, chances."""
+
+    half: float
+    range_m: float
+    least_cosine: float
+    near: float
+    far: float
+    slant: float
+    blur: float
+    mount: tuple[float, float, float]
+
+    @staticmethod
+    def of(camera: Any) -> "Eye":
+        """Return that of a `covey.sensors.tag_camera.TagCamera`."""
+        return Eye(
+            math.radians(camera.fov_deg) / 2,
+            camera.range_m,
+            math.cos(math.radians(camera.incidence_deg)),
+            camera.detect_near,
+            camera.detect_far,
+            camera.detect_slant,
+            math.radians(camera.blur_deg_s),
+            (camera.mount_x_m, camera.mount_y_m, math.radians(camera.mount_heading_deg)),
+        )
+
+
+class Missed:
+    """The chance that targets on the walls of one map were missed.
+
+    A patch is one side of the walls in a square of `PATCH_M`. ``missed`` is the probability that the cameras have not
+    detected a target there: 1 at first, multiplied by 1 - chance with each sample that shows the patch.
+
+    Args:
+        grid: the robot's map.
+        eye: the camera.
+
+    Attributes:
+        missed: float64 (rows, columns, 4), by patch and side: south, north, west, east.
+    """
+
+    def __init__(self, grid: Grid, eye: Eye):
+        self.grid, self.eye = grid, eye
+        self.tile = max(round(PATCH_M / grid.resolution), 1)
+        shape = (-(-grid.shape[0] // self.tile), -(-grid.shape[1] // self.tile), 4)
+        self.missed = np.ones(shape)
+        self._stamp, self._number = np.zeros(shape, np.int64), 0
+
+    def look(self, occupancy: np.ndarray, pose: Any, turn_rate: float = 0.0) -> None:
+        """Process a sample of a camera at a pose x, y [m], heading [rad], on a robot with this map."""
+        self._number += 1
+        eye, cell = self.eye, self.grid.resolution
+        x, y, heading = pose
+        mx, my, turned = eye.mount
+        x, y = x + math.cos(heading) * mx - math.sin(heading) * my, y + math.sin(heading) * mx + math.cos(heading) * my
+        sharp = min(1.0, eye.blur / max(abs(turn_rate), 1e-9)) * _SAMPLE_SHARE
+        column, row = self._place(x, y)
+        limits = eye.range_m / cell, eye.least_cosine, eye.near, eye.far, eye.slant
+        _look(
+            occupancy, row, column, heading + turned, eye.half, limits, sharp, self.tile, self.missed, self._stamp,
+            self._number,
+        )  # fmt: skip
+
+    def forget(self, x: float, y: float, radius_m: float) -> None:
+        """Count the patches around a place as not searched."""
+        column, row = self._place(x, y)
+        reach = radius_m / self.grid.resolution
+        rows = slice(max(int(row - reach) // self.tile, 0), int(row + reach) // self.tile + 1)
+        columns = slice(max(int(column - reach) // self.tile, 0), int(column + reach) // self.tile + 1)
+        self.missed[rows, columns] = 1.0
+
+    def sights(self, occupancy: np.ndarray, cells: np.ndarray, share: float = 0.8) -> "Sights":
+        """Return the patches that a camera sees from places when it turns all around.
+
+        Args:
+            occupancy: the map.
+            cells: rows and columns of the places, int64 (k, 2).
+            share: share of the range of the camera that counts.
+        """
+        limits = share * self.eye.range_m / self.grid.resolution, self.eye.least_cosine
+        patches, angles = np.full((len(cells), _RAYS), -1, np.int64), np.zeros((len(cells), _RAYS))
+        self._number = _sights(
+            occupancy,
+            np.ascontiguousarray(cells, np.int64),
+            limits,
+            self.tile,
+            self._stamp,
+            self._number,
+            patches,
+            angles,
+        )
+        return Sights(patches, angles)
+
+    def _place(self, x: float, y: float) -> tuple[float, float]:
+        left, bottom, _ = self.grid.origin
+        return (x - left) / self.grid.resolution, (y - bottom) / self.grid.resolution
+
+
+class Sights(NamedTuple):
+    """What is seen from k places: indices into ``missed.ravel()`` or -1, int64 (k, rays), and directions [rad]."""
+
+    patches: np.ndarray
+    angles: np.ndarray
+
+    def gains(self, missed: np.ndarray) -> np.ndarray:
+        """Return for each place the expected number of patches with a missed target there, float64 (k,)."""
+        return (np.where(self.patches >= 0, missed.ravel()[self.patches], 0.0)).sum(axis=1)
+
+    def cover(self, missed: np.ndarray, most: int, least: float) -> list[tuple[int, float]]:
+        """Choose places one after another, each with the largest gain that is left; return places and their gains.
+
+        Args:
+            missed: see `Missed`.
+            most: largest number of places.
+            least: smallest gain of a place.
+        """
+        left, chosen = missed.ravel().copy(), list[tuple[int, float]]()
+        while len(chosen) < most and len(self.patches):
+            gains = self.gains(left)
+            best = int(gains.argmax())
+            if gains[best] < least:
+                break
+            chosen.append((best, float(gains[best])))
+            own = self.patches[best]
+            left[own[own >= 0]] = 0.0
+        return chosen
+
+
+@kernel
+def _hit(occupancy, row, column, dr, dc, reach):
+    """March a ray from (row, column) [cells] along (dr, dc); return cell, side and distance of the wall that it meets.
+
+    Sides: 0 south, 1 north, 2 west, 3 east; -1: it meets no wall.
+    """
+    r, c = math.floor(row), math.floor(column)
+    step_r, step_c = (1 if dr > 0 else -1), (1 if dc > 0 else -1)
+    each_r = abs(1.0 / dr) if dr != 0.0 else math.inf
+    each_c = abs(1.0 / dc) if dc != 0.0 else math.inf
+    next_r = ((r + 1 - row) if dr > 0 else (row - r)) * each_r if dr != 0.0 else math.inf
+    next_c = ((c + 1 - column) if dc > 0 else (column - c)) * each_c if dc != 0.0 else math.inf
+    while True:
+        if next_r < next_c:
+            away, side = next_r, (0 if step_r > 0 else 1)
+            r += step_r
+            next_r += each_r
+        else:
+            away, side = next_c, (2 if step_c > 0 else 3)
+            c += step_c
+            next_c += each_c
+        if away > reach or r < 0 or c < 0 or r >= occupancy.shape[0] or c >= occupancy.shape[1]:
+            return r, c, -1, away
+        if occupancy[r, c] > 0:
+            return r, c, side, away
+        if occupancy[r, c] < 0:
+            return r, c, -1, away
+
+
+@kernel
+def _look(occupancy, row, column, heading, half, limits, sharp, tile, missed, stamp, number):
+    """Multiply ``missed`` of all patches in sight by 1 - chance, once each."""
+    reach, least_cosine, near, far, slant = limits
+    rays = math.ceil(2.0 * half * reach) + 1
+    steepest = math.acos(least_cosine)
+    for k in range(rays):
+        angle = heading - half + 2.0 * half * k / (rays - 1)
+        dr, dc = math.sin(angle), math.cos(angle)
+        r, c, side, away = _hit(occupancy, row, column, dr, dc, reach)
+        if side < 0:
+            continue
+        cosine = abs(dr) if side < 2 else abs(dc)
+        if cosine < least_cosine:
+            continue
+        straight = near + (far - near) * away / reach
+        chance = straight * (1.0 - (1.0 - slant) * math.acos(min(cosine, 1.0)) / steepest) * sharp
+        for depth in range(-1, 2):  # walls of the map shift by a cell
+            rr = r + (depth if side == 0 else -depth if side == 1 else 0)
+            cc = c + (depth if side == 2 else -depth if side == 3 else 0)
+            i, j = rr // tile, cc // tile
+            if 0 <= i < missed.shape[0] and 0 <= j < missed.shape[1] and stamp[i, j, side] != number:
+                stamp[i, j, side] = number
+                missed[i, j, side] = max(missed[i, j, side] * (1.0 - chance), _LEAST)
+
+
+@kernel
+def _sights(occupancy, cells, limits, tile, stamp, number, patches, angles):
+    """Fill the patches seen from each place, once each, and their directions; return the last number used."""
+    reach, least_cosine = limits
+    rays = patches.shape[1]
+    for p in range(cells.shape[0]):
+        number += 1
+        for k in range(rays):
+            angle = 2.0 * math.pi * k / rays - math.pi
+            dr, dc = math.sin(angle), math.cos(angle)
+            r, c, side, _ = _hit(occupancy, cells[p, 0] + 0.5, cells[p, 1] + 0.5, dr, dc, reach)
+            if side < 0 or (abs(dr) if side < 2 else abs(dc)) < least_cosine:
+                continue
+            i, j = r // tile, c // tile
+            if stamp[i, j, side] != number:
+                stamp[i, j, side] = number
+                patches[p, k] = (i * stamp.shape[1] + j) * 4 + side
+                angles[p, k] = angle
+    return number

@@ -1,0 +1,353 @@
+"""Rescue as a team: explore and search in the order that finds targets soonest; meet when it costs little."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from covey.controllers.exploration.next_best_view import unseen_area
+from covey.controllers.exploration.team_assignment import MOST_MATES, middles, sensor_range_m
+from covey.controllers.rescue.lookout import Lookout
+from covey.controllers.rescue.meeting import Meetings
+from covey.controllers.rescue.missed import PATCH_M, Eye, Missed
+from covey.controllers.teammates import Mate, Teammates
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.planning.progress import Blacklist, ProgressTimer
+from covey.planning.search_order import search_order
+from covey.robots.parameters import Count, Metres, Seconds, Share
+
+Point = tuple[float, float]
+
+_WALL_PER_M2 = 1.4  # metres of wall faces in a square metre of a building
+_LATTICE_M = 0.6
+_VIEWS = 8
+_DWELL_M = 1.0  # a turn all around, as a way
+_MINE = 1.5  # what a goal that is already pursued weighs more
+_TRAIL_S, _TRAIL_EVERY_S = 6.0, 0.3
+_THERE_M = 0.35
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a robot does next: ``look`` around at a place, drive to a ``frontier``, ``meet``, or ``wait`` (no place)."""
+
+    kind: str
+    place: Point | None = None
+    gain: float = 0.0
+
+
+@controller(
+    "rescue_team",
+    sees=("pose", "map", "shared_map", "radio", "shared_frame", "report", "tag_camera"),
+    needs=("map",),
+)
+async def rescue_team(
+    robot: Robot,
+    *,
+    targets: Count = 5,
+    report_at: Share = 0.99,
+    meet: Count = 2,
+    time_limit_s: Seconds = 600.0,
+    near_m: Metres = 8.0,
+    patience_s: Seconds = 120.0,
+    replan_s: Seconds = 5.0,
+    forget_s: Seconds = 10.0,
+    piece_m: Metres = 3.0,
+) -> None:
+    """Search so that the expected time of finds is short, for all robots that hear each other.
+
+    A robot keeps the probability that the cameras of the team have missed a target, for each patch of wall on its map.
+    Its goals are pieces of frontiers, weighed by the walls that may be behind them, and places from where it sees much
+    wall that is not searched. It finds orders of all goals, for itself and the mates that it hears, in which the sum
+    of weight x arrival time is small, and goes to its first one. At a place to look it turns over all directions
+    that are left to search. Candidates that are not sure are looked at again. Mates send the poses of their last
+    seconds, from which the others know what they have searched. A robot that hears nobody does everything alone.
+
+    Robots meet at a big fire when both are near it, when nothing is left to search, or when time gets short. A robot
+    that hears nobody waits there at the end. It ends when all frontiers that it can reach are explored, all ``targets``
+    found, and all meetings held.
+
+    Args:
+        robot: a robot with a map; without a tag camera it only explores and meets.
+        targets: number of targets; 0: not known, so it searches as long as it can.
+        report_at: least probability that a target exists for its report.
+        meet: number of robots that meet at a ``big_fire``; 0: none.
+        time_limit_s: time at which the mission is over [s]; meetings come in time for it.
+        near_m: robots that are together at most this far from a fire meet at once [m].
+        patience_s: time after which a robot gives a meeting up [s].
+        replan_s: time between two choices while driving [s].
+        forget_s: time for which a mate's report holds [s].
+        piece_m: longer frontiers are cut into pieces of about this length [m].
+
+    References:
+        M. Kulich, J. J. Miranda-Bront, L. Preucil: A meta-heuristic based goal-selection strategy for mobile robot
+        search in an unknown environment. Computers and Operations Research 84, 2017 (the objective).
+    """
+    state = _Searcher(robot, targets, report_at, meet, time_limit_s, near_m, patience_s, forget_s, piece_m)
+    await robot.turn(math.tau, until=state.interrupted)
+    while True:
+        task = state.choose(robot)
+        if task is None:
+            return
+        until = state.until(robot, task, replan_s)
+        if task.place is None:
+            await robot.sleep(1.0, until=until)
+        elif math.dist(task.place, robot.pose[:2]) > _THERE_M:
+            outcome = await robot.goto(task.place, tolerance_m=0.3, until=until)
+            state.went(robot, task, outcome.state)
+        elif task.kind == "look":
+            await look_around(robot, state)
+            state.looked(task)
+        else:
+            state.went(robot, task, "reached")
+            await robot.sleep(0.5, until=until)
+
+
+async def look_around(robot: Robot, state: "_Searcher") -> None:
+    """Turn over the directions of all patches in sight that are not searched."""
+    left = state.directions(robot)
+    if not len(left):
+        return
+    first, sweep = arc(left, robot.pose.heading)
+    half = 0.8 * state.half_view
+    start = (
+        first + math.copysign(min(half, abs(sweep) / 2), sweep) - robot.pose.heading + math.pi
+    ) % math.tau - math.pi
+    await robot.turn(start, until=state.interrupted)
+    rest = abs(sweep) - 2 * half
+    if rest > 0:
+        await robot.turn(math.copysign(rest, sweep), until=state.interrupted)
+    await robot.sleep(0.3, until=state.interrupted)
+
+
+def arc(directions: np.ndarray, heading: float) -> tuple[float, float]:
+    """Return the shortest arc over all directions [rad]: the end nearer to a heading, and the signed way from there.
+
+    Examples:
+        >>> arc(np.array([0.0, 0.5, 1.0]), 1.2)
+        (1.0, -1.0)
+        >>> first, way = arc(np.array([3.0, -3.0]), 2.9)  # across pi
+        >>> round(first, 2), round(way, 3)
+        (3.0, 0.283)
+    """
+    sorted_ = np.sort(directions % math.tau)
+    gaps = np.diff(np.append(sorted_, sorted_[0] + math.tau))
+    k = int(gaps.argmax())
+    begin, length = float(sorted_[(k + 1) % len(sorted_)]), float(math.tau - gaps[k])
+    end = begin + length
+    off_begin, off_end = (abs((angle - heading + math.pi) % math.tau - math.pi) for angle in (begin, end))
+    return (begin, length) if off_begin <= off_end else (end % math.tau, -length)
+
+
+class _Searcher:
+    """The state of one robot that searches."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        targets: int,
+        report_at: float,
+        meet: int,
+        time_limit_s: float,
+        near_m: float,
+        patience_s: float,
+        forget_s: float,
+        piece_m: float,
+    ):
+        self.team = Teammates(forget_s=forget_s)
+        self.lookout = Lookout(robot, targets, report_at)
+        self.meetings = Meetings({"big_fire": meet}, patience_s)
+        camera = self.lookout.camera
+        self.searched = None if camera is None or robot.map is None else Missed(robot.map.grid, Eye.of(camera))
+        self.half_view = math.radians(camera.fov_deg) / 2 if camera is not None else math.pi
+        self._targets, self._limit_s, self._near_m, self._piece_m = targets, time_limit_s, near_m, piece_m
+        self._refused = Blacklist(tolerance_m=0.5)
+        self._progress = ProgressTimer(0.2, 8.0)
+        self._goal: Point | None = None
+        self._trail: list[tuple[float, float, float, float, float]] = []
+        self._told_trail: tuple[tuple[float, float, float, float, float], ...] = ()
+        self._told_s = self._seen_s = -math.inf
+        self._trail_of: dict[str, float] = {}
+        self._idle = False
+        self._in_vain = 0
+
+    # -- each step ----------------------------------------------------------------------------------------------------
+
+    def interrupted(self, robot: Robot) -> bool:
+        """Look, report, talk; return whether it has to choose again."""
+        mates = self.team.others(robot)
+        self.lookout.step(robot, mates)
+        changed = self.meetings.step(robot, self.lookout.found, mates)
+        self._watch(robot, mates)
+        facts = {"found": self.lookout.told, "trail": self._told_trail, "idle": self._idle, **self.meetings.facts}
+        self.team.step(robot, goal=self._goal, **facts)
+        return changed
+
+    def until(self, robot: Robot, task: Task, replan_s: float) -> Any:
+        """Return the condition to choose again: news, time, no progress, or nothing left to gain at the goal."""
+        end_s = robot.time + replan_s
+        self._progress.restart(robot.time, *robot.pose[:2])
+        self._stalled = False
+
+        def over(robot: Robot) -> bool:
+            again = self.interrupted(robot)
+            self._stalled = task.kind != "wait" and self._progress.expired(robot.time, *robot.pose[:2])
+            return again or self._stalled or robot.time >= end_s - 1e-9
+
+        return over
+
+    def _watch(self, robot: Robot, mates: dict[str, Mate]) -> None:
+        """Count what the own camera and those of the mates have just seen as searched."""
+        if self.searched is None:
+            return
+        occupancy = robot.map.occupancy()
+        x, y, heading = robot.pose
+        turn_rate = robot.twist[2]
+        self.searched.look(occupancy, robot.pose, turn_rate)
+        if robot.time >= self._seen_s + _TRAIL_EVERY_S - 1e-9:
+            self._seen_s = robot.time
+            self._trail.append((robot.time, x, y, heading, turn_rate))
+            self._trail = [entry for entry in self._trail if entry[0] > robot.time - _TRAIL_S]
+        if robot.time >= self._told_s + 1.0 - 1e-9:
+            self._told_s, self._told_trail = robot.time, tuple(self._trail)
+        for name, mate in mates.items():
+            last_s = self._trail_of.get(name, -math.inf)
+            for time_s, *pose, rate in mate.facts.get("trail", ()):
+                if time_s > last_s:
+                    self.searched.look(occupancy, pose, rate)
+                    self._trail_of[name] = time_s
+
+    # -- choosing -----------------------------------------------------------------------------------------------------
+
+    def choose(self, robot: Robot) -> Task | None:
+        """Return what to do next; None if nothing is left."""
+        mates = self.team.others(robot)
+        meetings, found = self.meetings, self.lookout.found
+        if meetings.at is None:
+            for identity in meetings.open(found):
+                if self._is_time_to_meet(robot, identity, mates):
+                    meetings.call(robot, identity, found, mates)
+        if meetings.agreed:
+            self._goal = meetings.place
+            return Task("meet", meetings.place)
+        task = self._search(robot, mates)
+        self._goal, self._idle = (None, True) if task is None else (task.place, False)
+        if task is not None:
+            self._in_vain = 0
+            return task
+        left = meetings.open(found)
+        if left and meetings.at is None and not meetings.call(robot, left[0], found, mates):
+            meetings.go(robot, left[0])
+        if left or self._in_vain < 5:
+            self._in_vain += 1
+            self._refused.goals.clear()
+            return Task("wait")
+        return None
+
+    def went(self, robot: Robot, task: Task, state: str) -> None:
+        """Process the end of a drive: remember goals that did not help."""
+        assert task.place is not None
+        failed = state in ("unreachable", "stuck") or self._stalled
+        if (task.kind != "meet" and failed) or (task.kind == "frontier" and state == "reached"):
+            self._refused.add(task.place)
+
+    def looked(self, task: Task) -> None:
+        """Process the end of a look around: what a turn did not show will not show from there."""
+        assert task.place is not None
+        self._refused.add(task.place)
+
+    def directions(self, robot: Robot) -> np.ndarray:
+        """Return the directions [rad] of the patches in sight that are not searched."""
+        if self.searched is None:
+            return np.empty(0)
+        cell = np.array([robot.map.grid.cell_at(*robot.pose[:2])])
+        sights = self.searched.sights(robot.map.occupancy(), cell)
+        patches, angles = sights.patches[0], sights.angles[0]
+        left = (patches >= 0) & (self.searched.missed.ravel()[patches] > 0.3)
+        return angles[left]
+
+    def _is_time_to_meet(self, robot: Robot, identity: int, mates: dict[str, Mate]) -> bool:
+        """Return whether two are near the fire, or time gets short."""
+        if not mates:
+            return False
+        find = self.lookout.found[identity]
+        own = math.dist((find.x, find.y), robot.pose[:2])
+        other = min(math.dist((find.x, find.y), mate.pose[:2]) for mate in mates.values())
+        way_s = 2.0 * max(own, other) / max(robot.model.max_speed_m_s, 0.05)
+        done = self._targets and len(self.lookout.found) >= self._targets
+        return own + other <= self._near_m or robot.time + way_s + 60.0 > self._limit_s or bool(done)
+
+    def _search(self, robot: Robot, mates: dict[str, Mate]) -> Task | None:
+        """Return the first goal of the robot in the order for the team; None if there is no goal."""
+        grid, way = robot.map.grid, robot.travel_cost()
+        cells, weights, kinds = self._frontiers(robot, way)
+        if not (self._targets and len(self.lookout.found) >= self._targets):
+            views, gains = self._views(robot, way)
+            cells, weights = np.vstack((cells, views)), np.append(weights, gains)
+            kinds = [*kinds, *["look"] * len(views)]
+        if not len(cells):
+            return None
+        points = grid.to_world(cells)
+        own = way[cells[:, 0], cells[:, 1]]
+        names = sorted(mates, key=lambda n: (math.dist(mates[n].pose[:2], robot.pose[:2]), n))[:MOST_MATES]
+        others = robot.travel_from([mates[n].pose[:2] for n in names], cells) if names else np.empty((0, len(cells)))
+        others[:, ~np.isfinite(others).any(axis=0)] = np.inf
+        start = np.vstack((own, others))
+        for k, point in enumerate(points):
+            for i, name in enumerate(names):
+                goal = mates[name].goal
+                if goal is not None and math.dist(goal, point) < 1.0 and (start[i + 1, k], name) < (own[k], robot.name):
+                    start[0, k] = np.inf  # a mate is on its way
+            if self._goal is not None and math.dist(self._goal, point) < 0.8:
+                weights[k] *= _MINE
+        if not np.isfinite(start[0]).any():
+            start[0] = own
+        between = 1.3 * np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+        order = search_order(start, between, weights, _DWELL_M)[0]
+        chosen = order[0] if order else int(start[0].argmin())
+        x, y = points[chosen].tolist()
+        robot.note(f"{kinds[chosen]} at ({x:.1f}, {y:.1f})")
+        return Task(kinds[chosen], (x, y), float(weights[chosen]))
+
+    def _frontiers(self, robot: Robot, way: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """Return the cells of pieces of frontiers, their weights in metres of wall, and their kind."""
+        grid = robot.map.grid
+        for smallest in (6, 2, 1):
+            found = robot.frontiers("explore", smallest)
+            cells = found.cells
+            usable = np.isfinite(way[cells[:, 0], cells[:, 1]]) & self._refused.clear(grid.to_world(cells))
+            if usable.any():
+                goals = middles(cells[usable], found.label[usable], self._piece_m / grid.resolution)
+                reach = sensor_range_m(robot) / grid.resolution
+                area = unseen_area(robot.map.occupancy(), goals, reach) * grid.resolution**2
+                return goals, 0.2 + _WALL_PER_M2 * np.minimum(area, 12.0), ["frontier"] * len(goals)
+        return np.empty((0, 2), np.int64), np.empty(0), []
+
+    def _views(self, robot: Robot, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return places to look around, int64 (k, 2) cells, and the metres of wall that are not searched there."""
+        nothing = np.empty((0, 2), np.int64), np.empty(0)
+        searched = self.searched
+        if searched is None:
+            return nothing
+        for candidate in self.lookout.belief.candidates:
+            if candidate.probability > 0.02:
+                searched.forget(candidate.x, candidate.y, 0.4)
+        grid = robot.map.grid
+        stride = max(round(_LATTICE_M / grid.resolution), 1)
+        rows, columns = np.nonzero(np.isfinite(way[::stride, ::stride]))
+        cells = np.column_stack((rows, columns)) * stride
+        cells = np.vstack((cells, [grid.cell_at(*robot.pose[:2])]))
+        cells = cells[self._refused.clear(grid.to_world(cells))]
+        if not len(cells):
+            return nothing
+        sights = searched.sights(robot.map.occupancy(), cells)
+        for least in (2.0, 0.5):
+            chosen = sights.cover(np.where(searched.missed > 0.05, searched.missed, 0.0), _VIEWS, least)
+            if chosen:
+                return cells[[k for k, _ in chosen]], PATCH_M * np.array([gain for _, gain in chosen])
+        if len(self._refused) or (searched.missed < 0.3).any():  # begin again: something was missed
+            self._refused.goals.clear()
+            np.maximum(searched.missed, 0.3, out=searched.missed)
+        return nothing

@@ -1,0 +1,76 @@
+"""What cameras have missed: patches of walls, chances by hand, and places that see most."""
+
+import math
+
+import numpy as np
+import pytest
+
+from covey.controllers.rescue.missed import Eye, Missed
+from covey.geometry.grid import Grid
+
+EYE = Eye(
+    half=math.radians(30),
+    range_m=4.0,
+    least_cosine=math.cos(math.radians(60)),
+    near=1.0,
+    far=0.5,
+    slant=1.0,
+    blur=1.0,
+    mount=(0.0, 0.0, 0.0),
+)
+
+
+def room(width=80, height=80):
+    """A room of 4 x 4 m in cells of 5 cm, with walls of two cells."""
+    occupancy = np.zeros((height, width), np.int8)
+    occupancy[:2] = occupancy[-2:] = occupancy[:, :2] = occupancy[:, -2:] = 100
+    return occupancy, Missed(Grid(occupancy, 0.05), EYE)
+
+
+def test_a_look_lowers_the_chance_of_what_is_in_sight_and_of_nothing_else():
+    occupancy, missed = room()
+    missed.look(occupancy, (2.0, 2.0, 0.0))
+    i = int(2.0 / 0.25)
+    east = missed.missed[i, -1, 2]  # the wall in the east shows its western side
+    assert east == pytest.approx(1 - 0.7 * (1.0 - 0.5 * 1.9 / 4.0), abs=0.02)  # 1.9 m away; samples count for 0.7
+    seen = np.argwhere(missed.missed < 1.0)
+    assert set(seen[:, 2].tolist()) == {2}
+    y = (seen[:, 0] + 0.5) * 0.25
+    assert np.abs(y - 2.0).max() <= 1.9 * math.tan(math.radians(30)) + 0.25
+    missed.look(occupancy, (2.0, 2.0, 0.0))
+    assert missed.missed[i, -1, 2] == pytest.approx(east**2)
+
+
+def test_blur_range_and_incidence_limit_a_look():
+    occupancy, missed = room()
+    missed.look(occupancy, (2.0, 2.0, 0.0), turn_rate=2.0)
+    assert missed.missed.min() == pytest.approx(1 - 0.35 * (1.0 - 0.5 * 1.9 / 4.0), abs=0.02)
+    _, steep = room()
+    steep.look(occupancy, (0.2, 3.8, math.radians(-1)))  # along the wall in the north
+    assert not (steep.missed[..., 0] < 1.0).any()
+    wide, far = room(width=160)
+    far.look(wide, (2.0, 2.0, 0.0))  # the wall is 5.9 m away
+    assert (far.missed == 1.0).all()
+
+
+def test_unknown_cells_hide_walls():
+    occupancy, missed = room()
+    occupancy[:, 60:70] = -1
+    missed.look(occupancy, (2.0, 2.0, 0.0))
+    assert (missed.missed == 1.0).all()
+
+
+def test_the_cover_takes_the_place_that_sees_most_and_then_only_what_is_left():
+    occupancy, missed = room()
+    cells = np.array([[40, 40], [40, 41], [4, 4]])
+    sights = missed.sights(occupancy, cells, share=1.0)
+    gains = sights.gains(missed.missed)
+    assert gains[0] > gains[2]
+    chosen = sights.cover(missed.missed, 5, 0.5)
+    assert chosen[0][1] == pytest.approx(gains.max())
+    total = np.unique(sights.patches[sights.patches >= 0]).size
+    assert sum(gain for _, gain in chosen) <= total + 1e-9
+    missed.missed[:] = 0.0
+    assert sights.cover(missed.missed, 5, 0.5) == []
+    missed.forget(2.0, 4.0, 0.3)
+    assert sights.gains(missed.missed)[0] > 0

@@ -1,0 +1,76 @@
+"""Rescue as a team: all targets are found and the meeting held, whatever the radio does; false alarms are not reported."""
+
+import math
+
+import numpy as np
+import pytest
+
+import covey
+from covey.comms.radio import Radio
+from covey.controllers.rescue.rescue_team import arc
+from covey.missions import Rescue
+from covey.onboard.controller import Program
+
+TARGETS = [
+    {"kind": "victim", "identity": 0, "at": (-5.9, 1.0), "on": "wall"},
+    {"kind": "small_fire", "identity": 1, "at": (0.0, -2.9), "on": "wall"},
+    {"kind": "victim", "identity": 2, "at": (5.9, -1.0), "on": "wall"},
+    {"kind": "big_fire", "identity": 4, "at": (3.0, 2.9), "on": "wall"},
+]
+
+
+def rescue(starts, *, program=None, camera=None, seed=1, timeout_s=150.0, **changes):
+    robot = covey.robots.turtlebot3_waffle_pi()
+    update = camera or {}
+    sensors = tuple(s.model_copy(update=update) if s.kind == "tag_camera" else s for s in robot.sensors)
+    controller = program or Program("rescue_team", {"targets": 4})
+    group = covey.Group("robot", robot.model_copy(update={"sensors": sensors}), starts, controller)
+    options = {"mission": Rescue(preset="dat160_2021"), "share_maps": 1.0, "targets": TARGETS} | changes
+    stop = covey.Stop(timeout_s=timeout_s)
+    return covey.Simulation(covey.World.empty(12, 6), [group], seed=seed, stop=stop, **options).run()
+
+
+PAIR = [(0.0, -1.0, 0.0), (0.0, 1.0, math.pi)]
+
+
+@pytest.mark.parametrize("radio", [50.0, Radio(range_m=50, loss=0.5), Radio(range_m=4)])
+def test_two_robots_find_everything_and_meet(radio):
+    run = rescue(PAIR, radio=radio)
+    assert run.status == "reached"
+    assert run.metrics["targets_found"] == 4
+    assert run.metrics["meeting_s"] is not None
+    assert run.metrics["false_reports"] == 0
+
+
+def test_a_robot_alone_finds_everything_and_ends():
+    program = Program("rescue_team", {"targets": 4, "meet": 0})
+    run = rescue(PAIR[:1], program=program, mission=Rescue(end_when_done=False), timeout_s=300)
+    assert run.metrics["targets_found"] == 4
+    assert run.metrics["explored_share"] > 0.97
+    assert run.status == "reached"  # its controller has finished, and so is the mission
+
+
+def test_many_false_alarms_are_not_reported():
+    run = rescue(PAIR, camera={"false_per_min": 20.0})
+    assert run.metrics["targets_found"] == 4
+    assert run.metrics["false_reports"] == 0
+
+
+def test_robots_that_hear_nobody_still_meet_at_the_end():
+    run = rescue(PAIR, radio=0.0, timeout_s=300)
+    assert run.metrics["targets_found"] == 4
+    assert run.metrics["meeting_s"] is not None
+
+
+@pytest.mark.parametrize(
+    ("directions", "heading", "first", "way"),
+    [
+        ([0.2], 0.0, 0.2, 0.0),
+        ([0.0, 0.5, 1.0], -0.4, 0.0, 1.0),
+        ([0.0, 0.5, 1.0], 1.2, 1.0, -1.0),
+        ([3.0, -3.0], 2.9, 3.0, 2 * math.pi - 6.0),
+        ([0.0, math.pi / 2, math.pi, -math.pi / 2 + 0.1], 0.0, 1.5 * math.pi + 0.1, 1.5 * math.pi - 0.1),
+    ],
+)
+def test_the_shortest_arc_over_all_directions_begins_at_the_nearer_end(directions, heading, first, way):
+    assert arc(np.array(directions), heading) == pytest.approx((first, way))
