@@ -7,9 +7,9 @@ import numpy as np
 from rays import RESOLUTION, SIDE, cave
 
 from covey.geometry import Grid
+from covey.geometry.faces import SIDES, face_list
 from covey.geometry.raycast import skip_field
 from covey.sensors import Lidar, Proximity, SensorRecord, TagCamera, Truth, sensor_keys
-from covey.world.faces import SIDES, face_list
 from covey.world.targets import Targets
 
 

@@ -7,10 +7,10 @@ from shapely.ops import unary_union
 
 import covey
 from covey.errors import InvalidValueError, ScenarioError
+from covey.geometry.faces import face_list, faces
 from covey.geometry.grid import Grid
 from covey.scenario.load import load_scenario
 from covey.testing.boundary import check_boundary
-from covey.world.faces import face_list, faces
 from covey.world.placement.targets import lay
 from covey.world.targets import Targets
 from covey.world.world import FREE, WALL, World

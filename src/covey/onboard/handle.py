@@ -40,12 +40,14 @@ from covey.onboard.motions import (
 from covey.onboard.navigator import Navigator
 from covey.onboard.outcome import Outcome
 from covey.onboard.reachable import reachable
+from covey.onboard.searched import Searched
 from covey.onboard.travel_cost import cheapest_cell, travel, travel_from
 from covey.planning.dijkstra import Field
 from covey.planning.waypoints import Waypoints
 from covey.robots.computer import WORKS, Work
 from covey.robots.model import RobotModel
 from covey.robots.sample import Sample
+from covey.sensors.tag_camera import TagCamera
 
 HISTORY = 100
 """Number of past steps of readings and commands that a robot remembers."""
@@ -93,6 +95,8 @@ class Robot:
         team: names of all robots of the team; the identities in a neighbours reading are indices into it.
         blackboard: the blackboard of the team, a dict; others can read an entry from the next step on.
         tags: the environment tags in reach, nearest first.
+        searched: what it believes that cameras have searched of its map, see `covey.onboard.searched.Searched`; None
+            if it has no map of cells, or no tag camera that its controller reads.
         waypoints: the graph to patrol in a patrolling mission; None otherwise.
     """
 
@@ -127,6 +131,7 @@ class Robot:
         self._older: tuple[tuple[Any, ...], ...] = ()
         self.map: Any = None
         self.waypoints: Waypoints | None = None
+        self.searched: Searched | None = None
         self.collided = False
         self.text = ""
         self.finished = False
@@ -449,6 +454,18 @@ class Robot:
         self._belief()
         self._asked["maps"].append("share")
 
+    def share_searched(self) -> None:
+        """Tell the robots that hear this one where its camera and those of others have looked, and take in their news.
+
+        Call it from time to time, such as once a second: a call sends only what those that were heard lack.
+
+        Raises:
+            InvalidValueError: the robot has no map of cells, or no tag camera that its controller reads.
+        """
+        if self.searched is None:
+            raise InvalidValueError(f"{self.name} searches nothing; give its robot a tag_camera, a lidar and `mapping`")
+        self.searched.share_views(self.time)
+
     def charge_work(self, kind: str, amount: float = 1.0) -> None:
         """Charge work of the controller's own code to the robot's computer, if it has one.
 
@@ -525,6 +542,11 @@ class Robot:
         if (where := (code.co_filename, line)) not in self._warned:
             self._warned.add(where)
             logging.getLogger("covey").warning("%s at %.4g s: %s:%d: %s", self.name, self.time, *where, text)
+
+    def _camera(self) -> tuple[int, TagCamera] | None:
+        """Return the place and the record of its first tag camera that its controller reads."""
+        cameras = [s for s in self.model.sensors if isinstance(s, TagCamera) and s.name in self._places]
+        return (self._places[cameras[0].name], cameras[0]) if cameras else None
 
     def _navigate(self) -> tuple[Twist, str]:
         places, seen = self._places, self._seen

@@ -94,7 +94,7 @@ class Onboard:
         shown: its last input.
     """
 
-    __slots__ = ("_remember", "_run", "_runner", "robot", "shown")
+    __slots__ = ("_camera", "_remember", "_run", "_runner", "robot", "shown")
 
     def __init__(self, robot: Robot, program: Program):
         self.robot = robot
@@ -105,6 +105,8 @@ class Onboard:
         self._runner = (Sequential if program.is_sequential else Reactive)(program)
         self._run = self._runner.step
         self.shown = StepInput(robot.time, robot.pose, readings=robot._seen)
+        camera = robot._camera()
+        self._camera = None if robot.searched is None or camera is None else camera[0]
         if robot.model.computer is not None:
             robot._keep_account(Work())
 
@@ -130,6 +132,8 @@ class Onboard:
         ) = shown
         if answers:
             robot._hear_answers(answers)
+        if self._camera is not None and shown.come(self._camera):
+            robot.searched.look(robot.pose, robot._command[2], robot.time)  # pyright: ignore
         if robot.finished:
             robot._command = STILL
             return self._answer(STILL)

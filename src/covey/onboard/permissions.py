@@ -12,6 +12,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "shared_map": ("request_maps", "share_map"),
     "radio": ("send", "messages", "receive"),
     "report": ("report",),
+    "searched": ("searched", "share_searched"),
     "tags": ("tags", "leave_tag"),
     "blackboard": ("blackboard",),
     "collided": ("collided",),

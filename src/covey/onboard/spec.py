@@ -7,11 +7,13 @@ from typing import Any
 from covey.comms.blackboard import Blackboard
 from covey.comms.mailbox import Mailbox
 from covey.geometry import Pose
+from covey.mapping.occupancy.belief import Belief
 from covey.onboard.controller import Program
 from covey.onboard.driving import DriveLimits
 from covey.onboard.handle import Robot
 from covey.onboard.navigator import Navigator
 from covey.onboard.onboard import Onboard
+from covey.onboard.searched import Searched
 from covey.planning.waypoints import Waypoints
 from covey.random import generator
 from covey.robots.model import RobotModel
@@ -54,4 +56,7 @@ class RobotSpec:
         navigator = Navigator(DriveLimits.of(model, self.period_s), model.body_discs, identity=self.index)
         robot = Robot(self.name, model, self.home, navigator, rng, mailbox, blackboard, self.sensors, frames)
         robot.map, robot.waypoints = belief, self.waypoints
+        camera = robot._camera()
+        if camera is not None and isinstance(belief, Belief):
+            robot.searched = Searched(self.name, camera[1], belief, mailbox, robot.frame_of)
         return Onboard(robot, self.program)

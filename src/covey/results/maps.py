@@ -35,7 +35,7 @@ class Maps:
         changed: int32 (k, 4), changes of the truth, in order: step, cell (row x columns + column), value before and
             after.
         faces: int32 (f, 4), the faces of walls that a tag camera can read: row and column of their free cell, side (see
-            `covey.world.faces`), and the step at which a camera could first have read it, -1 never; None without
+            `covey.geometry.faces`), and the step at which a camera could first have read it, -1 never; None without
             cameras.
         first_searched: int32, shape of the truth: step at which a camera first saw a cell, -1 never; None without
             cameras.

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from shapely import LineString, STRtree
 
+from covey.geometry.faces import face_list
 from covey.geometry.raycast import cast_ray_reference
-from covey.world.faces import face_list
 from covey.world.visibility.searched import SearchedFaces, readable
 from covey.world.world import FREE, WALL, World
 

@@ -8,12 +8,12 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError
+from covey.geometry.faces import OFF_M, SIDES, directions, face_list, on_faces
 from covey.geometry.raycast import to_grid
 from covey.lazy import spatial
 from covey.random import generator
 from covey.records import text_of
 from covey.world.editing.changing import with_doors_open
-from covey.world.faces import OFF_M, SIDES, directions, face_list, on_faces
 from covey.world.records.targets import MAX_TARGETS, AnyTarget, DrawnTargets, PlacedTarget
 from covey.world.targets import NO_TARGETS, Targets
 from covey.world.visibility.explorable import reachable

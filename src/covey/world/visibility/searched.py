@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from covey.geometry.beams import sensor_in_grid
+from covey.geometry.faces import face_list, on_faces
 from covey.kernel import kernel
-from covey.world.faces import face_list, on_faces
 from covey.world.visibility.explorable import reachable
 from covey.world.visibility.seeable import seeable_from
 from covey.world.world import World
