@@ -11,6 +11,7 @@ DEGRADABLE_KINDS = (
     "proximity",
     "neighbours",
     "odometry",
+    "imu",
     "bumper",
     "wedge",
     "lidar3d",

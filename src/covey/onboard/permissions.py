@@ -77,4 +77,7 @@ def _with_state(cls: type, names: tuple[str, ...]) -> type:
     return type(cls.__name__, (cls,), {name: property(attrgetter(f"_robot.{name}")) for name in names})
 
 
-_SENSORS = ("lidar", "proximity", "bumper", "odometry", "neighbours", "wedge", "lidar3d", "depth_camera", "tag_camera")
+_SENSORS = (
+    *("lidar", "proximity", "bumper", "odometry", "imu", "neighbours"),
+    *("wedge", "lidar3d", "depth_camera", "tag_camera"),
+)

@@ -3,6 +3,7 @@
 from covey.sensors.bumper import Bumper
 from covey.sensors.catalogue import Sensor, look_down, maes_360, sensors, sick_lms500, turtlebot3_lds
 from covey.sensors.depth_camera import DepthCamera
+from covey.sensors.imu import Imu
 from covey.sensors.lidar import Lidar
 from covey.sensors.lidar3d import Lidar3D
 from covey.sensors.neighbours import Neighbours
@@ -16,6 +17,7 @@ from covey.sensors.wedge import Wedge
 __all__ = [
     "Bumper",
     "DepthCamera",
+    "Imu",
     "Lidar",
     "Lidar3D",
     "Neighbours",

@@ -9,6 +9,7 @@ from covey.errors import InvalidValueError, UnknownNameError
 from covey.registry import Registry
 from covey.sensors.bumper import Bumper
 from covey.sensors.depth_camera import DepthCamera
+from covey.sensors.imu import Imu
 from covey.sensors.lidar import Lidar
 from covey.sensors.lidar3d import Lidar3D
 from covey.sensors.neighbours import Neighbours
@@ -26,6 +27,7 @@ _KINDS = {
     "proximity": Proximity,
     "bumper": Bumper,
     "odometry": Odometry,
+    "imu": Imu,
     "neighbours": Neighbours,
     "wedge": Wedge,
     "lidar3d": Lidar3D,
@@ -104,7 +106,7 @@ def _from_name(value: Any, handler: Any) -> Any:
 Sensor = Annotated[
     SerializeAsAny[
         Annotated[
-            Lidar | Proximity | Bumper | Odometry | Neighbours | Wedge | Lidar3D | DepthCamera | TagCamera,
+            Lidar | Proximity | Bumper | Odometry | Imu | Neighbours | Wedge | Lidar3D | DepthCamera | TagCamera,
             Field(discriminator="kind"),
         ]
     ],

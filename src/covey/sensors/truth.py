@@ -36,6 +36,7 @@ class Truth:
         frame: place of that grid, see `covey.geometry.Grid.frame`.
         pose: float64 (n, 3), x, y [m], heading [rad].
         pose_before: float64 (n, 3), the true poses at the previous sample of the reading sensor.
+        pose_earlier: those at the sample before that one; None: there was none.
         twist: float64 (n, 3), vx, vy [m/s], omega [rad/s] in the body frame, at the end of the control step.
         discs: float64 (n, k, 3), x, y, radius [m] of the discs of each body in the body frame.
         disc_count: int64 (n,), number of used rows of the k.
@@ -43,6 +44,7 @@ class Truth:
         felt_since: the substeps after which and until which the reading sensor feels contacts, see `touches`.
         identity: int64 (n,), the identity by which other robots recognise a robot.
         dt_s: time since the previous sample of the reading sensor [s].
+        dt_before_s: time between that sample and the one before it [s]; 0: there was none.
         ground: the `covey.world.ground.Ground` below everything; None: a level plane.
         altitude_roll_pitch: float64 (n, 3), [m, rad, rad] of the point of the body where the wheels stand; a positive
             pitch looks down (ROS REP 103).
@@ -64,6 +66,8 @@ class Truth:
     ground: Any = None
     altitude_roll_pitch: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     wall_height_m: float = 2.0
+    pose_earlier: np.ndarray | None = None
+    dt_before_s: float = 0.0
     targets: Targets = NO_TARGETS
 
     def __post_init__(self) -> None:
@@ -85,9 +89,23 @@ class Truth:
         rows = self.felt[(self.felt[:, 0] > after) & (self.felt[:, 0] <= until)]
         return rows[:, 1].astype(np.int64), rows[:, 2]
 
-    def since(self, pose_before: np.ndarray, dt_s: float, substep: int) -> "Truth":
-        """Return the same truth for a sensor with another previous sample; ``bodies`` is shared."""
-        other = replace(self, pose_before=pose_before, dt_s=dt_s, felt_since=(substep, self.felt_since[1]))
+    def since(
+        self,
+        pose_before: np.ndarray,
+        dt_s: float,
+        substep: int,
+        pose_earlier: np.ndarray | None = None,
+        dt_before_s: float = 0.0,
+    ) -> "Truth":
+        """Return the same truth for a sensor with other previous samples; ``bodies`` is shared."""
+        other = replace(
+            self,
+            pose_before=pose_before,
+            dt_s=dt_s,
+            felt_since=(substep, self.felt_since[1]),
+            pose_earlier=pose_earlier,
+            dt_before_s=dt_before_s,
+        )
         if "bodies" in self.__dict__:
             other.__dict__["bodies"] = self.bodies
         return other

@@ -46,6 +46,8 @@ class SensorBank:
         late: samples that have been taken but have not arrived yet, oldest first.
         pose: true poses of the whole team at the newest sample taken, shape (n, 3).
         substep: time of that sample.
+        pose_earlier: poses at the sample before that one; None: there was none.
+        dt_s: time between the two [s].
         degraded: degradations of single robots' readings; each is applied to every new sample.
         unread: whether only the scoring needs its readings; then only degraded ones are computed.
     """
@@ -58,6 +60,8 @@ class SensorBank:
     newest: BankSample | None = None
     late: deque[BankSample] = field(default_factory=deque)
     substep: int = -1
+    pose_earlier: np.ndarray | None = None
+    dt_s: float = 0.0
     row_of: dict[int, int] = field(default_factory=dict)
     degraded: Sequence[Degradation] = ()
     unread: bool = False
@@ -148,6 +152,9 @@ class Sensing:
         for bank in self.banks:
             bank.pose = bank.pose.copy()  # samples that are on their way keep theirs
             bank.pose[robot] = compose(np.array(motion), bank.pose[robot])
+            if bank.pose_earlier is not None:
+                bank.pose_earlier = bank.pose_earlier.copy()
+                bank.pose_earlier[robot] = compose(np.array(motion), bank.pose_earlier[robot])
 
     def _due(self, rate_hz: float, first: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield number and substep of the samples due from substep ``first`` on and before ``end``."""
@@ -158,7 +165,7 @@ class Sensing:
     def _sample(self, bank: SensorBank, truths: dict[int, Truth], sample: int, substep: int) -> None:
         """Take one sample of a bank; ``truths``: by substep."""
         dt_s = (substep - max(bank.substep, 0)) * self.clock.substep_s
-        truth = truths[substep] = truths[substep].since(bank.pose, dt_s, bank.substep)
+        truth = truths[substep] = truths[substep].since(bank.pose, dt_s, bank.substep, bank.pose_earlier, bank.dt_s)
         readings = None
         if not bank.unread or bank.degraded:
             readings = bank.record.read(truth, bank.members, bank.keys, sample)
@@ -167,6 +174,7 @@ class Sensing:
             before = bank.late[-1] if bank.late else bank.newest
             readings = bank.record.after(readings, None if before is None else before.readings)
         bank.late.append(BankSample(substep, truth.pose, readings))
+        bank.pose_earlier, bank.dt_s = bank.pose, dt_s
         bank.pose, bank.substep = truth.pose, substep
 
     def _truth(self, state: TeamState, substep: int, pose: np.ndarray, attitude: np.ndarray) -> Truth:
