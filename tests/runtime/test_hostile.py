@@ -21,7 +21,7 @@ async def square(robot):
     await robot.sleep(0.3)
 
 
-def stops_only_itself(controller, match, robots=2, budget_s=0.3):
+def assert_stops_only_itself(controller, match, robots=2, budget_s=0.3):
     """Run a controller on the second of two robots; return the run."""
 
     def mixed(robot):
@@ -57,7 +57,7 @@ class Odd(BaseException):
     "error", [SystemExit(0), SystemExit("bye"), GeneratorExit(), asyncio.CancelledError(), Odd("odd"), MemoryError()]
 )
 def test_whatever_a_controller_raises_stops_its_own_robot(error):
-    stops_only_itself(raises(error), type(error).__name__)
+    assert_stops_only_itself(raises(error), type(error).__name__)
 
 
 def test_an_error_whose_text_has_no_end_stops_its_own_robot():
@@ -66,7 +66,7 @@ def test_an_error_whose_text_has_no_end_stops_its_own_robot():
             while True:
                 pass
 
-    stops_only_itself(raises(Endless()), "Endless: <exception str() failed>")
+    assert_stops_only_itself(raises(Endless()), "Endless: <exception str() failed>")
 
 
 def test_of_an_error_with_a_long_text_or_a_deep_traceback_the_begin_is_said():
@@ -78,7 +78,7 @@ def test_of_an_error_with_a_long_text_or_a_deep_traceback_the_begin_is_said():
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(30_000)
     try:
-        run = stops_only_itself(deep, "in deep: ValueError: xxx", budget_s=60.0)
+        run = assert_stops_only_itself(deep, "in deep: ValueError: xxx", budget_s=60.0)
     finally:
         sys.setrecursionlimit(limit)
     assert len(run.events["text"][-1]) < 10_000
@@ -155,7 +155,7 @@ def test_a_sleep_and_a_wait_for_a_thread_are_interrupted():
 
     for controller in (sleeps, waits):
         begin = time.monotonic()
-        stops_only_itself(controller, "exceeded its wall time")
+        assert_stops_only_itself(controller, "exceeded its wall time")
         assert time.monotonic() - begin < 10
 
 
@@ -165,7 +165,7 @@ def test_a_controller_that_takes_all_memory_is_interrupted():
         while True:
             held.append(bytearray(2**24))
 
-    stops_only_itself(deep, "more than 1024 MiB", budget_s=60.0)
+    assert_stops_only_itself(deep, "more than 1024 MiB", budget_s=60.0)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # it may come within a finalizer first
@@ -179,7 +179,7 @@ def test_a_recursion_without_end_is_interrupted_before_it_takes_all_memory(monke
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(10**9)
     try:
-        stops_only_itself(deep, "it called itself more than 100000 deep", budget_s=60.0)
+        assert_stops_only_itself(deep, "it called itself more than 100000 deep", budget_s=60.0)
     finally:
         sys.setrecursionlimit(limit)
 
@@ -204,7 +204,7 @@ def test_text_that_is_not_utf_8_is_spelled_out():
         robot.note("\udcff and \x1b[2J")
         raise ValueError("not \ud800 text")
 
-    run = stops_only_itself(odd, r"not \ud800 text")
+    run = assert_stops_only_itself(odd, r"not \ud800 text")
     assert r"\udcff and \x1b[2J" in run.events["text"].to_list()
 
 
@@ -226,7 +226,7 @@ def test_a_message_too_large_is_refused_before_it_is_copied(payload):
     def talks(robot):
         robot.send(payload)
 
-    stops_only_itself(talks, "larger than 16 MiB", budget_s=60.0)
+    assert_stops_only_itself(talks, "larger than 16 MiB", budget_s=60.0)
 
 
 def test_messages_too_large_together_are_refused():
@@ -234,7 +234,7 @@ def test_messages_too_large_together_are_refused():
         for _ in range(5):
             robot.send(bytes(2**22))
 
-    stops_only_itself(talks, "the messages of one step are larger than 16 MiB", budget_s=60.0)
+    assert_stops_only_itself(talks, "the messages of one step are larger than 16 MiB", budget_s=60.0)
 
 
 def test_near_its_budget_a_controller_never_ends_the_run():
@@ -266,7 +266,7 @@ def test_a_finalizer_that_runs_in_a_controller_is_not_interrupted():
         while True:
             pass
 
-    stops_only_itself(tidies, "exceeded its wall time", budget_s=0.05)
+    assert_stops_only_itself(tidies, "exceeded its wall time", budget_s=0.05)
     assert tidied == [0.0]
 
 

@@ -87,6 +87,7 @@ def arrays(**others):
         ({"stream_odom": np.zeros((4, 3)), "stream_index": np.array([2, 1])}, "do not ascend through the stream"),
         ({"stream_odom": np.zeros((4, 3)), "stream_index": np.array([2, 4])}, "do not ascend through the stream"),
         ({"ref_graph": np.zeros((3, 3))}, r"needs reference of shape \(2, 3\)"),
+        ({"stream_t": np.zeros(3)}, r"needs stream_times of shape \(2,\)"),
     ],
 )
 def test_arrays_that_do_not_fit_are_told(tmp_path, others, said):
