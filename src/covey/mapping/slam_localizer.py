@@ -58,7 +58,8 @@ class SlamLocalizer:
         self.record = record
         self._since = np.zeros((count, 3))  # odometry since the last scan
         self._begun = False
-        self.robots = [GraphSlam(equipment.laser, record.graph) for _ in range(count)]
+        laser, noise = equipment.laser, equipment.odometry_noise
+        self.robots = [GraphSlam(laser, record.graph, noise=noise) for _ in range(count)]
         self.members: dict[int, TeamMember] = {}
 
     def join(self, robot: int, number: int, common_frame: bool) -> TeamMember:

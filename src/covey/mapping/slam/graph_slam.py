@@ -14,15 +14,16 @@ from covey.mapping.slam.local_map import LocalMap, local_map, normals_of, place_
 from covey.mapping.slam.log import Laser, relative
 from covey.mapping.slam.loops import Loops, LoopSettings
 from covey.mapping.slam.matching import Match, refine, search, start_for, turned
+from covey.mapping.slam.odometry import SinceKeyFrame
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
 from covey.records import Record
 
 _TIED_M = 6.0  # places nearer in the graph share a local map
 _MANY = 5  # pairs of places that wait
-_LEAST_WINDOW_M, _LEAST_WINDOW_RAD = 0.3, 0.05
-_POOR = 0.6  # with a lower score a scan is looked for farther away ...
-_FAR_RAD = 0.6  # ... to this heading at least ...
-_BETTER = 0.15  # ... where the score must be so much better
+_LEAST_WINDOW_M, _LEAST_WINDOW_RAD = 0.1, 0.05
+_FAR_M, _FAR_RAD = 0.5, 0.6  # a scan is also looked for so far away at least ...
+_BETTER = 0.1  # ... where the score must be so much better ...
+_FIXING = 0.02  # ... and so many of its points must say so
 
 
 class GraphSettings(Record):
@@ -37,7 +38,7 @@ class GraphSettings(Record):
     key_frame_m: float = Field(default=0.3, gt=0, description="A scan is kept after this way [m] ...")
     key_frame_deg: float = Field(default=15.0, gt=0, le=180, description="... or after this turn [degrees].")
     local_key_frames: int = Field(default=20, ge=1, le=500, description="Key frames that a scan is matched with.")
-    m_per_m: float = Field(default=0.3, ge=0, description="Expected error of the odometry's way [m/m].")
+    m_per_m: float = Field(default=0.1, ge=0, description="Expected error of the odometry's way [m/m].")
     rad_per_m: float = Field(default=0.1, ge=0, description="Expected error of its heading by way [rad/m].")
     rad_per_rad: float = Field(default=0.2, ge=0, description="Expected error of its heading by turn [rad/rad].")
     loops: LoopSettings | None = Field(
@@ -72,6 +73,7 @@ class GraphSlam:
         laser: the lidar.
         settings: see `GraphSettings`.
         start: the pose (3,) before the first motion.
+        noise: that of the odometry, see `covey.mapping.localizer.Equipment`; None: the settings say what is expected.
 
     Attributes:
         pose: estimate (3,) at the last scan.
@@ -83,7 +85,13 @@ class GraphSlam:
         revision: grows whenever estimates of the past change.
     """
 
-    def __init__(self, laser: Laser, settings: GraphSettings | None = None, start: np.ndarray | None = None):
+    def __init__(
+        self,
+        laser: Laser,
+        settings: GraphSettings | None = None,
+        start: np.ndarray | None = None,
+        noise: tuple[int, np.ndarray] | None = None,
+    ):
         self.laser, self.settings = laser, settings or GraphSettings()
         self.pose = np.zeros(3) if start is None else np.array(start, np.float64)
         self.poses = np.empty((0, 3))
@@ -95,7 +103,8 @@ class GraphSlam:
         self._held: list[tuple[int, np.ndarray]] = []  # of each scan: key frame, and pose in its frame
         self._place: LocalMap | None = None
         self._anew = 0  # from this key frame on the local map is made anew
-        self._spread = np.zeros((3, 3))  # covariance of the odometry since the last match
+        self._noise = noise if noise is not None and noise[0] in (0, 1, 2) else None  # others are not by motion
+        self._since = self._begun()
         self._waiting: deque[tuple[int, int]] = deque()  # pairs of places to compare
         self._tied = np.zeros((3, 3))  # information of the motion since the last key frame, in its frame
         self._known = np.zeros((3, 3))  # covariance of the last key frame
@@ -112,15 +121,15 @@ class GraphSlam:
         if not np.isfinite(motion).all():
             raise InvalidValueError(f"the motion of a scan must be finite, not {motion.tolist()}")
         points, normals = self._points(ranges)
-        guess = compose(self.pose, motion)
         if not self.frames:
-            self.pose = guess
+            self.pose = compose(self.pose, motion)
             self._keep(points, normals)
             return self.pose
-        self._widen(motion)
+        self._since.follow(motion)
+        guess = compose(self.poses[-1], self._since.motion)
         match = self._match(points, normals, guess)
         self.pose = guess if match is None else match.pose
-        self._tied = np.diag([400.0, 400.0, 400.0])
+        self._tied = np.linalg.inv(self._since.covariance())
         if match is not None:
             self._tied += turned(match.information, self.poses[-1, 2])
         since = relative(self.poses[-1], self.pose)
@@ -187,6 +196,10 @@ class GraphSlam:
             place_points(part.points, part.normals, pose, points[a:b], normals[a:b])
         return points, normals
 
+    def _begun(self, doubt: np.ndarray | None = None) -> SinceKeyFrame:
+        s = self.settings
+        return SinceKeyFrame((s.m_per_m, s.rad_per_m, s.rad_per_rad), self._noise, doubt)
+
     def _points(self, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         near = np.where(np.asarray(ranges) < self.settings.range_m, ranges, np.inf)
         points = self.laser.points(near)
@@ -194,41 +207,53 @@ class GraphSlam:
         normals_of(points, np.array(self.laser.mount[:2]), 0.5, normals)
         return points, normals
 
-    def _widen(self, motion: np.ndarray) -> None:
-        """Add the uncertainty of a motion of the odometry, in the frame of the map."""
-        s = self.settings
-        way, turn = math.hypot(motion[0], motion[1]), abs(motion[2])
-        sigma_m = 0.01 + s.m_per_m * way
-        sigma_rad = 0.005 + s.rad_per_rad * turn + s.rad_per_m * way
-        self._spread = self._spread + np.diag([sigma_m**2, sigma_m**2, sigma_rad**2])
-
     def _match(self, points: np.ndarray, normals: np.ndarray, guess: np.ndarray) -> Match | None:
         """Return where a scan fits the local map; None if it does not.
 
-        A scan that fits badly near its guess is looked for farther away: odometry that lags behind a quick turn can be
-        off by more than what is expected of it.
+        A scan is looked for near its guess. It is somewhere else only if it fits clearly better there: odometry lags
+        behind quick turns, and wheels slip.
         """
         s, place = self.settings, self._place
         if place is None or len(points) < 10:
             return None
-        sigma = np.sqrt(np.diag(self._spread))
-        window_m, window_rad = max(3.0 * sigma[0], _LEAST_WINDOW_M), max(3.0 * sigma[2], _LEAST_WINDOW_RAD)
+        covariance = self._since.covariance()
+        window_m = max(3.0 * math.sqrt(max(covariance[0, 0], covariance[1, 1])), _LEAST_WINDOW_M)
+        window_rad = max(3.0 * math.sqrt(covariance[2, 2]), _LEAST_WINDOW_RAD)
         best, score = search(place, points, guess, window_m, window_rad, 0.02, 0.1, 0.05)
-        if score < _POOR:
-            further = 2.0 * window_m, max(2.0 * window_rad, _FAR_RAD)
-            found, found_score = search(place, points, guess, *further, 0.02, max(score, 0.1) + _BETTER, 0.05)
-            if found_score > 0.0:
-                best, score, self._spread = found, found_score, 9.0 * self._spread
+        least = max(score, 0.1) + _BETTER
+        if least < 1.0:
+            further = max(2.0 * window_m, _FAR_M), max(2.0 * window_rad, _FAR_RAD)
+            found, found_score = search(place, points, guess, *further, 0.02, least, 0.05)
+            if found_score > 0.0 and self._fixes(points, normals, guess, found):
+                self._since.jump(relative(guess, found))
+                best, score, guess, covariance = found, found_score, found, self._since.covariance()
         start = start_for(place, points, guess, best, score)
-        match = refine(place, points, normals, start, s.noise_m, np.linalg.inv(self._spread), guess)
+        prior = turned(np.linalg.inv(covariance), -self.poses[-1, 2])
+        match = refine(place, points, normals, start, s.noise_m, prior, guess)
         if match.score < 0.2:
             return None
-        self._spread = np.zeros((3, 3))
+        self._since.match(relative(self.poses[-1], match.pose)[2])
         return match
+
+    def _fixes(self, points: np.ndarray, normals: np.ndarray, guess: np.ndarray, found: np.ndarray) -> bool:
+        """Return whether enough points say how far away a scan was found.
+
+        Along a corridor no wall does, although the poses that see the same points again score best; and a robot that
+        drives ahead is only a few points.
+        """
+        jump, s = (found - guess)[:2], self.settings
+        way = math.hypot(jump[0], jump[1])
+        if way < _LEAST_WINDOW_M:
+            return True
+        assert self._place is not None
+        match = refine(self._place, points, normals, found, s.noise_m, np.zeros((3, 3)), found)
+        along = jump @ match.information[:2, :2] @ jump / way**2
+        return along * s.noise_m**2 > _FIXING * len(points)
 
     def _keep(self, points: np.ndarray, normals: np.ndarray) -> None:
         """Make the newest scan a key frame."""
         n = len(self.frames)
+        self._since = self._begun(0.5 * self._since.doubt)
         self.key_rows.append(len(self._held))
         self._held.append((n, np.zeros(3)))
         self.frames.append(KeyFrame(points, normals))
