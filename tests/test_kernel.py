@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import covey
+from covey.geometry.raycast import line_of_sight
 
 HERE = os.environ | {"PYTHONPATH": str(Path(covey.__file__).parents[1])}
 
@@ -66,6 +67,16 @@ def test_code_from_the_command_line_may_not_be_cached_but_imports_covey():
     code = "import covey.geometry.raycast; print('loaded')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=HERE)
     assert done.stdout.strip() == "loaded"
+
+
+def test_compiled_code_of_covey_is_found_from_wherever_the_package_lies(tmp_path):
+    world = covey.World.empty(2, 2)
+    assert line_of_sight(world.skip, world.grid.frame, -0.5, 0.0, 0.5, 0.0)
+    (tmp_path / "elsewhere").symlink_to(Path(covey.__file__).parents[1])
+    code = "from covey.kernel import is_compiled; from covey.geometry import raycast as r; print(r.__file__, is_compiled(r.line_of_sight))"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "elsewhere")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(tmp_path / "elsewhere/covey/geometry/raycast.py"), "True"]
 
 
 CALLED = """

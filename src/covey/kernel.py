@@ -56,6 +56,9 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
     if function is None:
         return partial(kernel, inline=inline)
     compiled = _njit(function, inline, cache=True)
+    if function.__module__.startswith("covey."):  # in whichever folder the package lies
+        compiled._cache._cache_path = str(_cache_folder() / function.__module__)
+        compiled._cache._impl.locator._cache_path = compiled._cache._cache_path
     compiled._cache.load_overload = partial(_load, compiled)
     compiled._cache.save_overload = partial(_save, compiled._cache)
 
