@@ -111,7 +111,7 @@ def test_white_noise_does_not_add_up(make_truth):
         truth = make_truth(np.tile(true, (n, 1)), pose_before=np.tile(before, (n, 1)))
         motion = sensor.read(truth, np.arange(n), keys(n), sample).motion
         estimate = compose(estimate, motion)
-        grow(covariance, heading, motion, *sensor.noise_model)
+        grow(covariance, heading, motion, *sensor.noise_model, np.empty(0))
     error = estimate - np.array(true)
     error[:, 2] = wrap_angle(error[:, 2])
     np.testing.assert_allclose(error.std(axis=0), [0.022, 0.022, 0.02], rtol=0.05)

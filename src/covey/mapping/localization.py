@@ -112,8 +112,9 @@ class _DeadReckoning:
         else:
             if self._noise is not None:
                 heading = self._pose[:, 2].copy()
-                for motion in sensed.motions:
-                    grow(self._covariance, heading, motion, *self._noise)
+                variances = sensed.turn_variances or [np.empty(0)] * len(sensed.motions)
+                for motion, of_turn in zip(sensed.motions, variances, strict=True):
+                    grow(self._covariance, heading, motion, *self._noise, of_turn)
             self._pose = compose(self._pose, sensed.motion)
         return Estimate(self._pose.copy(), self._covariance, self._revision)
 

@@ -50,9 +50,11 @@ class Sensed(NamedTuple):
         step: number of the control step; the noise is a function of the robot's name and the step.
         true_pose: (m, 3), for localizers that represent a positioning system; others may use it only for their start.
         motions: samples of the odometry since the last step, oldest first: each (m, 3), x, y [m], heading [rad] in the
-            body frame before it. Those of the first step do not count.
+            body frame before it. Those of the first step do not count. Turns are those of the gyro, if there is one.
         scan: the newest scan that has arrived since the last step, if the localizer needs the lidar; None: none has.
         time_s: simulated time [s].
+        turn_variances: of the turns of each of the motions that a gyro has measured [rad²], (m,), NaN where it has not;
+            none: there is no gyro.
     """
 
     step: int
@@ -60,6 +62,7 @@ class Sensed(NamedTuple):
     motions: Sequence[np.ndarray] = ()
     scan: Scan | None = None
     time_s: float = 0.0
+    turn_variances: Sequence[np.ndarray] = ()
 
     @property
     def motion(self) -> np.ndarray:

@@ -87,6 +87,11 @@ class Imu(SensorRecord):
         return ImuReadings(out[:, 0].copy(), out[:, 1:].copy())
 
     @property
+    def gyro(self) -> tuple[float, float, float, float]:
+        """Noise, walk, bias at the start and scale error of the gyro."""
+        return self.gyro_noise, self.gyro_walk, self.gyro_bias_rad_s, self.gyro_scale
+
+    @property
     def noise_model(self) -> np.ndarray:
         """White noise and a step of the walk of a sample, bias at the start, scale: of gyro, accelerometer, (2, 4)."""
         fast, slow = math.sqrt(self.rate_hz), 1.0 / math.sqrt(self.rate_hz)

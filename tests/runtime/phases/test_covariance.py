@@ -7,14 +7,14 @@ import covey
 from covey.mapping.dead_reckoning import grow, noise_of
 from covey.mapping.localization import Noise, Odometry, Truth
 from covey.mapping.localizer import Estimate
-from covey.sensors import Lidar, Neighbours
+from covey.sensors import Imu, Lidar, Neighbours
 from covey.sensors.odometry import GmappingNoise, NoNoise, VelocityNoise
 from covey.sensors.odometry import Odometry as OdometrySensor
 
 
-def drive(noise, side, twist, steps, localization=None):
+def drive(noise, side, twist, steps, localization=None, more=()):
     """Let a square of robots drive in a large room, one as the other; return the simulation and the covariances."""
-    model = covey.robots.disc().model_copy(update={"sensors": (OdometrySensor(noise=noise),)})
+    model = covey.robots.disc().model_copy(update={"sensors": (OdometrySensor(noise=noise), *more)})
     x, y = np.meshgrid(3.0 * np.arange(side), 3.0 * np.arange(side))
     starts = np.column_stack((x.ravel(), y.ravel(), np.zeros(side * side))) - (1.5 * side, 1.5 * side, 0.0)
 
@@ -57,6 +57,21 @@ def test_errors_of_many_robots_are_as_large_as_said(noise, twist):
     assert 0.65 < apart < 1.5
 
 
+@pytest.mark.parametrize("twist", [(0.5, 0.0), (0.5, 0.4)])
+def test_with_a_gyro_wheels_that_slip_turn_the_estimate_less(twist):
+    """Noise and walk of the gyro are larger than usual, so that their share in the covariance is seen."""
+    imu = Imu(gyro_noise=1e-3, gyro_walk=5e-4, gyro_scale=0.01)
+    errors, said = {}, {}
+    for name, more in (("wheels", ()), ("gyro", (imu,))):
+        sim, covariance = drive(GmappingNoise(), 14, twist, 100, more=more)
+        errors[name], said[name] = sim.localization.carried - sim.state.pose, covariance.mean(axis=0)
+    by_wheels, by_gyro = (errors[name][:, 2].std() for name in ("wheels", "gyro"))
+    assert by_wheels > 0.1
+    assert by_gyro < 0.3 * by_wheels
+    assert errors["gyro"][:, :2].std() < errors["wheels"][:, :2].std()
+    assert 1.0 < np.sqrt(said["gyro"][2, 2]) / by_gyro < 2.5  # said cautiously, see GyroOdometry
+
+
 def test_localizations_without_drift():
     for kind, expected in ((Truth(), [0.0, 0.0, 0.0]), (Noise(sigma_m=0.3, sigma_rad=0.1), [0.09, 0.09, 0.01])):
         _, covariance = drive(NoNoise(), 1, (0.5, 0.0), 3, kind)
@@ -73,7 +88,7 @@ def test_the_prediction_is_that_of_matrices(model):
     before = root @ root.transpose(0, 2, 1)
     heading, motion = rng.uniform(-3, 3, 5), rng.normal(scale=0.3, size=(5, 3))
     after = before.copy()
-    grow(after, heading.copy(), motion, model, a)
+    grow(after, heading.copy(), motion, model, a, np.empty(0))
     for i in range(5):
         xx, xy, xh, yy, yh, hh = noise_of(*motion[i], model, a)
         noise = np.array([[xx, xy, xh], [xy, yy, yh], [xh, yh, hh]])

@@ -14,7 +14,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.kernel import kernel
-from covey.mapping.dead_reckoning import turned
+from covey.mapping.dead_reckoning import GyroOdometry, turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.localization import Truth
@@ -215,10 +215,11 @@ class LocalizationAndMapping:
     def localize(self) -> None:
         """Update every estimate from the sensors."""
         for group in self._localizers:
-            part, samples = group.part, () if group.odometry is None else group.odometry.samples
-            motions = [sample.readings.motion[group.odometry_rows] for sample in samples]
+            part = group.part
+            motions, variances = self._motions(group)
             scan = None if group.lidar is None else self._scan(group)
-            sensed = Sensed(self.clock.step, self.state.pose[part].copy(), motions, scan, self.clock.time_s)
+            true = self.state.pose[part].copy()
+            sensed = Sensed(self.clock.step, true, motions, scan, self.clock.time_s, variances)
             if group.odometry is not None:
                 self._reckon(part, motions)
             begun = time.thread_time()
@@ -245,6 +246,17 @@ class LocalizationAndMapping:
         if np.isnan(self.odometry[robots.start, 0]):
             return repeat(())
         return map(tuple, self.in_own_frames(part, self.odometry[part]).tolist())
+
+    def _motions(self, group: "_Localized") -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return the motions that the odometry and a gyro have measured, and the variances of turns by the gyro."""
+        samples = () if group.odometry is None else group.odometry.samples
+        motions = [sample.readings.motion[group.odometry_rows] for sample in samples]
+        if group.imu is None or group.gyro is None:
+            return motions, []
+        second = self.clock.substep_s
+        group.gyro.see((at.substep * second, at.readings.turn_rate[group.imu_rows]) for at in group.imu.samples)
+        fused = [group.gyro.fuse(at.substep * second, of) for at, of in zip(samples, motions, strict=True)]
+        return [motion for motion, _ in fused], [variance for _, variance in fused]
 
     def _keeping(self, group: "_Localized") -> Iterator[tuple[int, "_Kept"]]:
         """Return what is kept of the scans of robots whose maps follow corrections, by team index."""
@@ -388,12 +400,17 @@ class _Localized:
     odometry_rows: np.ndarray
     lidar: SensorBank | None
     lidar_rows: np.ndarray
+    imu: SensorBank | None
+    imu_rows: np.ndarray
+    gyro: GyroOdometry | None
 
     @staticmethod
     def of(group: Group, members: np.ndarray, sensing: Sensing, world: Grid, plan: Grid, seed: int) -> "_Localized":
         needs = group.localization.needs
-        odometry, lidar = (sensing.first_of(members, kind) for kind in ("odometry", "lidar"))
+        odometry, lidar, imu = (sensing.first_of(members, kind) for kind in ("odometry", "lidar", "imu"))
         odometry, lidar = odometry if "odometry" in needs else None, lidar if "lidar" in needs else None
+        imu = None if odometry is None else imu
+        gyro = None if imu is None else GyroOdometry(len(members), imu.record.gyro)
         laser = None
         if lidar is not None:
             laser = Laser(lidar.record.angles, lidar.record.range_m, tuple(lidar.record.mount.tolist()))
@@ -401,11 +418,11 @@ class _Localized:
         equipment = Equipment(laser, noise, lambda file: _plan(world if file is None else _plan_of(file, plan)))
         rows = [
             np.array([] if bank is None else [bank.row_of[i] for i in members.tolist()], np.int64)
-            for bank in (odometry, lidar)
+            for bank in (odometry, lidar, imu)
         ]
         localizer = group.localization.build(group.names, seed, equipment)
         part = slice(int(members[0]), int(members[-1]) + 1)
-        return _Localized(members, part, localizer, laser, odometry, rows[0], lidar, rows[1])
+        return _Localized(members, part, localizer, laser, odometry, rows[0], lidar, rows[1], imu, rows[2], gyro)
 
 
 def _plan_of(name: str, plan: Grid) -> Grid:
