@@ -25,9 +25,16 @@ Measured = dict[str, "PoseErrors"]
 def _errors(run: "Run", measure: Callable[[np.ndarray, np.ndarray], "PoseErrors | None"]) -> Measured:
     """Return the errors of each robot that had to estimate its pose; ``measure``: of estimates and truth, (n, 3)."""
     truth, found = run.poses, run.estimates
-    off = np.abs(found - truth).max(axis=(0, 2), initial=0.0) > 1e-9
-    each = {run.names[i]: measure(found[:, i], truth[:, i]) for i in np.flatnonzero(off)}
+    each = {run.names[i]: measure(found[:, i], truth[:, i]) for i in np.flatnonzero(_estimated(run))}
     return {name: errors for name, errors in each.items() if errors is not None}
+
+
+@cached(WeakKeyDictionary(), lambda run: run)
+def _estimated(run: "Run") -> np.ndarray:
+    """Return which robots' estimates were not always the true poses, bool (robots,)."""
+    off = np.abs(run.estimates - run.poses)
+    off[..., 2] = np.minimum(off[..., 2], 2.0 * np.pi - off[..., 2])
+    return off.max(axis=(0, 2), initial=0.0) > 1e-9
 
 
 @cached(WeakKeyDictionary(), lambda run: run)
@@ -130,10 +137,6 @@ def _distances(run: "Run") -> np.ndarray:
     return np.hypot(error[..., 0], error[..., 1])
 
 
-def _had_to_estimate(run: "Run") -> bool:
-    return bool(np.abs(run.estimates - run.poses).max(initial=0.0) > 1e-9)
-
-
 @metrics.register("position_error_m")
 def position_error_m(run: "Run") -> float:
     """Mean over robots and recorded poses of |estimated - true position| [m] (MAES "slam position inaccuracy")."""
@@ -144,13 +147,13 @@ def position_error_m(run: "Run") -> float:
 @metrics.register("position_error_max_m")
 def position_error_max_m(run: "Run") -> float | None:
     """The largest |estimated - true position| of any robot at any time [m]."""
-    return float(_distances(run).max()) if _had_to_estimate(run) else None
+    return float(_distances(run).max()) if _estimated(run).any() else None
 
 
 @metrics.register("position_error_end_m")
 def position_error_end_m(run: "Run") -> float | None:
     """The largest |estimated - true position| of any robot at the end [m]."""
-    return float(_distances(run)[-1].max()) if _had_to_estimate(run) else None
+    return float(_distances(run)[-1].max()) if _estimated(run).any() else None
 
 
 @cached(WeakKeyDictionary(), lambda run: run)
