@@ -39,9 +39,12 @@ def test_doors_that_open_and_shut_do_no_harm():
 def test_a_robot_that_is_carried_goes_on_from_where_it_thinks_it_is():
     """It does not find itself again: the error stays as large as the way that it was carried, and it touches nothing."""
     run, error = drive([{"at_s": 20, "place": "scout0", "pose": [25.0, 15.0, 0.0]}], 35)
-    carried = run.poses[198, 0, :2] - np.array([25.0, 15.0])
-    assert np.hypot(*error[:199, :2].T).max() < 0.2
+    way = run.poses[:, 0, :2]
+    last = int(np.hypot(*np.diff(way, axis=0).T).argmax())  # the step before it is carried
+    carried = way[last] - way[last + 1]
+    assert np.hypot(*error[: last + 1, :2].T).max() < 0.2
     assert np.hypot(*carried) > 10.0
-    np.testing.assert_allclose(error[202:, :2], np.tile(carried, (len(error) - 202, 1)), atol=0.6)
-    assert np.ptp(error[202:, :2], axis=0).max() < 0.3
+    after = error[last + 3 :, :2]
+    assert np.hypot(*(after - carried).T).max() < 0.5
+    assert np.ptp(after, axis=0).max() < 0.3
     assert run.metrics["collisions_wall"] == 0
