@@ -10,11 +10,13 @@ from covey.geometry.se2 import wrap_angle
 from covey.onboard.handle import Robot
 from covey.onboard.motions import Report
 from covey.planning.existence import Candidate, Existence
+from covey.planning.progress import Blacklist
 
 _MISSION_S = 600.0
 _EDGE_RAD = math.radians(3.0)  # a marker this near to the edge of the view may be outside of it
 _ASIDE_RAD = math.radians(30.0)  # a candidate should be seen again from directions this near to an earlier one
 _MEAN_SLANT = 0.5
+_WRONG_M = 0.5  # a place this near to one that was too far is not reported again
 
 
 class Find(NamedTuple):
@@ -30,7 +32,7 @@ class Lookout:
 
     A target is reported when it exists with the probability ``report_at`` and its place is known to ``sigma_m``. The
     answer decides: an accepted target joins the list, and so does one that others have reported. A place that was too
-    far is forgotten, and an unknown identity is never reported again.
+    far is not reported again, and neither is an unknown identity. A robot that has lost its pose reports nothing.
 
     Args:
         robot: the robot; without a tag camera it sees nothing, and only hears of finds.
@@ -52,6 +54,7 @@ class Lookout:
         self.found: dict[int, Find] = {}
         self.over = False
         self._refused: set[int] = set()
+        self._wrong: dict[int, Blacklist] = {}
         self._own: set[int] = set()
         self._asked: dict[int, tuple[Report, Candidate]] = {}
         self._last: dict[int, np.ndarray] = {}
@@ -123,9 +126,14 @@ class Lookout:
 
     def _sigma_at(self, robot: Robot, away: float) -> float:
         """Return the standard deviation of a measured place, x or y, with that of the robot's own pose [m]."""
+        noise = max(self.camera.sigma_m + self.camera.sigma_per_m * away, 0.01)
+        return math.hypot(noise, self._own_sigma_m(robot, away))
+
+    def _own_sigma_m(self, robot: Robot, away: float = 2.0) -> float:
+        """Return the standard deviation that the robot's pose adds to a place so far away, x or y [m]."""
         covariance = np.nan_to_num(robot.pose_covariance)
         own = 0.5 * (covariance[0, 0] + covariance[1, 1]) + 0.5 * covariance[2, 2] * away**2
-        return math.hypot(max(self.camera.sigma_m + self.camera.sigma_per_m * away, 0.01), math.sqrt(max(own, 0.0)))
+        return math.sqrt(max(own, 0.0))
 
     @property
     def _false_density(self) -> float:
@@ -136,7 +144,9 @@ class Lookout:
 
     def _report(self, robot: Robot) -> None:
         for candidate in list(self.belief.worth(self._report_at, self._sigma_m)):
-            if candidate.identity not in self._asked and candidate.identity not in self.found and not self.over:
+            place, wrong = (candidate.x, candidate.y), self._wrong.get(candidate.identity, ())
+            known = candidate.identity in self._asked or candidate.identity in self.found or self.over
+            if not known and place not in wrong and self._own_sigma_m(robot) <= 2.0 * self._sigma_m:
                 report = robot.report(candidate.identity, (candidate.x, candidate.y), timeout_s=5.0)
                 self._asked[candidate.identity] = report, candidate
                 robot.note(f"{candidate.kind} {candidate.identity} at ({candidate.x:.1f}, {candidate.y:.1f})")
@@ -152,6 +162,7 @@ class Lookout:
             if report.outcome in ("accepted", "twice", "no referee"):
                 self._learn(identity, Find(candidate.kind, candidate.x, candidate.y))
             elif report.outcome == "too far":
+                self._wrong.setdefault(identity, Blacklist(_WRONG_M)).add((candidate.x, candidate.y))
                 self.belief.forget(identity)
             elif report.outcome == "unknown identity":
                 self._refused.add(identity)
