@@ -232,3 +232,17 @@ def test_what_no_run_can_have_is_refused(options, said, folder, capsys):
     assert main(["run", "room.yaml", "--no-pictures", *options]) == BAD_INPUT
     assert said in "".join(capsys.readouterr()).replace("\n", " ")
     assert [path.name for path in folder.iterdir()] == ["room.yaml"]
+
+
+def test_the_reports_of_a_rescue_are_printed(tmp_path, capsys):
+    (tmp_path / "finder.py").write_text("async def finder(robot):\n    await robot.report(3, (2.0, 0.1))\n")
+    (tmp_path / "s.yaml").write_text(
+        "world: {empty_m: [6, 6]}\n"
+        "robots: [{start: [[0, 0, 0]], controller: ./finder.py:finder}]\n"
+        "targets: [{kind: victim, identity: 3, at: [2, 0], on: floor}]\n"
+        "mission: {rescue: {clock: start}}\n"
+    )
+    assert main(["run", str(tmp_path / "s.yaml"), "--out", str(tmp_path / "run"), "--no-pictures"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    head = next(k for k, line in enumerate(lines) if line.startswith("time [s]"))
+    assert lines[head + 1].split() == ["0.1", "robot0", "victim", "3", "at", "(2.00,", "0.10)", "accepted", "0.1"]

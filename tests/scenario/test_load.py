@@ -174,7 +174,7 @@ def test_names_of_files_and_of_the_library(write):
         ("gone.yaml", "gone.yaml: there is no such file"),
         ("hree.yaml", "hree.yaml: there is no such file, did you mean 'here.yaml'?"),
         ("here.yml", "here.yml: there is no such file, did you mean 'here.yaml'?"),
-        ("hree", "unknown scenario 'hree', did you mean 'here.yaml'?"),
+        ("hereyaml", "unknown scenario 'hereyaml', did you mean 'here.yaml'?"),
         ("here", "unknown scenario 'here', did you mean 'here.yaml'?"),
         ("a/b", "a/b: there is no such file"),
         (".", ".: is not a file"),
@@ -188,7 +188,7 @@ def test_names_of_files_and_of_the_library(write):
 def test_the_shipped_scenarios():
     assert list(library()) == [
         "building", "cave", "coverage", "cross", "depot_doors", "hello", "hills", "loop", "maze", "office", "patrol",
-            "rubble", "slam_team", "terrain_team", "unknown_starts", "zigzag",
+            "rescue", "rubble", "slam_team", "terrain_team", "unknown_starts", "zigzag",
     ]  # fmt: skip
     for name in ("maze", "loop", "cross", "zigzag"):  # Table 4 of Yan et al. 2017, with six robots
         scenario = load_scenario(name, trusted_only=True)

@@ -15,7 +15,7 @@ from covey.cli.commands import Commands
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.looking import refuse_code_of
 from covey.cli.progress import ProgressBar
-from covey.cli.tables import print_metrics
+from covey.cli.tables import print_metrics, print_reports
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.experiments.repeating import Repeated, recorded_scenario
 from covey.experiments.workers.again import scenario_of
@@ -93,6 +93,8 @@ def run_command(
             return INTERRUPTED
     if not quiet:
         print_metrics(of_interest(run))
+        if run.reports is not None:
+            print_reports(run.reports)
     drawn = _draw(run, None, pictures, "png", quiet=quiet) if pictures else []
     if quiet:
         print(folder)

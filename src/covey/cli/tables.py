@@ -34,6 +34,16 @@ def print_metrics(chosen: Mapping[str, tuple[Any, str]]) -> None:
     Console(highlight=False).print(table)
 
 
+def print_reports(reports: Any) -> None:
+    """Print the reports of a run and their answers, a data frame as `covey.Run.reports`."""
+    table = Table("time [s]", "robot", "report", "answer", "error [m]", box=None, header_style="bold", pad_edge=False)
+    for row in reports.to_dicts():
+        what = f"{row['kind']} {row['identity']} at ({row['x_m']:.2f}, {row['y_m']:.2f})".lstrip()
+        cells = shown(row["time_s"]), row["robot"], what, row["answer"], shown(row["error_m"])
+        table.add_row(*map(Text, cells))
+    Console(highlight=False).print("", table)
+
+
 def print_findings(findings: list[tuple[str, str, bool]]) -> int:
     """Print findings (subject, finding, whether it is good); return 1 if something is wrong, else 0."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2))
