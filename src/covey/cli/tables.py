@@ -36,7 +36,9 @@ def print_metrics(chosen: Mapping[str, tuple[Any, str]]) -> None:
 
 def print_reports(reports: Any) -> None:
     """Print the reports of a run and their answers, a data frame as `covey.Run.reports`."""
-    table = Table("time [s]", "robot", "report", "answer", "error [m]", box=None, header_style="bold", pad_edge=False)
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2))
+    for head in ("time [s]", "robot", "report", "answer", "error [m]"):
+        table.add_column(Text(head))
     for row in reports.to_dicts():
         what = f"{row['kind']} {row['identity']} at ({row['x_m']:.2f}, {row['y_m']:.2f})".lstrip()
         cells = shown(row["time_s"]), row["robot"], what, row["answer"], shown(row["error_m"])
