@@ -84,14 +84,14 @@ def headlines(plain: dict[str, Any]) -> dict[str, tuple[Any, str]]:
     }
     found = {name: (plain[name], meaning) for name, meaning in usual.items()}
     for part, of in (
-        ("relations", "of known motions"),
-        ("relations_of_odometry", "the same of odometry"),
+        ("relations", "error of known motions"),
+        ("relations_of_odometry", "the same, of the odometry"),
     ):
         if part in plain:
             one = plain[part]
             number = f", {one['used']} of them" if "used" in one else ""
-            found[f"{part}, m"] = f"{one['translation_m']:.4f} ± {one['translation_sd_m']:.4f}", f"error {of}{number}"
-            found[f"{part}, deg"] = f"{one['rotation_deg']:.3f} ± {one['rotation_sd_deg']:.3f}", f"error {of}"
+            found[f"{part}, m"] = f"{one['translation_m']:.4f} ± {one['translation_sd_m']:.4f}", f"{of}{number}"
+            found[f"{part}, deg"] = f"{one['rotation_deg']:.3f} ± {one['rotation_sd_deg']:.3f}", of
     if "reference" in plain:
         found["ate_m"] = plain["reference"]["ate_m"], "distance from the reference, rms"
     return found

@@ -68,7 +68,8 @@ def errors_along(errors: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> style.P
     axes.grid(color=style.GRID, lw=0.4)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    layout.legend(axes, [_line(color, name) for name, color in zip(errors, (ESTIMATE, REFUSED), strict=False)])
+    colors = zip(errors, (ESTIMATE, REFUSED), strict=False)
+    layout.legend(axes, [Line2D([], [], ls="", marker=".", color=color, label=name) for name, color in colors])
     return picture
 
 
