@@ -13,7 +13,7 @@ from covey.mapping.slam.kld import BIN_M, clusters, moments, particles_needed, r
 from covey.mapping.slam.known_map_settings import KnownMapSettings
 from covey.mapping.slam.likelihood_field import LikelihoodField
 from covey.mapping.slam.log import Laser
-from covey.mapping.slam.monte_carlo import MonteCarlo, StartPose, move, scatter
+from covey.mapping.slam.monte_carlo import MonteCarlo, StartPose, move, predict, scatter
 from covey.random import stream_key
 
 KEY = stream_key(7, "test")
@@ -151,6 +151,36 @@ def test_a_door_that_is_closed_in_the_map_but_open_in_truth_does_no_harm(drive):
     old[30:42, 70:72] = 100
     errors, _ = follow(near(poses[0]), poses, ranges, cells=old)
     assert errors[20:, 0].max() < 0.4
+
+
+@pytest.mark.parametrize("noise_m", [0.0, 0.05])
+def test_the_covariance_is_about_that_of_the_errors(drive, noise_m):
+    """NEES is 3 for a consistent filter; 0.1 to 0.4 with the spread of the particles, whose beams end 0.2 m off."""
+    (poses, ranges), nees = drive, []
+    deviations, grid = np.array([0.1, 0.1, 0.05]), rooms()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        start = StartPose(tuple((poses[0] + deviations * rng.normal(size=3)).tolist()), tuple(deviations))
+        filter_ = MonteCarlo(LASER, *grid, SETTINGS, stream_key(seed, "robot0"), start)
+        for k, motion in enumerate(motions(poses, rng)):
+            before = filter_.updates
+            found, covariance = filter_.update(motion, ranges[k] + rng.normal(size=60) * noise_m)
+            if filter_.updates > before:
+                off = found - poses[k]
+                off[2] = wrap_angle(off[2])
+                nees.append(off @ np.linalg.solve(covariance, off))
+    assert 0.6 < np.mean(nees) < 4.0
+
+
+def test_a_predicted_covariance_is_that_of_moved_particles():
+    noise, pose = np.array([0.02, 0.01, 0.02, 0.01, 0.005]), np.array([1.0, 2.0, 0.6])
+    covariance = np.array([[0.02, 0.004, 0.001], [0.004, 0.01, -0.001], [0.001, -0.001, 0.002]])
+    particles = np.random.default_rng(0).multivariate_normal(pose, covariance, 200_000)
+    for motion in ([0.3, 0.1, 0.4], [0.005, 0.0, 0.5], [-0.4, 0.0, 0.1]):
+        moved = particles.copy()
+        move(moved, np.array(motion), noise, KEY, 1)
+        found = np.cov(np.column_stack((moved[:, :2], np.unwrap(moved[:, 2]))).T)
+        np.testing.assert_allclose(predict(covariance, pose, np.array(motion), noise), found, rtol=0.05, atol=4e-4)
 
 
 def test_in_a_corridor_the_covariance_grows_along_it():

@@ -22,6 +22,7 @@ DOUBTS = 0.05
 """Below this, that scans fit worse than they used to is chance, and no particle is drawn anew."""
 EFFECTIVE = 0.05
 """Least share of effective particles: where fewer would bear all the weight, the scan is taken as less certain."""
+_SURE = 0.99  # certainty above which the covariance is that of one place
 LOST = 0.1, 0.5
 """A robot is lost above this doubt, or below this certainty."""
 
@@ -95,7 +96,7 @@ class MonteCarlo:
         used = np.unique(np.linspace(0, beams - 1, min(s.max_beams, beams)).round().astype(np.int64))
         self._used = used[:-1] if len(used) > 2 and _full_turn(laser.angles[used]) else used
         self._since, self.updates, self._begun = np.zeros(3), 0, False
-        self._covariance = np.zeros((3, 3))
+        self._spread = np.zeros((3, 3))  # of the particles about the estimate
         self.fit, self.certainty, self._fast, self._slow, self._likelihood = 1.0, 1.0, 0.0, 0.0, 0.0
         self.doubt = 1.0 if start is None else 0.0
         if start is None:
@@ -104,6 +105,7 @@ class MonteCarlo:
             self.particles = self._around(start)
         self.weights = np.full(len(self.particles), 1.0 / len(self.particles))
         self._pose = self._estimate()
+        self._covariance = self._spread.copy()
 
     @property
     def count(self) -> int:
@@ -123,8 +125,9 @@ class MonteCarlo:
             ranges: the scan at the end of the motion [m], (B,); None: there is none.
 
         Returns:
-            The pose (3,), the mean of the particles of the largest cluster, and the covariance (3, 3) of all particles
-            about it, both as of the last time that the filter worked, with the motion since added to the pose.
+            The pose (3,), the mean of the particles of the largest cluster, and its covariance (3, 3), both as of the
+            last time that the filter worked, with the motion since added to the pose. While the filter is not sure, the
+            covariance is that of all particles about the pose; else see `_error`.
         """
         self._since = compose(self._since, np.asarray(motion, np.float64))
         away, turn = math.hypot(self._since[0], self._since[1]), abs(self._since[2])
@@ -147,13 +150,46 @@ class MonteCarlo:
 
     def _work(self, beams: np.ndarray) -> None:
         """Move, weight and draw the particles."""
-        self._begun = True
+        self._begun, sure = True, False
         self.updates += 1
         move(self.particles, self._since, self._noise, self._key, self.updates)
-        self._since = np.zeros(3)
         if self.doubt < 1.0:
+            before, predicted = np.empty((3, 3)), predict(self._covariance, self._pose, self._since, self._noise)
+            moments(self.particles, self.weights, np.zeros(self.count, np.int64), 0, before)
             self._weigh(beams)
+            sure = self.certainty > _SURE and self.doubt <= DOUBTS
+            self._covariance = self._error(predicted, before, beams) if sure else self._covariance
+        self._since = np.zeros(3)
         self._draw(beams)
+        if not sure:
+            self._covariance = self._spread.copy()
+
+    def _error(self, predicted: np.ndarray, before: np.ndarray, beams: np.ndarray) -> np.ndarray:
+        """Return the covariance of the errors of the estimate, which is smaller than that of the particles.
+
+        The particles suppose ends of beams with the deviation of the settings, so that they find the robot again when
+        the map is wrong. If they spread P before a scan and P' after it, the estimate keeps A = P' P^-1 of the error it
+        had, and the scan adds r (P' - A P'), where r is the square of how far the beams really end from the walls, in
+        those deviations. The finite number n of particles adds P' / n.
+
+        Args:
+            predicted: covariance of the error before the scan, (3, 3).
+            before: covariance P of the particles then, (3, 3).
+            beams: of the scan.
+
+        References:
+            A. Gelb (ed.): Applied Optimal Estimation. MIT Press 1974, chapter 7 (the errors of a filter that supposes
+            another noise than the true one).
+        """
+        after = self._spread
+        kept = np.linalg.solve(before + 1e-12 * np.eye(3), after).T
+        by_scan = after - kept @ after
+        values, vectors = np.linalg.eigh(0.5 * (by_scan + by_scan.T))
+        _, fit = self._field.score(self._pose[None], beams)
+        ratio = min(1.0, -2.0 * math.log(max(float(fit[0]), 1e-9)))
+        by_scan = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        found = kept @ predicted @ kept.T + ratio * by_scan + after / self.count
+        return 0.5 * (found + found.T)
 
     def _weigh(self, beams: np.ndarray) -> None:
         log_density, fit = self._field.score(self.particles, beams)
@@ -202,13 +238,13 @@ class MonteCarlo:
         return p if p == 1.0 else 1.0 / (1.0 + (1.0 - p) / p * math.exp(min(self._likelihood - likelihood, 700.0)))
 
     def _estimate(self) -> np.ndarray:
-        """Return the mean of the heaviest cluster; keep the covariance of all particles about it."""
+        """Return the mean of the heaviest cluster; keep the spread of all particles about it."""
         label = np.empty(len(self.particles), np.int64)
         clusters(self.particles, label)
         weight = np.bincount(label, self.weights)
         best = int(weight.argmax())
         self.certainty = float(weight[best])
-        return np.array(moments(self.particles, self.weights, label, best, self._covariance))
+        return np.array(moments(self.particles, self.weights, label, best, self._spread))
 
     def _anywhere(self, count: int) -> np.ndarray:
         """Return poses (count, 3), uniform on the free cells of the map."""
@@ -274,6 +310,19 @@ def move(particles, motion, noise, key, sample):
         S. Thrun, W. Burgard, D. Fox: Probabilistic Robotics. MIT Press 2005, table 5.6 (with variances, as the text
         above it); backward driving and the limit of 1 cm as in AMCL.
     """
+    way, first, second, of_turn1, of_turn2, of_way, of_side = motion_errors(motion, noise)
+    for i in range(particles.shape[0]):
+        a, b, c, d = normal4(key, sample, i)
+        heading = particles[i, 2] + first + of_turn1 * a
+        ahead, left = way + of_way * b, of_side * d
+        particles[i, 0] += ahead * math.cos(heading) - left * math.sin(heading)
+        particles[i, 1] += ahead * math.sin(heading) + left * math.cos(heading)
+        particles[i, 2] = _wrap(heading + second + of_turn2 * c)
+
+
+@kernel
+def motion_errors(motion, noise):
+    """Return way, first and second turn of a motion (3,), and deviations of both turns, way and side, see `move`."""
     way = math.hypot(motion[0], motion[1])
     first = math.atan2(motion[1], motion[0]) if way >= 0.01 else 0.0
     second = _wrap(motion[2] - first)
@@ -283,13 +332,16 @@ def move(particles, motion, noise, key, sample):
     of_turn2 = math.sqrt(noise[0] * turn2 * turn2 + noise[1] * way * way)
     of_way = math.sqrt(noise[2] * way * way + noise[3] * (turn1 * turn1 + turn2 * turn2))
     of_side = math.sqrt(noise[4]) * way
-    for i in range(particles.shape[0]):
-        a, b, c, d = normal4(key, sample, i)
-        heading = particles[i, 2] + first + of_turn1 * a
-        ahead, left = way + of_way * b, of_side * d
-        particles[i, 0] += ahead * math.cos(heading) - left * math.sin(heading)
-        particles[i, 1] += ahead * math.sin(heading) + left * math.cos(heading)
-        particles[i, 2] = _wrap(heading + second + of_turn2 * c)
+    return way, first, second, of_turn1, of_turn2, of_way, of_side
+
+
+def predict(covariance: np.ndarray, pose: np.ndarray, motion: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return the covariance (3, 3) of a pose after a measured motion, to first order; ``noise`` as in `move`."""
+    way, first, _, *deviations = motion_errors(motion, noise)
+    c, s = math.cos(pose[2] + first), math.sin(pose[2] + first)
+    by_pose = np.array([[1.0, 0.0, -way * s], [0.0, 1.0, way * c], [0.0, 0.0, 1.0]])
+    by_errors = np.array([[-way * s, 0.0, c, -s], [way * c, 0.0, s, c], [1.0, 1.0, 0.0, 0.0]]) * deviations
+    return by_pose @ covariance @ by_pose.T + by_errors @ by_errors.T
 
 
 @kernel
