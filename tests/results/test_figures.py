@@ -36,7 +36,7 @@ def test_save_all_writes_every_picture_whole(record, tmp_path):
     run = record(tmp_path / "run", pose_every=5)
     files = save_all(run)
     assert {p.name for p in files} >= {
-        f"{name}.{kind}" for name in PICTURES for kind in ("png", "svg") if not name.startswith("belief")
+        f"{name}.{kind}" for name in PICTURES for kind in ("png", "svg") if not name.startswith(("belief", "finds"))
     }
     assert {p.parent for p in files} == {tmp_path / "run" / "figures"}
     assert not list((tmp_path / "run").rglob("*.part"))

@@ -29,7 +29,7 @@ from covey.scenario.run import run_scenario
 
 PICTURE_NAMES = (
     *("overview", "trajectories", "union_map", "robot_maps", "exploration_heat", "coverage_heat", "explored_share"),
-    *("belief", "belief_error", "perspective", "animation", "film"),
+    *("finds", "belief", "belief_error", "perspective", "animation", "film"),
 )
 """Copy of `covey.results.figures.NAMES`, which needs matplotlib to load."""
 SLOWEST = 1e-3

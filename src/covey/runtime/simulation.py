@@ -254,6 +254,16 @@ class Simulation:
         facts |= {"step_s": self.clock.step_s, "bodies": self._bodies(), "world": self._place()}
         if len(self.targets):
             facts["targets"] = self.targets.plain()
+        if cameras := self.sensing.of_kind("tag_camera"):
+            facts["cameras"] = [
+                {
+                    "robots": bank.members.tolist(),
+                    "fov_deg": bank.record.fov_deg,
+                    "range_m": bank.record.range_m,
+                    "mount": np.round(bank.record.mount, 4).tolist(),
+                }
+                for bank in cameras
+            ]
         recorder.open(facts | {"record": record.model_dump()})
         if spatial:
             recorder.manifest |= {"radius_m": self.model.radius.tolist()}
@@ -572,6 +582,9 @@ class Simulation:
             self._event("change_noticed", i, other=change, x=x, y=y, text=text)
         for i, text in self.scoring.score():
             self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
+        for seen in () if self.scoring.search is None else self.scoring.search.sightings:
+            (x, y), text = seen.place, seen.kind if seen.is_true else f"false alarm: {seen.kind}"
+            self._event("sighted", seen.robot, other=str(seen.identity), x=x, y=y, text=text)
 
     def _judge(self) -> None:
         judged = self.reporting.judge(self.deciding.requested.reports, self.deciding.answers, self.time)
@@ -581,10 +594,6 @@ class Simulation:
             self._event("mission", report.robot, x=x, y=y, text=text)
         if judged:
             self._recorder.add("reports", SCHEMA, table(judged, self.clock.step, self.time, self.names))
-
-        for seen in () if self.scoring.search is None else self.scoring.search.sightings:
-            (x, y), text = seen.place, seen.kind if seen.is_true else f"false alarm: {seen.kind}"
-            self._event("sighted", seen.robot, other=str(seen.identity), x=x, y=y, text=text)
 
     def _observe(self) -> None:
         for i, x, y, content in self.communication.events:

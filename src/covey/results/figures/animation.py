@@ -13,6 +13,15 @@ from PIL import Image, ImageDraw, ImageFont
 
 from covey.geometry.grid import Grid
 from covey.results.figures import ground, style
+from covey.results.figures.search import (
+    FALSE_COLOR,
+    SEARCHED_COLOR,
+    Cones,
+    face_segments,
+    false_reports,
+    meetings,
+    targets_of,
+)
 from covey.results.figures.trajectories import view_of
 from covey.results.folder import part, write_whole
 from covey.results.maps import FREE, UNKNOWN, WALL
@@ -22,8 +31,11 @@ if TYPE_CHECKING:
     from covey.results.run import Run
 
 _UNSEEN = "#B9C0C8"
-_COLORS = (style.WALL_COLOR, style.FREE_COLOR, _UNSEEN, style.OPEN_COLOR, style.INK, style.LINK_COLOR)
-_WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT, _LINK = range(6)
+_COLORS = (
+    *(style.WALL_COLOR, style.FREE_COLOR, _UNSEEN, style.OPEN_COLOR, style.INK, style.LINK_COLOR),
+    *(SEARCHED_COLOR, FALSE_COLOR),
+)
+_WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT, _LINK, _FOUND, _FALSE = range(8)
 FRAMES = 60
 """Default largest number of images of an animation."""
 _SIZE = 640
@@ -105,6 +117,7 @@ def animation_images(run: "Run", count: int = FRAMES) -> Iterator[Image.Image]:
     sums_up = _measure(run)
     tags = _tags(run, left, top, pixel_m)
     notes = _notes(run)
+    search = _Search(run, lambda points: (points - (left, top)) * (1 / pixel_m, -1 / pixel_m) + (0, _HEADER))
     columns = 1 if len(notes) <= _NOTES // 2 else 2
     small, footer = ImageFont.truetype(font.path, 11), _NOTE_HEIGHT * -(-len(notes) // columns)
     for k in np.unique(np.linspace(0, len(ways) - 1, count).round().astype(int)):
@@ -115,11 +128,13 @@ def animation_images(run: "Run", count: int = FRAMES) -> Iterator[Image.Image]:
         image = Image.fromarray(np.pad(cells, ((_HEADER, footer), (0, 0)), constant_values=_SEEN), mode="P")
         image.putpalette(palette.tobytes())
         draw = ImageDraw.Draw(image)
+        search.draw_walls(draw, int(steps[k]), run.poses[k])
         for i, j in sorted(links_at(run, float(run.pose_times[k]))):
             draw.line([tuple(p) for p in ways[k, [i, j]].tolist()], fill=_LINK, width=1)
         for time_s, x, y in tags:
             if time_s <= run.pose_times[k] + 1e-9:
                 draw.polygon([(x, y - 5), (x + 5, y), (x, y + 5), (x - 5, y)], fill=_LINK, outline=_TEXT)
+        search.draw_targets(draw, float(run.pose_times[k]) + 1e-9)
         _draw_robots(draw, ways[: k + 1], run.poses[k, :, 2], n)
         draw.text((6, 4), f"{run.pose_times[k]:7.1f} s", fill=_TEXT, font=font)
         text = _fitting(sums_up(int(rows[k])), "   ", width - 100, font)
@@ -132,11 +147,58 @@ def animation_images(run: "Run", count: int = FRAMES) -> Iterator[Image.Image]:
         yield image
 
 
+class _Search:
+    """The searched walls, the views of cameras, and the targets of a run, drawn into a film.
+
+    Args:
+        run: the run.
+        to_pixels: converts points (k, 2) [m] to pixels.
+    """
+
+    def __init__(self, run: "Run", to_pixels: Callable[[np.ndarray], np.ndarray]):
+        maps = run.maps
+        assert maps is not None
+        self._maps, self._to_pixels, self._cones, self._n = maps, to_pixels, Cones(run), len(run.names)
+        faces = np.zeros((0, 4), np.int32) if maps.faces is None else maps.faces
+        self._first, self._faces = faces[:, 3], to_pixels(face_segments(maps.truth, faces)).reshape(-1, 4).tolist()
+        self._targets = [(t, *to_pixels(np.array(t.place)).tolist()) for t in targets_of(run)]
+        self._false, self._meetings = (
+            [(mark.time_s, *to_pixels(np.array(mark.place)).tolist()) for mark in marks(run)]
+            for marks in (false_reports, meetings)
+        )
+
+    def draw_walls(self, draw: ImageDraw.ImageDraw, step: int, poses: np.ndarray) -> None:
+        """Draw the walls searched until a step, and what the cameras see at poses (n, 3)."""
+        for k in np.flatnonzero((self._first >= 0) & (self._first <= step)).tolist():
+            draw.line(self._faces[k], fill=_FOUND, width=2)
+        for robot, outline in self._cones.at(poses, self._maps.truth_at(step)) if self._cones else ():
+            points = [tuple(p) for p in self._to_pixels(outline).tolist()]
+            draw.line(points, fill=len(_COLORS) + robot, width=1)
+
+    def draw_targets(self, draw: ImageDraw.ImageDraw, time_s: float) -> None:
+        """Draw the targets, filled once they are found, false reports as crosses, and meetings as rings."""
+        for target, x, y in self._targets:
+            fill = _FOUND if target.found_s <= time_s else _SEEN
+            draw.rectangle((x - 5, y - 5, x + 5, y + 5), fill=fill, outline=_TEXT)
+            if target.kind.endswith("fire"):
+                draw.polygon([(x, y - 8), (x + 6, y + 5), (x - 6, y + 5)], fill=fill, outline=_TEXT)
+            if target.kind == "big_fire":
+                draw.ellipse((x - 11, y - 11, x + 11, y + 11), outline=_TEXT)
+        for at_s, x, y in self._false:
+            if at_s <= time_s:
+                draw.line((x - 5, y - 5, x + 5, y + 5), fill=_FALSE, width=2)
+                draw.line((x - 5, y + 5, x + 5, y - 5), fill=_FALSE, width=2)
+        for at_s, x, y in self._meetings:
+            if at_s <= time_s:
+                draw.ellipse((x - 16, y - 16, x + 16, y + 16), outline=_TEXT, width=2)
+
+
 def _measure(run: "Run") -> Callable[[int], list[str]]:
     """Return a function from a row of the team's table to texts on the mission's progress, most important first."""
     kind = run.mission["kind"]
-    if kind in ("formation", "patrolling"):
-        chosen = [name for name in ("orders_met", "robots_arrived", "graph_idleness_s") if name in run.team.columns]
+    if kind in ("formation", "patrolling", "rescue"):
+        names = ("score", "targets_found", "orders_met", "robots_arrived", "graph_idleness_s")
+        chosen = [name for name in names if name in run.team_columns]
         series = {name: run.series(name) for name in chosen}
         return lambda row: measured({name: float(values[row]) for name, values in series.items()})
     word, column = ("covered", "covered_share") if kind == "coverage" else ("explored", "explored_share_union")

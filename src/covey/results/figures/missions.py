@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 
 from covey.results.figures import layout, style
 from covey.results.figures.curves import draw_explored
+from covey.results.figures.search import SEARCHED_COLOR, meetings
 from covey.results.metrics.exploration import time_to_share
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ WORST_COLOR = "#D55E00"
 
 def draw_progress(axes: Axes, run: "Run") -> None:
     """Draw the curve of the run's mission; for a mission without a curve, the explored share."""
-    kinds = {"coverage": draw_covered, "patrolling": draw_idleness, "formation": draw_formation}
+    kinds = {"coverage": draw_covered, "patrolling": draw_idleness, "formation": draw_formation, "rescue": draw_rescue}
     kinds.get(run.mission["kind"], draw_explored)(axes, run)
 
 
@@ -73,6 +74,26 @@ def draw_formation(axes: Axes, run: "Run") -> None:
             axes.axvline(time_s, color=style.FAINT, lw=0.7, ls=line, zorder=2)
         entries += [Line2D([], [], color=style.FAINT, lw=0.7, ls=line, label=label)] * bool(found)
     layout.legend(axes, entries, handle_length=1.8)
+
+
+def draw_rescue(axes: Axes, run: "Run") -> None:
+    """Draw the shares of targets found, of walls searched and of cells explored, and the times of meetings."""
+    times, total = np.append(0.0, run.times), sum(run.mission["targets"].values())
+    found = np.append(0.0, run.series("targets_found"))
+    _frame(axes, times, "[%]", 103.0)
+    keep = _some(times)
+    curves = [("explored_share_union", style.INK, "explored"), ("searched_share_union", SEARCHED_COLOR, "searched")]
+    entries = []
+    for column, color, label in curves:
+        if column in run.team_columns and np.isfinite(share := run.series(column)).any():
+            axes.plot(times[keep], 100 * np.append(0.0, share)[keep], color=color, lw=1.4, zorder=3)
+            entries.append(Line2D([], [], color=color, lw=1.4, label=label))
+    axes.step(times, 100 * found / total, where="post", color=WORST_COLOR, lw=1.6, zorder=4)
+    entries.append(Line2D([], [], color=WORST_COLOR, lw=1.6, label=f"found ({found[-1]:.0f} of {total})"))
+    for mark in meetings(run):
+        axes.axvline(mark.time_s, color=style.INK, lw=0.8, ls=(0, (4, 2)), zorder=2)
+    meeting = Line2D([], [], color=style.INK, lw=0.8, ls=(0, (4, 2)), label="meeting")
+    layout.legend(axes, entries + [meeting] * bool(meetings(run)), handle_length=1.4)
 
 
 def draw_graph(axes: Axes, run: "Run") -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from covey.results.figures import layout, style
 from covey.results.figures.missions import draw_graph, draw_progress
+from covey.results.figures.search import legend_in
 from covey.results.figures.trajectories import draw_trajectories, view_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def overview(run: "Run") -> style.Picture:
     width = min(height * (view[1] - view[0]) / (view[3] - view[2]), 3.6)
     height = width * (view[3] - view[2]) / (view[1] - view[0])
     low = max(height, 1.6)
-    picture = style.Picture(style.PAGE_IN, low + 0.36 + 0.22)
+    picture = style.Picture(style.PAGE_IN, low + 0.36 + legend_in(run))
     left = layout.map_axes(picture, (0.45, 0.36 + (low - height) / 2, width, height), view)
     draw_trajectories(left, run)
     draw_graph(left, run)

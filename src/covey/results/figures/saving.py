@@ -15,6 +15,7 @@ from covey.results.figures.belief import robot_maps, union_map
 from covey.results.figures.curves import explored_curve
 from covey.results.figures.heat import coverage_heat, exploration_heat
 from covey.results.figures.overview import overview
+from covey.results.figures.search import finds
 from covey.results.figures.style import Picture
 from covey.results.figures.trajectories import trajectories
 from covey.results.folder import FIGURES, write_whole
@@ -30,6 +31,7 @@ PICTURES: dict[str, Callable[["Run"], Picture | None]] = {
     "exploration_heat": exploration_heat,
     "coverage_heat": coverage_heat,
     "explored_share": explored_curve,
+    "finds": finds,
     "belief": on_ground.belief_maps,
     "belief_error": on_ground.belief_curve,
 }

@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 
 from covey.results.figures import ground, layout, style
 from covey.results.figures.landscape import show_relief, vertices_view
+from covey.results.figures.search import draw_search, legend_in
 from covey.results.maps import WALL
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _POINTS = 4000
 
 def trajectories(run: "Run") -> style.Picture:
     """Return the world with each robot's path: a ring at its start, a disc at its end, its name beside it."""
-    picture, axes = layout.map_picture(view_of(run))
+    picture, axes = layout.map_picture(view_of(run), top_in=legend_in(run))
     draw_trajectories(axes, run)
     return picture
 
@@ -75,6 +76,7 @@ def draw_trajectories(axes: Axes, run: "Run") -> None:
     tags = run.tags_left
     if len(tags):
         axes.plot(tags["x_m"], tags["y_m"], "D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, zorder=3.5)
+    searched = draw_search(axes, run)
     marks = [
         Line2D([], [], ls="", marker="o", ms=3.6, mfc="white", mec=style.INK, mew=0.9, label="start"),
         Line2D([], [], ls="", marker="o", ms=4.2, mfc=style.INK, mec="white", mew=0.5, label="end"),
@@ -82,5 +84,5 @@ def draw_trajectories(axes: Axes, run: "Run") -> None:
     tag = Line2D([], [], ls="", marker="D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, label="tag")
     walls = run.maps is not None and bool((run.maps.truth.cells == WALL).any())
     wall = [layout.patch(style.WALL_COLOR, "wall")] * walls
-    layout.legend(axes, [*marks, *[tag] * bool(len(tags)), *wall])
+    layout.legend(axes, [*marks, *[tag] * bool(len(tags)), *wall, *searched])
     layout.scale_bar(axes)
