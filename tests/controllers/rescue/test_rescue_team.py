@@ -74,3 +74,14 @@ def test_robots_that_hear_nobody_still_meet_at_the_end():
 )
 def test_the_shortest_arc_over_all_directions_begins_at_the_nearer_end(directions, heading, first, way):
     assert arc(np.array(directions), heading) == pytest.approx((first, way))
+
+
+def test_the_same_seed_gives_the_same_run_in_processes_too():
+    runs = [
+        rescue(PAIR, radio=Radio(range_m=50, loss=0.3), timeout_s=30.0, execution={"controllers": controllers})
+        for controllers in ("in_process", "in_process", "processes")
+    ]
+    assert len(runs[0].reports) > 0
+    for other in runs[1:]:
+        assert np.array_equal(runs[0].poses, other.poses)
+        assert runs[0].reports.equals(other.reports)

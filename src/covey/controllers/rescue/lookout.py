@@ -73,7 +73,7 @@ class Lookout:
     @property
     def told(self) -> tuple[tuple[int, str, float, float], ...]:
         """The finds as plain data, for the facts of `Teammates`."""
-        return tuple((identity, *find) for identity, find in sorted(self.found.items()))
+        return tuple((identity, f.kind, f.x, f.y) for identity, f in sorted(self.found.items()))
 
     def chance(self, distance_m: float, turn_rate: float = 0.0) -> float:
         """Return the probability that the camera detects a target in one sample, at a mean incidence."""
@@ -97,8 +97,9 @@ class Lookout:
         places = reading.places(robot.pose)
         for k, identity in enumerate(reading.identities.tolist()):
             last, self._last[identity] = self._last.get(identity), reading.positions[k]
-            if identity in self.found or identity in self._refused or np.array_equal(last, reading.positions[k]):
-                continue  # a camera that holds the last marker repeats it to the last digit
+            repeated = last is not None and np.array_equal(last, reading.positions[k])  # a camera that holds the last
+            if repeated or identity in self.found or identity in self._refused:
+                continue
             away = float(reading.ranges[k])
             candidate = self.belief.detect(
                 identity,
