@@ -80,3 +80,29 @@ def test_without_cameras_nothing_is_added():
     assert run.metrics["searched"] is None
     assert "searched_share_union" not in run.team_columns
     assert run.maps.faces is None
+
+
+def test_the_same_bytes_with_all_errors_of_the_camera_and_a_lossy_radio(tmp_path):
+    async def search(robot):
+        while True:
+            robot.share_searched()
+            robot.note(f"{robot.searched.share:.3f}, {robot.tag_camera.identities.tolist()}")
+            await robot.turn(1.0)
+
+    camera = TagCamera(false_per_min=60, holds_last=True, blur_deg_s=30.0)
+    runs = []
+    for name in ("a", "b"):
+        sim = covey.Simulation(
+            World.office(seed=1),
+            team(camera, [(-12, 4, 0), (-12, 5, 2)], search),
+            seed=5,
+            radio=covey.Radio(range_m=10, loss=0.3),
+            targets=[{"draw": "victim", "count": 30}],
+            recording=tmp_path / name,
+        )
+        runs.append(sim.run(until_s=8))
+    files = ["events.parquet", "measurements.parquet", "team.parquet", "maps.npz"]
+    for file in files:
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+    texts = runs[0].events.filter(runs[0].events["kind"] == "sighted")["text"].to_list()
+    assert "false alarm: victim" in texts

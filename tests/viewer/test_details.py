@@ -10,7 +10,7 @@ from covey.mapping.records import ElevationMapping
 from covey.missions import Formation, Patrolling
 from covey.onboard.group import Group
 from covey.runtime.execution import Execution
-from covey.sensors import Lidar, Wedge
+from covey.sensors import Lidar, TagCamera, Wedge
 from covey.viewer.description import description_of
 from covey.viewer.details import DETAILS, details_of
 from covey.viewer.layers import layers_of
@@ -92,6 +92,15 @@ def test_the_visible_area_is_the_room_within_range():
     far = x < 4.9
     np.testing.assert_allclose(away[far], 4.0, atol=1e-4)
     assert np.abs(y).max() == pytest.approx(4.0, abs=1e-3)
+
+
+def test_the_view_of_a_tag_camera_is_a_cone():
+    camera = TagCamera(fov_deg=60, range_m=3.0, mount_x_m=0.1)
+    model = covey.robots.disc().model_copy(update={"sensors": (camera,), "mapping": None})
+    arrays, _ = detail(simulate([(0.0, 0.0, np.pi / 2), (3.0, 3.0, 0.0)], model=model), "visible", 0)
+    np.testing.assert_allclose(arrays["visible_at"], [(0, 0.0, 0.1)], atol=1e-6)
+    ends = [(3.0 * np.sin(a), 0.1 + 3.0 * np.cos(a)) for a in np.radians([30, 0, -30])]
+    np.testing.assert_allclose(arrays["visible"][0, [0, 180, 360]], ends, atol=1e-4)
 
 
 def test_links_are_the_pairs_in_range_with_the_share_of_packets_that_get_through():

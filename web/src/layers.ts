@@ -709,7 +709,7 @@ export const LAYERS: LayerInfo[] = [
     name: "visible",
     group: "Robots",
     title: "Visible area",
-    about: "What the lidars of the selected robots could see now.",
+    about: "What lidars and tag cameras of the selected robots could see now.",
     details: ["visible"],
     lacks: ({ model }) => (model.selected.size ? "" : "Select a robot to see it."),
     draw: (pen, context) => {

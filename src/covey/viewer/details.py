@@ -15,6 +15,7 @@ from covey.planning.orders import ORDER_KEY, Order
 from covey.runtime.phases.detailing import navigators, route_of
 from covey.runtime.simulation import Simulation
 from covey.sensors.lidar import Lidar
+from covey.sensors.tag_camera import TagCamera
 from covey.viewer.flights import flights
 from covey.viewer.inspect_robot import inspector, measures
 
@@ -68,7 +69,7 @@ def _lidar(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> 
     (m, 3): x, y [m] where a ray ended, and 1 if it hit something.
     """
     at, rays = [], []
-    for i, bank in _lidars(sim, robots):
+    for i, bank in _of(sim, robots, Lidar):
         if bank.readings is None:
             continue
         reading = bank.readings.row(bank.row_of[i])
@@ -85,12 +86,12 @@ def _lidar(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> 
 
 
 def _visible(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:
-    """The area that the lidars of the selected robots can see now, between walls.
+    """The area that the lidars and tag cameras of the selected robots can see now, between walls.
 
     ``visible_at`` (k, 3): robot, x, y [m] of the sensor; ``visible`` (k, 361, 2): the points [m] around it.
     """
     at, areas = [], []
-    for i, bank in _lidars(sim, robots):
+    for i, bank in _of(sim, robots, Lidar | TagCamera):
         record = bank.record
         x, y, heading = compose(sim.state.pose[i], record.mount).tolist()
         half = 0.5 * np.radians(record.fov_deg)
@@ -103,8 +104,9 @@ def _visible(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -
     arrays["visible"] = np.array(areas, np.float32).reshape(-1, 361, 2)
 
 
-def _lidars(sim: Simulation, robots: list[int]) -> list[tuple[int, Any]]:
-    banks = [bank for bank in sim.sensing.banks if isinstance(bank.record, Lidar)]
+def _of(sim: Simulation, robots: list[int], kind: Any) -> list[tuple[int, Any]]:
+    """Return the robots and the banks of their sensors of a kind."""
+    banks = [bank for bank in sim.sensing.banks if isinstance(bank.record, kind)]
     return [(i, bank) for i in robots for bank in banks if i in bank.row_of]
 
 
