@@ -89,7 +89,7 @@ def test_crowd_of_every_model_never_overlaps():
     state, physics = TeamState.at(starts[free]), PlanarPhysics(world, model)
     assert free.sum() > 35
     limits = np.column_stack((model.max_speed, model.max_speed, model.max_turn))
-    for k in range(2000):
+    for k in range(800):
         if k % 20 == 0:
             commands = limits * rng.choice([-1.0, 0.3, 1.0], (len(model), 3))
         count += len(physics.step(state, commands, 10))
