@@ -19,7 +19,7 @@ def run():
     world = Ground.of(0.05 * x + 0.1 * np.sin(y)).world()
     group = covey.Group("rover", skid_steer(), [(-2.0, 0.0, 0.0), (2.0, 0.0, 1.0)], lambda robot: robot.drive(0.3, 0.3))
     mound = {"at_s": 1, "mound": {"centre_m": [5, 5], "height_m": 0.5, "radius_m": 2}}
-    return covey.Simulation(world, [group], events=[mound], stop=covey.Stop(timeout_s=2)).run()
+    return covey.Simulation(world, [group], events=[mound], stop=covey.Stop(timeout_s=1.2)).run()
 
 
 def test_all_pictures_are_written(run, tmp_path):
@@ -29,7 +29,7 @@ def test_all_pictures_are_written(run, tmp_path):
 
 
 def test_the_film_has_as_many_images_as_asked_for(run):
-    assert len(list(on_ground.film(run, 5))) == 5
+    assert len(list(on_ground.film(run, 3))) == 3
 
 
 def test_the_robot_that_has_measured_most_is_shown(run):
@@ -54,7 +54,7 @@ def marked(image):
 
 
 def test_the_film_shows_what_is_mapped_by_then_and_little_sky(run):
-    first, *_, last = on_ground.film(run, 6)
+    first, last = on_ground.film(run, 2)
     assert marked(last) > marked(first) > 20
     pixels = np.asarray(last.convert("RGB")).astype(int)
     assert (pixels[..., 2] > pixels[..., 0] + 12).mean() < 0.4  # sky, and markers, are bluer than the ground
@@ -73,7 +73,7 @@ def test_tags_are_in_the_perspective_and_in_the_film_from_when_they_were_left():
     group = covey.Group("rover", skid_steer(), [(0.0, 0.0, 0.0)], leaves)
     run = covey.Simulation(Ground.of(np.zeros((21, 21))).world(), [group], stop=covey.Stop(timeout_s=3)).run()
     assert len(run.tags_left) == 1
-    first, *_, last = on_ground.film(run, 5)
+    first, *_, last = on_ground.film(run, 3)
     assert seen(first) == 0
     assert seen(last) > 20
     assert seen(on_ground.perspective(run)) > 20

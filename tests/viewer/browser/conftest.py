@@ -36,10 +36,11 @@ AXE = Path(__file__).parents[3] / "web/node_modules/axe-core/axe.min.js"
 needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: cd web && npm ci")
 
 
-def barriers(page):
-    """Return what keeps people out of a page, after axe-core; its context must have ``bypass_csp``."""
-    page.add_script_tag(path=AXE)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+def barriers(page, part="document"):
+    """Return what keeps people out of a page, or of an element of it, after axe-core; its context must have ``bypass_csp``."""
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=AXE)
+    found = page.evaluate(f"axe.run({part}, {{resultTypes: ['violations']}})")
     return [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in found["violations"]]
 
 
