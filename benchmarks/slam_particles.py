@@ -52,6 +52,7 @@ def cut(log: Log, relations: Relations, rows: int) -> tuple[Log, Relations]:
         times=log.times[:rows],
         stream=log.stream[: last + 1],
         rows=log.rows[:rows],
+        stream_times=None,
         reference=None,
     )
     return short, relations[(relations.first <= last) & (relations.second <= last)]
