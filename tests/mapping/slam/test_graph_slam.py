@@ -11,7 +11,7 @@ from covey.geometry.raycast import cast_fan
 from covey.geometry.se2 import compose
 from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
 from covey.mapping.slam.log import Laser, load_log, relative
-from covey.mapping.slam.loops import ways_from
+from covey.mapping.slam.loops import Loop, Loops, LoopSettings, ways_from
 from covey.world.world import WALL
 
 LOGS = Path(__file__).parents[4] / "shared" / "data" / "slam"
@@ -102,6 +102,41 @@ def test_ways_in_a_graph_are_the_shortest(seed):
     ways = ways_from(7, first, second, poses)
     np.testing.assert_allclose(ways[:39], [expected[k] for k in range(39)])
     assert ways[39] == np.inf
+
+
+@pytest.fixture
+def doubted():
+    """Return loops of a robot that came back to key frames 0 to 2 at 60 to 62, where three loops have put it."""
+    slam = GraphSlam(Laser(np.zeros(1), 8.0))
+    slam.poses = np.column_stack((np.r_[np.arange(30.0), np.arange(29.0, -1.0, -1.0), 0, 1, 2], np.zeros((63, 2))))
+    loops = Loops(slam, LoopSettings())
+    loops.ways = np.full(63, 60.0)
+    found = [loops._agreed(Loop(k, 60 + k, np.zeros(3), np.eye(3), True)) for k in range(3)]
+    assert [len(one) for one in found] == [0, 0, 3]
+    slam.revision += 1  # they are in the poses
+    return loops
+
+
+def test_loops_at_a_place_that_is_not_seen_again_stay(doubted):
+    assert not doubted.withdrawn(62)
+    assert len(doubted.doubted) == 3
+    assert not doubted.withdrawn(200)
+    assert not doubted.doubted
+    assert doubted.accepted == [(2, 62), (0, 60), (1, 61)]
+
+
+def test_loops_that_comparisons_deny_are_taken_back(doubted):
+    for n in (60, 61, 62):
+        doubted._refuse(n - 60, n)
+    doubted._refuse(20, 62)  # 18 m away: this says nothing
+    assert doubted.withdrawn(200) == {(0, 60), (1, 61), (2, 62)}
+    assert not doubted.accepted
+
+
+def test_loops_that_newer_ones_contradict_are_taken_back(doubted):
+    for k in range(3):
+        doubted._agreed(Loop(k, 60 + k, np.array([5.0, 0.0, 0.0]), np.eye(3), True))
+    assert doubted.withdrawn(62) == {(0, 60), (1, 61), (2, 62)}
 
 
 @pytest.mark.skipif(not LOGS.exists(), reason="no recorded logs")

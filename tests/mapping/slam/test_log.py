@@ -55,6 +55,13 @@ def test_a_log_is_read_from_its_file(tmp_path):
     assert log.laser.mount == (0.1, 0.0, 0.0)
 
 
+def test_rows_of_a_stream_that_the_file_does_not_hold_do_not_count(tmp_path):
+    plain = {"ranges": np.ones((2, 3)), "odom": np.zeros((2, 3)), "t": np.zeros(2), "stream_index": np.array([7, 9])}
+    plain |= {"angle_min": -1.0, "angle_increment": 1.0, "range_max": 8.0, "laser_xytheta": np.zeros(3)}
+    np.savez(tmp_path / "a.npz", **plain)
+    assert load_log(tmp_path / "a.npz").rows.tolist() == [0, 1]
+
+
 def test_what_is_no_log_is_told(tmp_path):
     np.savez(tmp_path / "b.npz", ranges=np.ones((2, 3)))
     with pytest.raises(InvalidValueError, match="has no odom, t, angle_min"):

@@ -136,7 +136,7 @@ def load_log(path: str | Path) -> Log:
 
     Its arrays are ``ranges`` (N, B), ``odom`` (N, 3), ``t`` (N,), ``angle_min``, ``angle_increment``, ``range_max`` and
     ``laser_xytheta`` (3,). It may have ``stream_odom`` (M, 3) with ``stream_index`` (N,) and ``stream_t`` (M,), and a
-    reference (N, 3), ``ref_graph`` or ``ref_rbpf``.
+    reference (N, 3), ``ref_graph`` or ``ref_rbpf``. Without ``stream_odom`` the scans are the stream.
 
     Raises:
         InvalidValueError: the file is not such a log; the message says what is missing or wrong.
@@ -167,7 +167,8 @@ def load_log(path: str | Path) -> Log:
         raise InvalidValueError(f"{path}: ranges have the shape {ranges.shape}; they need a row for each scan")
     laser = Laser(first + step * np.arange(ranges.shape[1]), reach, tuple(mount.tolist()))
     stream = np.asarray(held.get("stream_odom", odometry), np.float64)
-    rows = np.asarray(held.get("stream_index", np.arange(len(odometry))), np.int64)
+    every = np.arange(len(odometry))
+    rows = np.asarray(held.get("stream_index", every) if "stream_odom" in held else every, np.int64)
     known = [held[name] for name in ("ref_graph", "ref_rbpf") if name in held and np.isfinite(held[name]).any()]
     reference = np.asarray(known[0], np.float64) if known else None
     stamps = np.asarray(held["stream_t"], np.float64) if "stream_t" in held else None

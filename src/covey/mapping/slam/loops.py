@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _AGREE = 3  # loops from different places that must say the same
 _CONFIRM_WITHIN = 40  # key frames
+_DENIALS = 3  # and more than twice the confirmations
+_SAME_M, _SAME_RAD = 1.0, 0.5  # key frames so near each other must see the same
 
 
 class LoopSettings(Record):
@@ -56,6 +58,9 @@ class Loops:
         self.refused: list[tuple[int, int]] = []
         self._pending: list[Loop] = []
         self._confirmed = 0
+        self._denied = 0
+        self._contradicted: set[tuple[int, int]] = set()
+        self._solved = 0  # at this revision the doubted loops are in the poses
         self._doubted: dict[tuple[int, int], tuple[Loop, int]] = {}  # until which key frame each may be confirmed
 
     def candidates(self, n: int) -> list[tuple[int, int]]:
@@ -101,13 +106,11 @@ class Loops:
         sparse = cloud[:: max(1, len(cloud) // 250)]
         best, score = search(place, sparse, slam.poses[n], window_m, window_rad, 0.02, s.score - 0.05, 0.05)
         if score < 0.0:
-            self.refused.append((k, n))
-            return []
+            return self._refuse(k, n)
         best = start_for(place, sparse, slam.poses[n], best, score)
         match = refine(place, cloud, facing, best, settings.noise_m, np.zeros((3, 3)), best)
         if match.score < s.score:
-            self.refused.append((k, n))
-            return []
+            return self._refuse(k, n)
         motion = relative(slam.poses[k], match.pose)
         information = turned(match.information, slam.poses[k, 2]) + 0.1 * np.eye(3)
         off = relative(slam.poses[n], match.pose)
@@ -122,19 +125,36 @@ class Loops:
                 self._doubted.clear()
         return [loop]
 
+    def _refuse(self, k: int, n: int) -> list[Loop]:
+        """Refuse a pair; where a doubted loop has put both at one place, looking the same way, that denies it."""
+        self.refused.append((k, n))
+        slam = self._slam
+        away = relative(slam.poses[k], slam.poses[n])
+        same = math.hypot(away[0], away[1]) < _SAME_M and abs(away[2]) < _SAME_RAD
+        if same and self.ways[k] >= self.settings.near_m and slam.revision >= self._solved:
+            self._denied += 1
+        return []
+
     @property
     def doubted(self) -> set[tuple[int, int]]:
         """Loops that changed much, and that nothing has confirmed yet."""
         return set(self._doubted)
 
     def withdrawn(self, n: int) -> set[tuple[int, int]]:
-        """Return loops that nothing has confirmed up to key frame n: they are taken back."""
+        """Return loops that are taken back at key frame n: newer ones contradict them, or comparisons deny them.
+
+        A place that was only passed briefly is neither confirmed nor denied; its loops stay, with the robust kernel.
+        """
         late = {pair for pair, (_, until) in self._doubted.items() if n > until}
         for pair in late:
             del self._doubted[pair]
+        wrong, self._contradicted = self._contradicted, set()
+        if self._denied >= _DENIALS and self._denied > 2 * self._confirmed:
+            wrong = wrong | late
+        for pair in wrong:
             self.accepted.remove(pair)
             self.refused.append(pair)
-        return late
+        return wrong
 
     def _agreed(self, loop: Loop) -> list[Loop]:
         """Keep a loop that changes much until others, found from other places, say the same; return them then."""
@@ -144,9 +164,13 @@ class Loops:
         if not doubted and len(pending) + 1 < _AGREE:
             self._pending.append(loop)
             return []
-        if not doubted:  # others agree on another place
-            self._doubted = {pair: (other, -1) for pair, (other, _) in self._doubted.items()}
-        self._confirmed = 0
+        if not doubted:  # others agree on another place: if that is not far on the way, only one can be right
+            apart = [abs(other.first - loop.first) for other, _ in self._doubted.values()]
+            if min(apart, default=math.inf) <= _CONFIRM_WITHIN:
+                self._contradicted.update(self._doubted)
+            self._doubted.clear()
+        self._confirmed = self._denied = 0
+        self._solved = self._slam.revision + 1 + (self._slam._solving is not None)
         new = [loop, *pending]
         self._pending = [other for other in self._pending if not any(other is one for one in pending)]
         self._doubted.update({(one.first, one.second): (one, loop.second + _CONFIRM_WITHIN) for one in new})
