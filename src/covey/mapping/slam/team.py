@@ -45,8 +45,10 @@ from covey.mapping.slam.team_news import (
     withdrawn_item,
     write_update,
 )
-from covey.mapping.slam.team_places import anywhere, coarse_map, near
+from covey.mapping.slam.team_places import anywhere, coarse_map, is_seen_through, near
 from covey.records import Record
+
+_LOOP_M, _LOOP_RAD = 2.0, 0.3  # how far the sets of three robots may be from each other
 
 
 class TeamSettings(Record):
@@ -119,10 +121,12 @@ class TeamMember:
         self._unjoined: dict[int, int] = {}  # by lowest robot: relations that the joined poses lack
         self._trusted: set[int] = set()  # joined anew
         self._solving: tuple[int | None, Solving] | None = None
+        self._idle = (-1, -1)  # the state in which nothing was left to be judged
         self._tasks: deque[_Task] = deque()
         self._compared: set[tuple[int, int]] = set()
         self._looked = (-1, -1)
         self._pairs: deque[tuple[int, int, int]] = deque()
+        self._paired = (-1, -1)
         self._searched: set[tuple[int, int, int]] = set()
         self._maps: OrderedDict[tuple[int, int, int], tuple[LocalMap, np.ndarray]] = OrderedDict()
 
@@ -350,6 +354,8 @@ class TeamMember:
 
     def _judge(self, at_once: bool) -> bool:
         """Find the sets of relations that agree, where there are new relations; join or part robots."""
+        if self._state == self._idle:
+            return False
         relations = self._relations()
         for pair, all_of_pair in relations.items():
             new = len(all_of_pair) - self._judged.get(pair, 0)
@@ -358,11 +364,25 @@ class TeamMember:
             self._judged[pair] = len(all_of_pair)
             a, b = (track_of(self._trails[r], self._alone[r]) for r in pair)
             before = {id(x) for x in self._agreed.get(pair, [])}
-            self._agreed[pair] = agreeing(a, b, all_of_pair, self.common_frame)
+            self._agreed[pair] = agreeing(a, b, all_of_pair, self.common_frame, self._is_denied)
             kept = sum(id(x) in before for x in self._agreed[pair])
             self._regroup(pair if kept < len(before) // 2 else None)
             return True
+        if at_once:
+            self._idle = self._state
         return False
+
+    @property
+    def _state(self) -> tuple[int, int]:
+        """How many relations and key frames are held: while that is so, nothing else is to be judged."""
+        return sum(len(trail.found) for trail in self._trails.values()), sum(map(len, self._alone.values()))
+
+    def _is_denied(self, relations: list[Relation]) -> bool:
+        """Return whether relations of one pair, none of them seen, contradict what the two saw."""
+        if any(x.is_seen for x in relations):
+            return False
+        a, b, poses = relations[0].a, relations[0].b, self._alone
+        return is_seen_through(self._trails[a], poses[a], self._trails[b], poses[b], relations)
 
     def _regroup(self, turned: tuple[int, int] | None) -> None:
         """Join robots by the sets of relations that agree, the largest sets first.
@@ -375,12 +395,23 @@ class TeamMember:
             for pair, kept in sorted(self._agreed.items(), key=lambda one: (-len(one[1]), one[0]))
             if self.common_frame or places_of(kept) >= s.places or any(x.is_seen for x in kept)
         ]
-        self.accepted = [x for _, kept in enough for x in kept]
         group = {robot: {robot} for robot in self._root}
-        for (a, b), _ in enough:
-            if group[a] is not group[b]:
+        frames = {robot: np.zeros(3) for robot in self._root}  # of each robot in that of its group
+        sets = []
+        for (a, b), kept in enough:
+            into = compose(frames[a], between(kept, self._alone[a], self._alone[b]))
+            if group[a] is group[b]:
+                off = relative(into, frames[b])
+                if math.hypot(off[0], off[1]) > _LOOP_M or abs(off[2]) > _LOOP_RAD:
+                    continue  # larger sets say something else
+            else:
+                shift = compose(into, inverse(frames[b]))
+                frames.update({robot: compose(shift, frames[robot]) for robot in group[b]})
                 union = group[a] | group[b]
                 group.update(dict.fromkeys(union, union))
+            sets.append(((a, b), kept))
+        enough = sets
+        self.accepted = [x for _, kept in enough for x in kept]
         old: dict[int, set[int]] = {}
         for robot, root in self._root.items():
             old.setdefault(root, set()).add(robot)
@@ -547,7 +578,8 @@ class TeamMember:
     def _search(self) -> bool:
         """Look for one place of this robot around one place of another, at all headings."""
         shares: dict[int, int] = {}
-        if not self._pairs:
+        if not self._pairs and self._paired != (state := (self.revision, self._state[1])):
+            self._paired = state
             self._pair()
         while self._pairs:
             other, k, n = self._pairs.popleft()

@@ -1,7 +1,7 @@
 """The pose graph of a team: which robots are joined by relations that agree, and the poses of all, solved in slices."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -85,12 +85,18 @@ def track_of(trail: Trail, poses: np.ndarray) -> Track:
     return Track(poses, 0.5 * (noise + noise.transpose(0, 2, 1)))
 
 
-def agreeing(a: Track, b: Track, relations: Sequence[Relation], given: bool = False) -> list[Relation]:
+def agreeing(
+    a: Track,
+    b: Track,
+    relations: Sequence[Relation],
+    given: bool = False,
+    is_denied: Callable[[list[Relation]], bool] = lambda relations: False,
+) -> list[Relation]:
     """Return those relations between two robots that agree in pairs: of the largest such sets the one of most weight.
 
-    With ``given`` the first one is known to be right: what contradicts it is out. Otherwise none is returned when
-    another set, without any relation of the first, has nearly as much weight: in a place that looks the same from two
-    sides both are possible.
+    With ``given`` the first one is known to be right: what contradicts it is out. Otherwise sets count that are not
+    denied, see `covey.mapping.slam.team_places.is_seen_through`, and none is returned when another one, without any
+    relation of the first, has nearly as much weight: in a place that looks the same from two sides both are possible.
     """
     first, second = np.array([(x.first, x.second) for x in relations]).T
     motion = np.array([x.motion for x in relations])
@@ -104,7 +110,9 @@ def agreeing(a: Track, b: Track, relations: Sequence[Relation], given: bool = Fa
         good = largest_consistent(distances[np.ix_(left, left)], level=0.999, nodes=200)[0]
         sets.append([relations[k] for k in left[good]])
         left = left[~good]
-    sets.sort(key=weight_of, reverse=True)
+    sets = sorted((s for s in sets if given or not is_denied(s)), key=weight_of, reverse=True)
+    if not sets:
+        return []
     if len(sets) > 1 and _RIVAL * weight_of(sets[1]) > weight_of(sets[0]):
         return []
     return sets[0]

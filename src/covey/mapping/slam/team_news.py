@@ -13,6 +13,7 @@ References:
 import struct
 import zlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -102,6 +103,7 @@ class Trail:
         loops: its loops, by their two key frames.
         turned: loops that came or were withdrawn, in this order.
         start: pose (3,) of the first one in its own map frame.
+        mount: place (2,) of its lidar on the robot [m].
         found: relations between robots that it found.
     """
 
@@ -111,7 +113,7 @@ class Trail:
         self.steps: list[Edge] = []
         self.loops: dict[tuple[int, int], Edge] = {}
         self.turned: list[Edge] = []
-        self.start = np.zeros(3)
+        self.start, self.mount = np.zeros(3), np.zeros(2)
         self.found: list[Relation] = []
 
     def add(self, item: bytes, robot: int) -> None:
@@ -132,6 +134,7 @@ class Trail:
             n = len(self.frames)
             if kind == _FRAME:
                 frame = _frame(rest)
+                self.mount = UNIT_M * np.array(_POINTS.unpack_from(rest)[:2])
                 if n:
                     self.steps.append(Edge(n - 1, n, motion, information, False))
                 else:
@@ -162,7 +165,7 @@ class Trail:
         twin = Trail()
         twin.items, twin.frames, twin.steps = list(self.items), list(self.frames), list(self.steps)
         twin.loops, twin.turned = dict(self.loops), list(self.turned)
-        twin.start, twin.found = self.start, list(self.found)
+        twin.start, twin.mount, twin.found = self.start, self.mount, list(self.found)
         return twin
 
 
@@ -200,6 +203,7 @@ def _item(kind: int, first: int, robot: int, second: int, motion: np.ndarray, in
     return _HEAD.pack(kind, first, robot, second) + _MOTION.pack(*motion, *numbers)
 
 
+@lru_cache(2048)  # the robots of a simulation share key frames, which never change
 def _frame(data: bytes) -> KeyFrame:
     x, y, count = _POINTS.unpack_from(data)
     planes = np.frombuffer(data[_POINTS.size :], np.uint8).reshape(2, 2, count)

@@ -23,6 +23,7 @@ from covey.physics.clock import Clock, exact
 from covey.runtime.phases.team_slam import TeamSlam
 
 _LEVER_M = 5.0  # how far from the start of a robot a turn of its frame counts
+_FAR = 3.0  # cells
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class MapAlignment:
         for robot in np.flatnonzero(able).tolist():
             tried = len(self.attempts)
             if self._slam is not None:
-                self._ask(robot, self._slam)
+                self._ask(robot, self._slam, looks)
             elif looks:
                 self._look(robot)
             if self.by_origin.fresh[robot] or len(self.attempts) > tried:
@@ -114,12 +115,16 @@ class MapAlignment:
                 for origin in range(len(self.members)):
                     self._take(robot, origin)
 
-    def _ask(self, robot: int, slam: TeamSlam) -> None:
-        """Let a robot look at the frames that its SLAM knows, if they may have changed."""
+    def _ask(self, robot: int, slam: TeamSlam, looks: bool) -> None:
+        """Let a robot look at the frames that its SLAM knows, if they may have changed.
+
+        As all tiles must be turned when a frame moves, small motions count only when it ``looks``.
+        """
         number, known = int(self.members[robot]), self.T_own_other[robot]
-        if slam.revision(number) == self._seen[robot]:
+        if slam.revision(number) == self._seen[robot] and not looks:
             return
         self._seen[robot] = slam.revision(number)
+        far_m = (0.5 if looks else _FAR) * self.maps.grid.resolution
         for origin, name in enumerate(self.maps.names):
             if origin == robot:
                 continue
@@ -127,14 +132,9 @@ class MapAlignment:
             if T is None and before is not None:
                 del known[name]
                 self._note(robot, origin, "withdrawn", None)
-            elif T is not None and (before is None or self._differ(before, T)):
+            elif T is not None and (before is None or _apart_m(before, T) > far_m):
                 known[name] = T
                 self._note(robot, origin, "accepted" if before is None else "revised", T)
-
-    def _differ(self, before: Pose, T: Pose) -> bool:
-        """Return whether two poses of a frame put its evidence more than half a cell apart."""
-        off = before.inverse() @ T
-        return math.hypot(off.x, off.y) + _LEVER_M * abs(off.heading) > 0.5 * self.maps.grid.resolution
 
     def _note(self, robot: int, origin: int, verdict: Verdict, T: Pose | None, *details: Any) -> None:
         T_true = self._starts[robot].inverse() @ self._starts[origin]
@@ -198,3 +198,9 @@ class MapAlignment:
         reach = math.sqrt(2.0) * coarse.resolution + grid.resolution
         near = np.hypot(*(every[:, None] - at).transpose(2, 0, 1)) < reach
         return np.flatnonzero(near.any(axis=1))
+
+
+def _apart_m(before: Pose, T: Pose) -> float:
+    """Return how far apart two poses of a frame put what was seen in it [m]."""
+    off = before.inverse() @ T
+    return math.hypot(off.x, off.y) + _LEVER_M * abs(off.heading)
