@@ -67,6 +67,17 @@ def map_adnn_m(run: "Run") -> float | None:
     return wall_distance(run.maps.union, truth.with_cells(truth.cells == WALL))
 
 
+@metrics.register("map_error_cells_mean")
+def map_error_cells_mean(run: "Run") -> float | None:
+    """Mean over robots of the cells of each one's own map, with all that it merged, whose state is not the true one."""
+    from covey.mapping.occupancy import compare
+
+    if run.maps is None or not run.maps.robots or _on_ground(run):
+        return None
+    errors = [_of(run, compare.map_error, grid) for grid in run.maps.robots if grid is not None]
+    return sum(errors) / len(errors) if errors and None not in errors else None
+
+
 @metrics.register("map_quality_by_robot")
 def map_quality_by_robot(run: "Run") -> dict[str, float | None] | None:
     """(A - error * w) / G of each robot's own map (Yan et al. 2017); None without maps, and for maps of a ground."""

@@ -1,0 +1,109 @@
+"""Teams of three with SLAM and unknown starts: map error, wrong merges, time until all know one frame.
+
+The runs are those of the design ``slam_team_runs``, one iteration after the other, so that a study cut short is a
+smaller study. Each run adds a row to ROWS; a run that has its row there is not run again. ``--part 1/2`` and
+``--part 2/2`` can run beside each other with the same file.
+
+    python benchmarks/slam_team_runs.py ROWS.csv [--seeds 20] [--part 1/1] [--print]
+
+The bars: the map error of unknown starts at most 1.5 times that of known ones, and no wrong merge at the end.
+"""
+
+import argparse
+import csv
+import math
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from covey.experiments.design.load import load_design
+from covey.experiments.design.plan import plan
+
+BAR = 1.5
+KNOWN = "known starts"
+
+
+def run_all(rows: Path, seeds: int, part: int, parts: int) -> None:
+    """Execute the runs without a row."""
+    design = load_design("slam_team_runs")
+    planned = [one for one in plan(design) if one.iteration < seeds]
+    planned.sort(key=lambda one: one.iteration)
+    done = {(row["place"], row["team"], row["iteration"]) for row in read(rows)}
+    for one in planned[part - 1 :: parts]:
+        place, team = one.values["place"], one.values["team"]
+        if (place, team, str(one.iteration)) in done:
+            continue
+        begun = time.process_time()
+        with tempfile.TemporaryDirectory() as folder:
+            run = one.load().build(Path(folder) / "run").run()
+            row = {"place": place, "team": team, "iteration": one.iteration, "status": run.status}
+            row |= {name: run.metrics[name] for name in design.metrics}
+        row["cpu_s"] = round(time.process_time() - begun, 1)
+        is_new = not rows.exists()
+        with rows.open("a", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, row)
+            if is_new:
+                writer.writeheader()
+            writer.writerow(row)
+        print({key: value for key, value in row.items() if value is not None}, flush=True)
+
+
+def read(rows: Path) -> list[dict[str, str]]:
+    """Return the rows of a file; none if there is no file."""
+    if not rows.exists():
+        return []
+    with rows.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def numbers(rows: list[dict[str, str]], name: str) -> list[float]:
+    """Return the values of a column that are known."""
+    return [float(row[name]) for row in rows if row[name]]
+
+
+def show(rows: list[dict[str, str]]) -> None:
+    """Print a line for each place and radio range."""
+    known = {
+        (row["place"], row["iteration"]): float(row["map_error_cells_mean"]) for row in rows if row["team"] == KNOWN
+    }
+    print("place     team           runs  error/known  wrong (ever, at the end) of pairs  missed  all know one frame")
+    for place, team in sorted({(row["place"], row["team"]) for row in rows}):
+        some = [row for row in rows if (row["place"], row["team"]) == (place, team)]
+        pairs = [
+            (float(row["map_error_cells_mean"]), known[place, row["iteration"]])
+            for row in some
+            if (place, row["iteration"]) in known
+        ]
+        ratio = sum(a for a, _ in pairs) / sum(b for _, b in pairs) if pairs else math.nan
+        line = f"{place:9s} {team:13s} {len(some):5d}  {ratio:11.2f}"
+        if team != KNOWN:
+            ever, end, missed = (
+                sum(numbers(some, n)) for n in ("wrong_merges", "wrong_merges_at_end", "missed_merges")
+            )
+            times = numbers(some, "all_aligned_s")
+            spread = f" ({min(times):.0f} to {max(times):.0f} s)" if times else ""
+            middle = f"{statistics.median(times):.0f} s" if times else "never"
+            line += f"  {ever:4.0f} {end:4.0f} of {6 * len(some)}  {missed:15.0f}  {len(times)} runs, {middle}{spread}"
+        print(line)
+    unknown = [row for row in rows if row["team"] != KNOWN]
+    stay = sum(numbers(unknown, "wrong_merges_at_end"))
+    print(f"wrong merges that stay: {stay:.0f} of {6 * len(unknown)} ordered pairs (bar: 0); bar of the ratio: {BAR}")
+
+
+def main() -> None:
+    """Run what is missing, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", type=Path)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--part", default="1/1")
+    parser.add_argument("--print", action="store_true", help="only print the table")
+    options = parser.parse_args()
+    if not options.print:
+        part, parts = map(int, options.part.split("/"))
+        run_all(options.rows, options.seeds, part, parts)
+    show(read(options.rows))
+
+
+if __name__ == "__main__":
+    main()
