@@ -11,6 +11,7 @@ from covey.geometry.raycast import skip_field
 from covey.sensors.sensor import SensorRecord, sensor_keys
 from covey.sensors.truth import Truth
 from covey.world.ground import Ground
+from covey.world.targets import Targets
 
 
 def check_sensor(record: SensorRecord) -> None:
@@ -38,7 +39,7 @@ def _arrays(reading: Any) -> dict[str, np.ndarray]:
 
 
 def _scene() -> Truth:
-    """Return four robots in a room of 8 m x 8 m with a pillar, on a wavy ground."""
+    """Return four robots in a room of 8 m x 8 m with a pillar and three targets, on a wavy ground."""
     solid = np.ones((82, 82), bool)
     solid[1:-1, 1:-1] = False
     solid[40:45, 40:45] = True
@@ -58,5 +59,12 @@ def _scene() -> Truth:
         identity=np.arange(4),
         dt_s=0.1,
         ground=Ground.of(0.3 * np.sin(np.arange(17) + np.arange(17)[:, None]), 0.5, origin=(0.0, 0.0)),
+        targets=Targets(
+            ("victim", "big_fire", "victim"),
+            np.array([3, 0, 8]),
+            np.array([[2.0, 1.3, 0.25], [1.0, 1.6, 0.25], [7.0, 6.5, 0.25]]),
+            np.array([[-1.0, 0.0], [0.0, 0.0], [-1.0, 0.0]]),
+            np.full(3, 0.5),
+        ),
         altitude_roll_pitch=np.array([[0.3, 0.1, 0.0], [0.0, 0.0, 0.2], [2.0, 0.0, 0.0], [0.3, 0.0, -0.1]]),
     )

@@ -56,6 +56,9 @@ QUANTITIES: dict[str, Quantity] = {
     "explored_share_union": Quantity("team", ("explored_share_union",), "explored share"),
     "known_share_union": Quantity("team", ("known_share_union",), "share that the union of the maps knows"),
     "covered_share": Quantity("team", ("covered_share",), "share of the floor that bodies have passed over"),
+    "searched_share_union": Quantity(
+        "team", ("searched_share_union",), ("with tag cameras: share of the readable walls that have been searched")
+    ),
     "min_separation": Quantity("team", ("min_separation_m",), "smallest distance between two robots [m]"),
     "host_cpu_percent": Quantity("team", ("host_cpu_percent",), "processor time of the simulating process [%]"),
     "host_rss_mib": Quantity("team", ("host_rss_mib",), "resident memory of the simulating process [MiB]"),
