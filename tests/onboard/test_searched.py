@@ -8,6 +8,7 @@ import pytest
 import covey
 from covey.robots.catalogue import disc
 from covey.sensors import TagCamera
+from covey.testing.boundary import check_boundary
 from covey.world.world import World
 
 
@@ -126,3 +127,29 @@ def test_a_controller_declares_that_it_uses_it():
     with pytest.raises(Exception, match=r"declare it: .*searched"):
         sim.step()
         raise sim.deciding.failures[0].error
+
+
+def test_a_robot_with_a_camera_reaches_no_target_and_no_other_robot():
+    groups = team([(-2, 0, 0), (2, 0, 3)], turn_and_tell)
+    sim = covey.Simulation(World.empty(8, 4, 0.1), groups, targets=[{"draw": "victim", "count": 6}])
+    for _ in range(30):
+        sim.step()
+    assert any(len(sim.robot(name).tag_camera) for name in sim.names)
+    check_boundary(sim)
+
+
+def test_a_controller_of_a_group_gets_readings_without_the_truth():
+    seen = []
+
+    @covey.controller(scope="group", sees=("pose", "tag_camera"))
+    def watch(group):
+        seen.append(group.tag_camera)
+        return np.zeros((2, 3))
+
+    groups = team([(-2, 0, 0), (2, 0, 3)], watch)
+    sim = covey.Simulation(World.empty(8, 4, 0.1), groups, targets=[{"draw": "victim", "count": 6}])
+    for _ in range(3):
+        sim.step()
+    check_boundary(sim)
+    assert seen[-1].truth is None
+    assert seen[-1].identities.shape[0] == 2
