@@ -92,7 +92,7 @@ def test_looking_runs_no_code_and_running_does(way, folder, capsys):
     if way != "vectors":
         assert main(["run", "s.yaml", "--no-pictures", "--out", "out"]) == NOT_REACHED
         assert ran(folder)
-        assert main(["plot", "out"]) == REACHED
+        assert main(["plot", "out", "overview"]) == REACHED
         assert not ran(folder)
 
 
@@ -172,18 +172,16 @@ def test_children_import_nothing_from_the_current_folder(folder):
     assert not (folder / "it_ran").exists()
 
 
-@pytest.mark.parametrize(
-    "begin", [["-P", "-m", "covey"], ["-c", "from covey.cli import main; raise SystemExit(main())"]]
-)
-def test_settings_of_libraries_that_lie_in_the_current_folder_are_not_read(begin, folder):
+def test_settings_of_libraries_that_lie_in_the_current_folder_are_not_read(folder):
     """Each would end the process, whoever reads it: the command, or the one that works for it."""
     (folder / ".numba_config.yaml").write_text("[")
     (folder / "matplotlibrc").write_bytes(b"\xff\xfe\x00")
     write(folder, "")
-    for arguments in (["s.yaml", "--out", "alone"], ["d.yaml", "--out", "study", "--jobs", "1"]):
-        done = subprocess.run(
-            [sys.executable, *begin, "run", *arguments, "-q"], capture_output=True, text=True, check=False, timeout=120
-        )
+    module, code = ["-P", "-m", "covey"], ["-c", "from covey.cli import main; raise SystemExit(main())"]
+    run, study = ["s.yaml", "--out", "alone"], ["d.yaml", "--out", "study", "--jobs", "1"]
+    for begin, arguments in ((code, run), (module, study)):
+        command = [sys.executable, *begin, "run", *arguments, "-q"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode in (REACHED, NOT_REACHED), done.stderr
     assert (folder / "alone" / "figures" / "overview.png").is_file()
 

@@ -76,7 +76,7 @@ def test_another_key_is_refused_at_both_ends():
 
     thread = threading.Thread(target=come_in)
     thread.start()
-    assert door.welcome(5.0) is None
+    assert door.welcome(2.0) is None
     thread.join()
     door.close()
     assert len(errors) == 1
