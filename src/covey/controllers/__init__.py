@@ -36,6 +36,7 @@ from covey.controllers.patrolling.min_max_reactive import min_max_reactive
 from covey.controllers.patrolling.partitioned_patrol import partitioned_patrol
 from covey.controllers.rescue.rescue_leader import rescue_leader
 from covey.controllers.rescue.rescue_team import rescue_team
+from covey.controllers.rescue.search_plan import search_plan
 from covey.controllers.terrain.aerial_scout import AerialScout
 from covey.controllers.terrain.terrain_team import TerrainTeam
 from covey.onboard.controller import controller, controllers
@@ -76,6 +77,7 @@ __all__ = [
     "rescue_leader",
     "rescue_team",
     "rrt_frontier",
+    "search_plan",
     "spanning_tree_coverage",
     "ssb",
     "still",

@@ -85,7 +85,12 @@ async def rescue_team(
         M. Kulich, J. J. Miranda-Bront, L. Preucil: A meta-heuristic based goal-selection strategy for mobile robot
         search in an unknown environment. Computers and Operations Research 84, 2017 (the objective).
     """
-    state = _Searcher(robot, targets, report_at, meet, time_limit_s, near_m, patience_s, forget_s, piece_m)
+    state = Searcher(robot, targets, report_at, meet, time_limit_s, near_m, patience_s, forget_s, piece_m)
+    await search(robot, state, replan_s)
+
+
+async def search(robot: Robot, state: "Searcher", replan_s: float) -> None:
+    """Do what a state chooses, until nothing is left."""
     await robot.turn(math.tau, until=state.interrupted)
     while True:
         task = state.choose(robot)
@@ -105,7 +110,7 @@ async def rescue_team(
             await robot.sleep(0.5, until=until)
 
 
-async def look_around(robot: Robot, state: "_Searcher") -> None:
+async def look_around(robot: Robot, state: "Searcher") -> None:
     """Turn over the directions of all patches in sight that are not searched."""
     left = state.directions(robot)
     if not len(left):
@@ -141,8 +146,8 @@ def arc(directions: np.ndarray, heading: float) -> tuple[float, float]:
     return (begin, length) if off_begin <= off_end else (end % math.tau, -length)
 
 
-class _Searcher:
-    """The state of one robot that searches."""
+class Searcher:
+    """The state of one robot that searches; see `rescue_team` for the arguments."""
 
     def __init__(
         self,
@@ -232,7 +237,7 @@ class _Searcher:
         if meetings.agreed:
             self._goal = meetings.place
             return Task("meet", meetings.place)
-        task = self._search(robot, mates)
+        task = self.search(robot, mates)
         self._goal, self._idle = (None, True) if task is None else (task.place, False)
         if task is not None:
             self._in_vain = 0
@@ -279,7 +284,7 @@ class _Searcher:
         done = self._targets and len(self.lookout.found) >= self._targets
         return own + other <= self._near_m or robot.time + way_s + 60.0 > self._limit_s or bool(done)
 
-    def _search(self, robot: Robot, mates: dict[str, Mate]) -> Task | None:
+    def search(self, robot: Robot, mates: dict[str, Mate]) -> Task | None:
         """Return the first goal of the robot in the order for the team; None if there is no goal."""
         grid, way = robot.map.grid, robot.travel_cost()
         cells, weights, kinds = self._frontiers(robot, way)
