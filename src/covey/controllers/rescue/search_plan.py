@@ -33,7 +33,7 @@ async def search_plan(
     report_at: Share = 0.99,
     meet: Count = 2,
     time_limit_s: Seconds = 600.0,
-    near_m: Metres = 8.0,
+    near_m: Metres = 14.0,
     patience_s: Seconds = 120.0,
     replan_s: Seconds = 5.0,
     forget_s: Seconds = 10.0,
