@@ -99,9 +99,10 @@ def largest_consistent(distances: np.ndarray, level: float = 0.99, nodes: int = 
     m = len(distances)
     good = distances <= stats.chi2.ppf(level, 3)
     good = good & good.T
-    near = [sum(1 << int(j) for j in np.flatnonzero(good[i]) if j != i) for i in range(m)]
+    np.fill_diagonal(good, False)
+    near = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(good, axis=1, bitorder="little")]
     search = _Cliques(near, nodes)
-    search.begin()
+    search.begin(good)
     search.expand(0, (1 << m) - 1, 0)
     return np.array([bool(search.best >> i & 1) for i in range(m)], bool), search.left >= 0
 
@@ -113,14 +114,16 @@ class _Cliques:
         self.near, self.left = near, nodes
         self.best, self.size = 0, 0
 
-    def begin(self) -> None:
+    def begin(self, good: np.ndarray) -> None:
         """Take the greedy clique: always the vertex with the most neighbours among those that are left."""
-        left = (1 << len(self.near)) - 1
-        while left:
-            vertex = max(_bits(left), key=lambda v: (self.near[v] & left).bit_count())
+        left, many = np.ones(len(good), bool), good.sum(axis=1)
+        while left.any():
+            vertex = int(np.argmax(np.where(left, many, -1)))
             self.best |= 1 << vertex
             self.size += 1
-            left &= self.near[vertex]
+            gone = left & ~good[vertex]
+            many = many - good[:, gone].sum(axis=1)
+            left &= good[vertex]
 
     def expand(self, clique: int, left: int, size: int) -> None:
         """Try to add vertices of ``left``, all of them neighbours of the whole clique."""
@@ -151,53 +154,75 @@ class _Cliques:
         return vertices, colours
 
 
-def _bits(bits: int) -> list[int]:
-    return [k for k in range(bits.bit_length()) if bits >> k & 1]
+@kernel
+def _seen_from(x, y, heading, covariance, into):
+    """Add the covariance of a twist about the origin, as a twist in the frame of a pose: the adjoint of its inverse."""
+    c, s = np.cos(heading), np.sin(heading)
+    u, v = -c * y + s * x, s * y + c * x
+    # Rows of the adjoint T = [[c, s, u], [-s, c, v], [0, 0, 1]]; T C Tᵀ, where C is symmetric.
+    c00, c01, c02, c11, c12, c22 = (
+        covariance[0, 0], covariance[0, 1], covariance[0, 2], covariance[1, 1], covariance[1, 2], covariance[2, 2],
+    )  # fmt: skip
+    p0, p1, p2 = c * c00 + s * c01 + u * c02, c * c01 + s * c11 + u * c12, c * c02 + s * c12 + u * c22
+    q0, q1, q2 = -s * c00 + c * c01 + v * c02, -s * c01 + c * c11 + v * c12, -s * c02 + c * c12 + v * c22
+    into[0] += p0 * c + p1 * s + p2 * u
+    into[1] += -p0 * s + p1 * c + p2 * v
+    into[2] += p2
+    into[3] += -q0 * s + q1 * c + q2 * v
+    into[4] += q2
+    into[5] += c22
 
 
 @kernel
-def _seen_from(a, covariance):
-    """Covariance of a twist about the origin, as a twist in the frame of pose a: the adjoint of its inverse."""
-    c, s = np.cos(a[2]), np.sin(a[2])
-    t = np.zeros((3, 3))
-    t[0, 0], t[0, 1], t[1, 0], t[1, 1], t[2, 2] = c, s, -s, c, 1.0
-    t[0, 2], t[1, 2] = -c * a[1] + s * a[0], s * a[1] + c * a[0]
-    return t @ covariance @ t.T
+def _compose(ax, ay, at, bx, by, bt):
+    c, s = np.cos(at), np.sin(at)
+    return ax + c * bx - s * by, ay + s * bx + c * by, at + bt
 
 
 @kernel
-def _compose(a, b):
-    c, s = np.cos(a[2]), np.sin(a[2])
-    return np.array((a[0] + c * b[0] - s * b[1], a[1] + s * b[0] + c * b[1], a[2] + b[2]))
-
-
-@kernel
-def _relative(a, b):
-    c, s = np.cos(a[2]), np.sin(a[2])
-    x, y = b[0] - a[0], b[1] - a[1]
-    turn = b[2] - a[2]
+def _relative(ax, ay, at, bx, by, bt):
+    c, s = np.cos(at), np.sin(at)
+    x, y, turn = bx - ax, by - ay, bt - at
     turn -= 2.0 * np.pi * np.floor((turn + np.pi) / (2.0 * np.pi))
-    return np.array((c * x + s * y, -s * x + c * y, turn))
+    return c * x + s * y, -s * x + c * y, turn
+
+
+@kernel
+def _squared(s, x, y, t):
+    """Return eᵀ S⁻¹ e for a symmetric S, given its upper half row by row, by its adjugate."""
+    a, b, c, d, e, f = s[0], s[1], s[2], s[3], s[4], s[5]
+    p, q, r = d * f - e * e, c * e - b * f, b * e - c * d
+    u, v, w = a * f - c * c, b * c - a * e, a * d - b * b
+    return (p * x * x + u * y * y + w * t * t + 2.0 * (q * x * y + r * x * t + v * y * t)) / (a * p + b * q + c * r)
 
 
 @kernel
 def _pair_distances(poses_a, poses_b, noise_a, noise_b, first, second, motion, covariance):
     m = len(first)
-    own, turned = np.empty((m, 3, 3)), np.zeros(3)
+    own, s, grown = np.zeros((m, 3, 3)), np.empty(6), np.empty((3, 3))
     for p in range(m):  # noise of each relation, as a twist in the frame of its second pose
-        turned[2] = motion[p, 2]
-        own[p] = _seen_from(turned, covariance[p])
+        s[:] = 0.0
+        _seen_from(0.0, 0.0, motion[p, 2], covariance[p], s)
+        own[p, 0, 0], own[p, 0, 1], own[p, 0, 2], own[p, 1, 1], own[p, 1, 2], own[p, 2, 2] = s
     found = np.zeros((m, m))
     for p in range(m):
         i, k = first[p], second[p]
-        k_in_a = _compose(poses_a[i], motion[p])
+        kx, ky, kt = poses_b[k, 0], poses_b[k, 1], poses_b[k, 2]
+        ax, ay, at = _compose(poses_a[i, 0], poses_a[i, 1], poses_a[i, 2], motion[p, 0], motion[p, 1], motion[p, 2])
         for q in range(p):
             j, n = first[q], second[q]
             # Where the loop ends: k over i, j and n, as seen from k.
-            back = _compose(_compose(poses_a[j], motion[q]), _relative(poses_b[n], poses_b[k]))
-            e = _relative(k_in_a, back)
-            s = own[p] + _seen_from(_relative(poses_b[n], poses_b[k]), own[q])
-            s += _seen_from(k_in_a, noise_a[max(i, j)] - noise_a[min(i, j)])
-            s += _seen_from(poses_b[k], noise_b[max(k, n)] - noise_b[min(k, n)])
-            found[p, q] = found[q, p] = e @ np.linalg.solve(s, e)
+            nx, ny, nt = _relative(poses_b[n, 0], poses_b[n, 1], poses_b[n, 2], kx, ky, kt)
+            bx, by, bt = _compose(poses_a[j, 0], poses_a[j, 1], poses_a[j, 2], motion[q, 0], motion[q, 1], motion[q, 2])
+            bx, by, bt = _compose(bx, by, bt, nx, ny, nt)
+            x, y, t = _relative(ax, ay, at, bx, by, bt)
+            s[0], s[1], s[2], s[3], s[4], s[5] = (
+                own[p, 0, 0], own[p, 0, 1], own[p, 0, 2], own[p, 1, 1], own[p, 1, 2], own[p, 2, 2],
+            )  # fmt: skip
+            _seen_from(nx, ny, nt, own[q], s)
+            grown[:] = noise_a[max(i, j)] - noise_a[min(i, j)]
+            _seen_from(ax, ay, at, grown, s)
+            grown[:] = noise_b[max(k, n)] - noise_b[min(k, n)]
+            _seen_from(kx, ky, kt, grown, s)
+            found[p, q] = found[q, p] = _squared(s, x, y, t)
     return found

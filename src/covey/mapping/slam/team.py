@@ -48,6 +48,7 @@ from covey.mapping.slam.team_news import (
 from covey.mapping.slam.team_places import anywhere, coarse_map, is_seen_through, near
 from covey.records import Record
 
+_AT_ONCE = 1_000_000  # relations that the joined poses lack: do not wait for more
 _LOOP_M, _LOOP_RAD = 2.0, 0.3  # how far the sets of three robots may be from each other
 
 
@@ -115,13 +116,16 @@ class TeamMember:
         self._joined: dict[int, np.ndarray] = {}  # poses in the frame of the lowest robot joined with it
         self._root: dict[int, int] = {}
         self._agreed: dict[tuple[int, int], list[Relation]] = {}
+        self._between: dict[tuple[int, int], np.ndarray] = {}  # pose of the second frame in the first, alone
         self._judged: dict[tuple[int, int], int] = {}  # relations at the last judgement
         self._gathered: tuple[list[Edge], int] = [], 0  # the edges of the SLAM that are items
         self._unsettled: dict[int, int] = {}  # by robot: own loops that its poses lack
         self._unjoined: dict[int, int] = {}  # by lowest robot: relations that the joined poses lack
         self._trusted: set[int] = set()  # joined anew
         self._solving: tuple[int | None, Solving] | None = None
-        self._idle = (-1, -1)  # the state in which nothing was left to be judged
+        self._relations: dict[tuple[int, int], list[Relation]] = {}  # by pair of robots
+        self._taken: dict[int, int] = {}  # by robot: relations it found that are in there
+        self._early: list[Relation] = []  # of key frames that are not held yet
         self._tasks: deque[_Task] = deque()
         self._compared: set[tuple[int, int]] = set()
         self._looked = (-1, -1)
@@ -277,49 +281,47 @@ class TeamMember:
         self._trails[self.number].add(relation_item(relation), self.number)
         self._tasks.extendleft(self._around(relation))
 
-    def _relations(self) -> dict[tuple[int, int], list[Relation]]:
-        """Return all relations between key frames that are held, by pair of robots; those that are given come first."""
-        found: dict[tuple[int, int], list[Relation]] = {}
+    def _gather_relations(self) -> None:
+        """Note the relations between key frames that are held, by pair of robots; those that are given come first."""
         s = self.settings
         if self.common_frame:
             sigma = np.array([s.start_sigma_m, s.start_sigma_m, math.radians(s.start_sigma_deg)])
             for a, b in itertools.combinations(sorted(self._alone), 2):
-                if len(self._alone[a]) and len(self._alone[b]):
+                if (a, b) not in self._relations and len(self._alone[a]) and len(self._alone[b]):
                     motion = relative(self._trails[a].start, self._trails[b].start)
-                    found[a, b] = [Relation(a, 0, b, 0, motion, np.diag(sigma**-2.0))]
-        for _, trail in sorted(self._trails.items()):
-            for x in trail.found:
-                if x.first < len(self._alone.get(x.a, ())) and x.second < len(self._alone.get(x.b, ())):
-                    found.setdefault((x.a, x.b), []).append(x)
-        return found
+                    self._relations[a, b] = [Relation(a, 0, b, 0, motion, np.diag(sigma**-2.0))]
+        fresh, self._early = self._early, []
+        for robot, trail in sorted(self._trails.items()):
+            fresh += trail.found[self._taken.get(robot, 0) :]
+            self._taken[robot] = len(trail.found)
+        for x in fresh:
+            if x.first < len(self._alone.get(x.a, ())) and x.second < len(self._alone.get(x.b, ())):
+                self._relations.setdefault((x.a, x.b), []).append(x)
+            else:
+                self._early.append(x)
 
     # Work
 
     def work(self, at_once: bool = False) -> bool:
         """Do one bounded piece of work; return whether there was any.
 
-        With ``at_once`` it does not wait until several loops or relations are to be judged or solved.
+        Relations are judged, and poses solved, when a quarter is new; with ``at_once`` whenever anything is.
         """
         self._gather()
-        return (
-            self._solve(at_once)
-            or self._judge(at_once)
-            or self._compare()
-            or self._search()
-            or (not at_once and self.work(True))
-        )
+        return self._judge(at_once) or self._solve(at_once) or self._compare() or self._search()
 
     def settle(self) -> None:
         """Do all work that there is."""
-        while self.work():
+        while self.work() or self.work(at_once=True):
             pass
 
     def _solve(self, at_once: bool) -> bool:
         """Go on with the graph that is being solved, or begin with the next one."""
         if self._solving is None:
             least = 1 if at_once else 10
+            many_held = least if at_once else max(least, len(self.accepted) // 4)
             due = [robot for robot, many in sorted(self._unsettled.items()) if many >= least]
-            together = [root for root, many in sorted(self._unjoined.items()) if many >= least]
+            together = [root for root, many in sorted(self._unjoined.items()) if many >= many_held]
             if due:
                 robot = due[0]
                 del self._unsettled[robot]
@@ -342,40 +344,41 @@ class TeamMember:
             full = grown(self._trails[robot], poses)
             if root is None:
                 self._alone[robot] = full
+                for pair in self._agreed:
+                    if robot in pair:
+                        self._relate(pair)
                 home = self._root[robot]
                 if self._is_alone(robot):
                     self._joined[robot] = full
                 else:
-                    self._unjoined[home] = self._unjoined.get(home, 0) + 10
+                    self._unjoined[home] = self._unjoined.get(home, 0) + _AT_ONCE
             else:
                 self._joined[robot] = full
         self.revision += 1
         return True
 
     def _judge(self, at_once: bool) -> bool:
-        """Find the sets of relations that agree, where there are new relations; join or part robots."""
-        if self._state == self._idle:
-            return False
-        relations = self._relations()
-        for pair, all_of_pair in relations.items():
+        """Find the set of relations that agree of a pair of robots with new ones; join or part robots."""
+        self._gather_relations()
+        for pair, all_of_pair in self._relations.items():
             new = len(all_of_pair) - self._judged.get(pair, 0)
-            if not new or (new < len(all_of_pair) // 10 and not at_once):
+            if not new or (new < len(all_of_pair) // 4 and not at_once):
                 continue
             self._judged[pair] = len(all_of_pair)
             a, b = (track_of(self._trails[r], self._alone[r]) for r in pair)
             before = {id(x) for x in self._agreed.get(pair, [])}
             self._agreed[pair] = agreeing(a, b, all_of_pair, self.common_frame, self._is_denied)
+            self._relate(pair)
             kept = sum(id(x) in before for x in self._agreed[pair])
             self._regroup(pair if kept < len(before) // 2 else None)
             return True
-        if at_once:
-            self._idle = self._state
         return False
 
-    @property
-    def _state(self) -> tuple[int, int]:
-        """How many relations and key frames are held: while that is so, nothing else is to be judged."""
-        return sum(len(trail.found) for trail in self._trails.values()), sum(map(len, self._alone.values()))
+    def _relate(self, pair: tuple[int, int]) -> None:
+        """Find how the frames of a pair of robots lie to each other by the relations that agree."""
+        kept, (a, b) = self._agreed[pair], pair
+        if kept:
+            self._between[pair] = between(kept, self._alone[a], self._alone[b])
 
     def _is_denied(self, relations: list[Relation]) -> bool:
         """Return whether relations of one pair, none of them seen, contradict what the two saw."""
@@ -399,7 +402,7 @@ class TeamMember:
         frames = {robot: np.zeros(3) for robot in self._root}  # of each robot in that of its group
         sets = []
         for (a, b), kept in enough:
-            into = compose(frames[a], between(kept, self._alone[a], self._alone[b]))
+            into = compose(frames[a], self._between[a, b])
             if group[a] is group[b]:
                 off = relative(into, frames[b])
                 if math.hypot(off[0], off[1]) > _LOOP_M or abs(off[2]) > _LOOP_RAD:
@@ -436,12 +439,12 @@ class TeamMember:
                 self._joined[root] = self._alone[root]
                 self._unjoined.pop(root, None)
             elif root in changed or taken_back:
-                self._unjoined[root] = 10
+                self._unjoined[root] = _AT_ONCE
             else:
                 new = [x for x in self.accepted if x.a in members and id(x) not in before]
                 self._unjoined[root] = self._unjoined.get(root, 0) + len(new)
                 if any(is_far(x, self._joined[x.a], self._joined[x.b]) for x in new):
-                    self._unjoined[root] += 10
+                    self._unjoined[root] += _AT_ONCE
                     self._trusted.add(root)  # otherwise the kernel would hold them for wrong
         if changed:
             self._solving, self.revision = None, self.revision + 1
@@ -505,12 +508,7 @@ class TeamMember:
         theirs, mine = task.k // PLACE, task.mine // PLACE
         place = (theirs, mine) if task.other < self.number else (mine, theirs)
         pair = (min(task.other, self.number), max(task.other, self.number))
-        return sum(
-            (x.first // PLACE, x.second // PLACE) == place
-            for trail in self._trails.values()
-            for x in trail.found
-            if (x.a, x.b) == pair
-        )
+        return sum((x.first // PLACE, x.second // PLACE) == place for x in self._relations.get(pair, ()))
 
     def _look(self) -> None:
         """List the key frames of this robot that are near those of robots joined with it, once each."""
@@ -578,7 +576,7 @@ class TeamMember:
     def _search(self) -> bool:
         """Look for one place of this robot around one place of another, at all headings."""
         shares: dict[int, int] = {}
-        if not self._pairs and self._paired != (state := (self.revision, self._state[1])):
+        if not self._pairs and self._paired != (state := (self.revision, sum(map(len, self._alone.values())))):
             self._paired = state
             self._pair()
         while self._pairs:

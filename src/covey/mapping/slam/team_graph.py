@@ -17,6 +17,7 @@ NOISE = 4.0  # the covariances of steps times this: errors of successive matches
 FLOOR = np.diag([0.03**2, 0.03**2, 0.01**2])  # of the covariance of a relation: what its matching does not know
 _FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
 _RIVAL = 1.3  # a set of relations needs so many times the weight of any other
+_MOST = 60  # of so many relations the median is found
 _SEEN = 2.0  # weight of a relation of robots that saw each other
 PLACE = 10  # key frames; relations farther apart than this are from different places
 
@@ -151,9 +152,10 @@ def places_of(relations: Sequence[Relation]) -> int:
 
 
 def between(relations: Sequence[Relation], poses_a: np.ndarray, poses_b: np.ndarray) -> np.ndarray:
-    """Return the pose (3,) of the frame of ``poses_b`` in that of ``poses_a``: the median of what relations say."""
-    first, second = np.array([(x.first, x.second) for x in relations]).T
-    motion = np.array([x.motion for x in relations])
+    """Return the pose (3,) of the frame of ``poses_b`` in that of ``poses_a``: the median of what (some) relations say."""
+    some = relations[:: -(-len(relations) // _MOST)]
+    first, second = np.array([(x.first, x.second) for x in some]).T
+    motion = np.array([x.motion for x in some])
     each = compose(compose(poses_a[first], motion), inverse(poses_b[second]))
     away = np.hypot(each[:, None, 0] - each[None, :, 0], each[:, None, 1] - each[None, :, 1])
     turn = np.abs(wrap_angle(each[:, None, 2] - each[None, :, 2]))
