@@ -18,7 +18,7 @@ from covey.mapping.slam.team_news import Here
 class Slam(LocalizerRecord):
     """The robots map and localize at once, by graph SLAM. Each begins at its true pose, in the world frame.
 
-    Robots that share maps also exchange key frames, and correct their poses by what the others saw.
+    Robots that share maps can also exchange key frames, and correct their poses by what the others saw.
 
     References:
         see `covey.mapping.slam.graph_slam.GraphSlam` and `covey.mapping.slam.team`.
@@ -28,9 +28,10 @@ class Slam(LocalizerRecord):
 
     kind: Literal["slam"] = Field(default="slam", description="The name of this kind of localization.")
     graph: GraphSettings = Field(default_factory=GraphSettings, description="The settings of graph SLAM.")
-    team: TeamSettings | None = Field(
-        default_factory=TeamSettings,
-        description="How the robots find each other's maps; null: they exchange no key frames.",
+    team: TeamSettings | Literal["auto"] | None = Field(
+        default="auto",
+        description="How the robots find each other's maps; null: they exchange no key frames; auto: only robots that "
+        "do not know the others' start poses exchange them.",
     )
 
     def build(self, names: Sequence[str], seed: int, equipment: Equipment) -> "SlamLocalizer":
@@ -64,7 +65,8 @@ class SlamLocalizer:
 
     def join(self, robot: int, number: int, common_frame: bool) -> TeamMember:
         """Let a robot take part in the SLAM of a team, before the first step; see `TeamMember`."""
-        self.members[robot] = TeamMember(number, self.robots[robot], self.record.team, common_frame)
+        settings = None if self.record.team == "auto" else self.record.team
+        self.members[robot] = TeamMember(number, self.robots[robot], settings, common_frame)
         return self.members[robot]
 
     def update(self, sensed: Sensed) -> Estimate:

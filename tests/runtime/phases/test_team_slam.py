@@ -127,7 +127,8 @@ def test_the_same_seed_gives_the_same_bytes():
 
 
 def test_known_starts_join_with_the_first_news_and_correct_the_own_past():
-    sim = covey.load("slam_team", SMALL | {"share_maps.start_poses": "known"})
+    known = {"share_maps.start_poses": "known", "robots.scout.localization": {"slam": {"team": {}}}}
+    sim = covey.load("slam_team", SMALL | known)
     until(sim, lambda: False, 5)
     for member in members(sim):
         np.testing.assert_allclose(member.frame_of(1 - member.number), 0.0, atol=0.1)
@@ -179,6 +180,11 @@ def test_robots_without_team_slam_find_each_other_by_their_maps():
     run = sim.close()
     assert not len(sim.map_exchange.slam.robots)
     assert run.metrics["slam_bytes_sent"] is None
+
+
+def test_robots_that_know_the_others_start_poses_map_alone_unless_asked():
+    sim = covey.load("slam_team", SMALL | {"share_maps.start_poses": "known"})
+    assert not len(sim.map_exchange.slam.robots)
 
 
 def test_a_team_has_one_kind_of_settings():

@@ -512,7 +512,7 @@ class TeamMember:
 
     def _look(self) -> None:
         """List the key frames of this robot that are near those of robots joined with it, once each."""
-        state = (self.revision, sum(len(trail.frames) for trail in self._trails.values()))
+        state = (self.revision, len(self._trails[self.number].frames))
         if state == self._looked or self.number not in self._root:
             return
         self._looked = state
@@ -521,8 +521,11 @@ class TeamMember:
             if other == self.number or not self._is_joined(other):
                 continue
             theirs = self._joined[other]
-            rows = [n for n in range(2, len(mine), self.settings.stride) if (other, n) not in self._compared]
-            tied = [x for x in self.accepted if {x.a, x.b} == {other, self.number}]
+            # The other robot compares the key frames between these.
+            stride = self.settings.stride
+            first = 2 + stride * (other > self.number)
+            rows = [n for n in range(first, len(mine), 2 * stride) if (other, n) not in self._compared]
+            tied = self._agreed.get((min(other, self.number), max(other, self.number)), [])
             for n, k in self._nearest(mine[rows], theirs):
                 self._tasks.append(self._task(other, k, rows[n], mine[rows[n]], tied, True))
 

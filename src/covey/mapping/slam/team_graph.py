@@ -152,7 +152,7 @@ def places_of(relations: Sequence[Relation]) -> int:
 
 
 def between(relations: Sequence[Relation], poses_a: np.ndarray, poses_b: np.ndarray) -> np.ndarray:
-    """Return the pose (3,) of the frame of ``poses_b`` in that of ``poses_a``: the median of what (some) relations say."""
+    """Return the pose (3,) of the frame of ``poses_b`` in that of ``poses_a``, by the median of some relations."""
     some = relations[:: -(-len(relations) // _MOST)]
     first, second = np.array([(x.first, x.second) for x in some]).T
     motion = np.array([x.motion for x in some])

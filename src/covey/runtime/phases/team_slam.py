@@ -85,10 +85,11 @@ class TeamSlam:
         starts: np.ndarray | None,
     ):
         self.sensing, self.network, self.clock = sensing, network, clock
+        alone = (None, "auto") if starts is None else (None,)
         found = [
             (robot, localizer, k)
             for members, localizer in localizers
-            if isinstance(localizer, SlamLocalizer) and localizer.record.team is not None
+            if isinstance(localizer, SlamLocalizer) and localizer.record.team not in alone
             for k, robot in enumerate(members.tolist())
             if shares[robot]
         ]
