@@ -248,7 +248,7 @@ class GraphSlam:
         assert self._place is not None
         match = refine(self._place, points, normals, found, s.noise_m, np.zeros((3, 3)), found)
         along = jump @ match.information[:2, :2] @ jump / way**2
-        return along * s.noise_m**2 > _FIXING * len(points)
+        return bool(along * s.noise_m**2 > _FIXING * len(points))
 
     def _keep(self, points: np.ndarray, normals: np.ndarray) -> None:
         """Make the newest scan a key frame."""

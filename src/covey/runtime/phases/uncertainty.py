@@ -25,7 +25,7 @@ class Uncertainty:
 
     def __init__(self, localization: LocalizationAndMapping, names: Sequence[str], recorder: Recorder):
         self._of, self._recorder = localization, recorder
-        self._names = [names[i] for i in localization.estimating]
+        self._names = [names[i] for i in localization.estimating.tolist()]
         self._blocks: list[tuple[int, float, np.ndarray, np.ndarray]] = []
         self._every = max(1, round(EVERY_S / localization.clock.step_s))
 
