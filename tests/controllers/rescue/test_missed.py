@@ -66,11 +66,14 @@ def test_the_cover_takes_the_place_that_sees_most_and_then_only_what_is_left():
     sights = missed.sights(occupancy, cells, share=1.0)
     gains = sights.gains(missed.missed)
     assert gains[0] > gains[2]
-    chosen = sights.cover(missed.missed, 5, 0.5)
-    assert chosen[0][1] == pytest.approx(gains.max())
+    cost = np.array([1.0, 1.0, 0.1])
+    chosen = sights.cover(missed.missed, 5, 0.5, cost)
+    assert chosen[0] == (2, pytest.approx(gains[2]))  # sees less, and costs much less
+    alone = sights.cover(missed.missed, 5, 0.5, np.ones(3))
+    assert alone[0][1] == pytest.approx(gains.max())
     total = np.unique(sights.patches[sights.patches >= 0]).size
     assert sum(gain for _, gain in chosen) <= total + 1e-9
     missed.missed[:] = 0.0
-    assert sights.cover(missed.missed, 5, 0.5) == []
+    assert sights.cover(missed.missed, 5, 0.5, cost) == []
     missed.forget(2.0, 4.0, 0.3)
     assert sights.gains(missed.missed)[0] > 0

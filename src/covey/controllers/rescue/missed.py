@@ -123,19 +123,23 @@ class Sights(NamedTuple):
         """Return for each place the expected number of patches with a missed target there, float64 (k,)."""
         return (np.where(self.patches >= 0, missed.ravel()[self.patches], 0.0)).sum(axis=1)
 
-    def cover(self, missed: np.ndarray, most: int, least: float) -> list[tuple[int, float]]:
-        """Choose places one after another, each with the largest gain that is left; return places and their gains.
+    def cover(self, missed: np.ndarray, most: int, least: float, cost: np.ndarray) -> list[tuple[int, float]]:
+        """Choose places one after another by the gain that is left; return places and their gains.
+
+        In turn, a place has the largest gain, or the largest gain for its cost.
 
         Args:
             missed: see `Missed`.
             most: largest number of places.
             least: smallest gain of a place.
+            cost: float64 (k,), above 0.
         """
         left, chosen = missed.ravel().copy(), list[tuple[int, float]]()
         while len(chosen) < most and len(self.patches):
             gains = self.gains(left)
-            best = int(gains.argmax())
-            if gains[best] < least:
+            gains[gains < least] = 0.0
+            best = int((gains if len(chosen) % 2 else gains / cost).argmax())
+            if gains[best] <= 0.0:
                 break
             chosen.append((best, float(gains[best])))
             own = self.patches[best]

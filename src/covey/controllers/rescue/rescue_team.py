@@ -15,18 +15,22 @@ from covey.controllers.teammates import Mate, Teammates
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import Blacklist, ProgressTimer
-from covey.planning.search_order import search_order
+from covey.planning.search_order import expected_cost, search_order
 from covey.robots.parameters import Count, Metres, Seconds, Share
 
 Point = tuple[float, float]
 
 _WALL_PER_M2 = 1.4  # metres of wall faces in a square metre of a building
 _LATTICE_M = 0.6
-_VIEWS = 8
+_VIEWS = 16
+_NEAR_M = 2.0  # of two places with the same gain, one this much nearer is clearly better
+_IN_VAIN = 0.4  # what a look around from where a patch should be seen, and was not, leaves of the chance
 _DWELL_M = 1.0  # a turn all around, as a way
-_MINE = 1.5  # what a goal that is already pursued weighs more
+_SAME_M = 1.2  # a goal this near to the one that is pursued is the same
+_CLEARLY = 1.15  # an order that is better by this factor makes a robot give its goal up
 _TRAIL_S, _TRAIL_EVERY_S = 6.0, 0.3
 _THERE_M = 0.35
+_SURE = 0.3
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ async def search(robot: Robot, state: "Searcher", replan_s: float) -> None:
             state.went(robot, task, outcome.state)
         elif task.kind == "look":
             await look_around(robot, state)
-            state.looked(task)
+            state.looked(robot, task)
         else:
             state.went(robot, task, "reached")
             await robot.sleep(0.5, until=until)
@@ -258,10 +262,16 @@ class Searcher:
         if (task.kind != "meet" and failed) or (task.kind == "frontier" and state == "reached"):
             self._refused.add(task.place)
 
-    def looked(self, task: Task) -> None:
-        """Process the end of a look around: what a turn did not show will not show from there."""
+    def looked(self, robot: Robot, task: Task) -> None:
+        """Process the end of a look around: what a turn did not show hardly shows from near there."""
         assert task.place is not None
         self._refused.add(task.place)
+        if self.searched is not None:
+            cell = np.array([robot.map.grid.cell_at(*task.place)])
+            patches = self.searched.sights(robot.map.occupancy(), cell).patches[0]
+            left = self.searched.missed.reshape(-1)
+            patches = patches[patches >= 0]
+            left[patches] = np.where(left[patches] > _SURE, _IN_VAIN * left[patches], left[patches])
 
     def directions(self, robot: Robot) -> np.ndarray:
         """Return the directions [rad] of the patches in sight that are not searched."""
@@ -270,7 +280,7 @@ class Searcher:
         cell = np.array([robot.map.grid.cell_at(*robot.pose[:2])])
         sights = self.searched.sights(robot.map.occupancy(), cell)
         patches, angles = sights.patches[0], sights.angles[0]
-        left = (patches >= 0) & (self.searched.missed.ravel()[patches] > 0.3)
+        left = (patches >= 0) & (self.searched.missed.ravel()[patches] > _SURE)
         return angles[left]
 
     def _is_time_to_meet(self, robot: Robot, identity: int, mates: dict[str, Mate]) -> bool:
@@ -305,16 +315,28 @@ class Searcher:
                 goal = mates[name].goal
                 if goal is not None and math.dist(goal, point) < 1.0 and (start[i + 1, k], name) < (own[k], robot.name):
                     start[0, k] = np.inf  # a mate is on its way
-            if self._goal is not None and math.dist(self._goal, point) < 0.8:
-                weights[k] *= _MINE
         if not np.isfinite(start[0]).any():
             start[0] = own
         between = 1.3 * np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
         order = search_order(start, between, weights, _DWELL_M)[0]
-        chosen = order[0] if order else int(start[0].argmin())
+        chosen = self._keep(order, points, start, between, weights) if order else int(start[0].argmin())
         x, y = points[chosen].tolist()
         robot.note(f"{kinds[chosen]} at ({x:.1f}, {y:.1f})")
         return Task(kinds[chosen], (x, y), float(weights[chosen]))
+
+    def _keep(
+        self, order: list[int], points: np.ndarray, start: np.ndarray, between: np.ndarray, weights: np.ndarray
+    ) -> int:
+        """Return the first goal: the one that it already pursues, unless the order is clearly better."""
+        if self._goal is None:
+            return order[0]
+        away = np.hypot(*(points[order] - self._goal).T)
+        near = int(away.argmin())
+        if near == 0 or away[near] > _SAME_M:
+            return order[0]
+        kept = [order[near], *order[:near], *order[near + 1 :]]
+        costs = [expected_cost([one], start, between, weights, _DWELL_M) for one in (order, kept)]
+        return kept[0] if costs[1] <= _CLEARLY * costs[0] else order[0]
 
     def _frontiers(self, robot: Robot, way: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Return the cells of pieces of frontiers, their weights in metres of wall, and their kind."""
@@ -348,11 +370,12 @@ class Searcher:
         if not len(cells):
             return nothing
         sights = searched.sights(robot.map.occupancy(), cells)
-        for least in (2.0, 0.5):
-            chosen = sights.cover(np.where(searched.missed > 0.05, searched.missed, 0.0), _VIEWS, least)
+        cost = way[cells[:, 0], cells[:, 1]] + _NEAR_M
+        for least in (1.0, 0.3):
+            chosen = sights.cover(np.where(searched.missed > 0.05, searched.missed, 0.0), _VIEWS, least, cost)
             if chosen:
                 return cells[[k for k, _ in chosen]], PATCH_M * np.array([gain for _, gain in chosen])
-        if len(self._refused) or (searched.missed < 0.3).any():  # begin again: something was missed
+        if len(self._refused) or (searched.missed < _SURE).any():  # begin again: something was missed
             self._refused.goals.clear()
-            np.maximum(searched.missed, 0.3, out=searched.missed)
+            np.maximum(searched.missed, _SURE, out=searched.missed)
         return nothing
