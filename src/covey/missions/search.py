@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from covey.geometry.se2 import Pose
 from covey.missions.protocol import MissionContext, Tracker
 from covey.sensors.tag_camera import TagCamera
 from covey.world.editing.changing import with_doors_open
@@ -65,7 +64,7 @@ class SearchTracker(Tracker):
         mask = explorable(world, starts, radii, ranges)
         self.cells = ExploredTruth(world.grid.with_cells(mask), n, solid=world.solid) if mask.any() else None
         self.sightings: list[Sighting] = []
-        self._sighted: set[tuple[int, int, bool]] = set()
+        self._sighted: set[int] = set()  # robot, identity and truth of sightings
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Take in the views and the readings of this step."""
@@ -79,22 +78,31 @@ class SearchTracker(Tracker):
                 self.faces.mark(members, poses, view, camera.angles, camera.mount, incidence, camera.range_m, step)
                 if self.cells is not None:
                     self.cells.mark(members, poses, view, camera.angles, camera.mount, step)
-                for i in np.flatnonzero(sample.readings.count).tolist():
-                    self._sight(int(members[i]), Pose(*poses[i].tolist()), sample.readings.row(i), camera)
+                self._sight(members, poses, sample.readings, camera)
         return []
 
-    def _sight(self, robot: int, pose: Pose, reading: Any, camera: TagCamera) -> None:
-        """Record the markers that a robot has not read before."""
-        targets, places = self._context.place.targets, reading.places(pose)
-        for k, identity in enumerate(reading.identities.tolist()):
-            row = targets.row(identity)
-            away = math.inf if row < 0 else math.dist(places[k], targets.positions[row])
-            noise = camera.sigma_m + camera.sigma_per_m * float(reading.ranges[k])
-            is_true = away < max(TRUE_WITHIN_M, 5.0 * noise)
-            if (robot, identity, is_true) not in self._sighted:
-                self._sighted.add((robot, identity, is_true))
-                x, y, _ = places[k].tolist()
-                self.sightings.append(Sighting(robot, identity, str(reading.kinds[k]), (x, y), is_true))
+    def _sight(self, members: np.ndarray, poses: np.ndarray, readings: Any, camera: TagCamera) -> None:
+        """Record the markers that robots have not read before."""
+        row, column = np.nonzero(readings.identities >= 0)
+        if not len(row):
+            return
+        targets, identities = self._context.place.targets, readings.identities[row, column]
+        body = readings.positions[row, column]
+        c, s = np.cos(poses[row, 2]), np.sin(poses[row, 2])
+        x, y = poses[row, 0] + c * body[:, 0] - s * body[:, 1], poses[row, 1] + s * body[:, 0] + c * body[:, 1]
+        at, places = targets.rows(identities), np.column_stack((x, y, body[:, 2]))
+        away = np.full(len(at), np.inf)
+        away[at >= 0] = np.linalg.norm(places[at >= 0] - targets.positions[at[at >= 0]], axis=1)
+        noise = camera.sigma_m + camera.sigma_per_m * readings.ranges[row, column]
+        is_true = away < np.maximum(TRUE_WITHIN_M, 5.0 * noise)
+        robots = members[row]
+        codes = ((robots << 32) + identities) * 2 + is_true
+        for k, code in enumerate(codes.tolist()):
+            if code not in self._sighted:
+                self._sighted.add(code)
+                kind = str(readings.kinds[row[k], column[k]])
+                place = float(x[k]), float(y[k])
+                self.sightings.append(Sighting(int(robots[k]), int(identities[k]), kind, place, bool(is_true[k])))
 
     @property
     def values(self) -> dict[str, Any]:

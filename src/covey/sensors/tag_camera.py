@@ -17,8 +17,8 @@ from covey.sensors.degradation import Degradation
 from covey.sensors.scan import scan
 from covey.sensors.sensor import Readings, SensorRecord, fan_angles
 from covey.sensors.truth import Truth, bucket_window
+from covey.world.targets import Targets
 
-UNKNOWN_KIND = "unknown"
 _RAY_GAP_M = 0.05  # distance of two rays of the view at its range
 _NOISE, _FALSE = 1 << 33, 1 << 36  # elements of the draws; the identities are those of the chances
 _SHARP_M = 0.5  # height within which a false alarm is drawn
@@ -217,14 +217,9 @@ def _angles(fov_rad: float, range_m: float) -> np.ndarray:
     return constant(fan_angles(min(math.ceil(fov_rad * range_m / _RAY_GAP_M) + 1, 10_000), fov_rad))
 
 
-def _kinds(targets, identities: np.ndarray) -> np.ndarray:
+def _kinds(targets: Targets, identities: np.ndarray) -> np.ndarray:
     """Return the kinds of identities (m, width); empty for -1."""
-    longest = max(map(len, (UNKNOWN_KIND, *set(targets.kinds))))
-    kinds = np.full(identities.shape, "", f"<U{longest}")
-    for at in zip(*np.nonzero(identities >= 0), strict=True):
-        row = targets.row(identities[at])
-        kinds[at] = targets.kinds[row] if row >= 0 else UNKNOWN_KIND
-    return kinds
+    return np.where(identities >= 0, targets.kind_of[targets.rows(identities)], "")
 
 
 @kernel

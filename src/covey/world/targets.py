@@ -8,6 +8,9 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 
+UNKNOWN_KIND = "unknown"
+"""The kind of an identity that no target has."""
+
 
 @dataclass(frozen=True, eq=False)
 class Targets:
@@ -42,11 +45,25 @@ class Targets:
 
     def row(self, identity: int) -> int:
         """Return the row of the target with an identity; -1 if there is none."""
-        return self._rows.get(int(identity), -1)
+        return int(self.rows(np.array([identity]))[0])
+
+    def rows(self, identities: np.ndarray) -> np.ndarray:
+        """Return the rows of the targets with some identities, int64 of their shape; -1 if there is none."""
+        order, ascending = self._sorted
+        if not len(order):
+            return np.full(identities.shape, -1)
+        at = np.minimum(np.searchsorted(ascending, identities), len(order) - 1)
+        return np.where(ascending[at] == identities, order[at], -1)
 
     @cached_property
-    def _rows(self) -> dict[int, int]:
-        return {identity: row for row, identity in enumerate(self.identities.tolist())}
+    def _sorted(self) -> tuple[np.ndarray, np.ndarray]:
+        order = np.argsort(self.identities)
+        return order, self.identities[order]
+
+    @cached_property
+    def kind_of(self) -> np.ndarray:
+        """The kind of each row, str (t + 1,); that of row -1 is `UNKNOWN_KIND`."""
+        return np.array([*self.kinds, UNKNOWN_KIND])
 
     def plain(self) -> list[dict[str, object]]:
         """Return one mapping per target, for the manifest of a run; ``side_deg`` is None if it shows all sides."""
