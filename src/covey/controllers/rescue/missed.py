@@ -123,10 +123,12 @@ class Sights(NamedTuple):
         """Return for each place the expected number of patches with a missed target there, float64 (k,)."""
         return (np.where(self.patches >= 0, missed.ravel()[self.patches], 0.0)).sum(axis=1)
 
-    def cover(self, missed: np.ndarray, most: int, least: float, cost: np.ndarray) -> list[tuple[int, float]]:
+    def cover(
+        self, missed: np.ndarray, most: int, least: float, cost: np.ndarray | None = None
+    ) -> list[tuple[int, float]]:
         """Choose places one after another by the gain that is left; return places and their gains.
 
-        In turn, a place has the largest gain, or the largest gain for its cost.
+        In turn, a place has the largest gain for its cost, or the largest gain; without costs always the latter.
 
         Args:
             missed: see `Missed`.
@@ -138,7 +140,7 @@ class Sights(NamedTuple):
         while len(chosen) < most and len(self.patches):
             gains = self.gains(left)
             gains[gains < least] = 0.0
-            best = int((gains if len(chosen) % 2 else gains / cost).argmax())
+            best = int((gains if cost is None or len(chosen) % 2 else gains / cost).argmax())
             if gains[best] <= 0.0:
                 break
             chosen.append((best, float(gains[best])))

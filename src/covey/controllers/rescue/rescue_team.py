@@ -319,12 +319,12 @@ class Searcher:
             start[0] = own
         between = 1.3 * np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
         order = search_order(start, between, weights, _DWELL_M)[0]
-        chosen = self._keep(order, points, start, between, weights) if order else int(start[0].argmin())
+        chosen = self._pursued(order, points, start, between, weights) if order else int(start[0].argmin())
         x, y = points[chosen].tolist()
         robot.note(f"{kinds[chosen]} at ({x:.1f}, {y:.1f})")
         return Task(kinds[chosen], (x, y), float(weights[chosen]))
 
-    def _keep(
+    def _pursued(
         self, order: list[int], points: np.ndarray, start: np.ndarray, between: np.ndarray, weights: np.ndarray
     ) -> int:
         """Return the first goal: the one that it already pursues, unless the order is clearly better."""
