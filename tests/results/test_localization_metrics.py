@@ -96,6 +96,13 @@ def test_a_robot_that_stood_still_has_no_places():
     assert of("rpe_m", Driven(truth[:5], run.estimates[:5], names=("a",))) is None  # shorter than 1 s
 
 
+def test_a_way_that_ends_a_hair_before_a_whole_metre_has_its_place():
+    along = np.append(np.linspace(0.0, 4.5, 10), 5.0 - 1e-12)
+    truth = np.column_stack((along, np.zeros((11, 2))))
+    relations = true_relations(truth)
+    np.testing.assert_array_equal(relations.second, [2, 4, 6, 8, 10])
+
+
 def test_relations_of_a_way_there_and_back():
     x = np.concatenate((np.arange(0.0, 20.0, 0.25), np.arange(20.0, -0.01, -0.25)))
     truth = np.column_stack((x, np.zeros(len(x)), np.where(np.arange(len(x)) <= 80, 0.0, math.pi)))

@@ -237,7 +237,7 @@ def true_relations(truth: np.ndarray) -> Relations:
     to place and those that a closed loop takes out.
     """
     along = np.append(0.0, np.cumsum(np.hypot(*np.diff(truth[:, :2], axis=0).T)))
-    rows = np.searchsorted(along, np.arange(0.0, along[-1] + 1e-9, PLACES_M))
+    rows = np.searchsorted(along, np.arange(0.0, along[-1] + 1e-9, PLACES_M) - 1e-9)
     at, along = truth[rows, :2], along[rows]
     pairs = np.column_stack((np.arange(len(rows) - 1), np.arange(1, len(rows)))).tolist()
     for k in range(1, len(rows)):
