@@ -49,6 +49,7 @@ from covey.mapping.slam.team_places import anywhere, coarse_map, is_seen_through
 from covey.records import Record
 
 _AT_ONCE = 1_000_000  # relations that the joined poses lack: do not wait for more
+_SEEN_ANEW = 20  # key frames of two robots that may show that relations are wrong
 _LOOP_M, _LOOP_RAD = 2.0, 0.3  # how far the sets of three robots may be from each other
 
 
@@ -117,7 +118,7 @@ class TeamMember:
         self._root: dict[int, int] = {}
         self._agreed: dict[tuple[int, int], list[Relation]] = {}
         self._between: dict[tuple[int, int], np.ndarray] = {}  # pose of the second frame in the first, alone
-        self._judged: dict[tuple[int, int], int] = {}  # relations at the last judgement
+        self._judged: dict[tuple[int, int], tuple[int, int]] = {}  # relations and key frames at the last judgement
         self._gathered: tuple[list[Edge], int] = [], 0  # the edges of the SLAM that are items
         self._unsettled: dict[int, int] = {}  # by robot: own loops that its poses lack
         self._unjoined: dict[int, int] = {}  # by lowest robot: relations that the joined poses lack
@@ -358,13 +359,18 @@ class TeamMember:
         return True
 
     def _judge(self, at_once: bool) -> bool:
-        """Find the set of relations that agree of a pair of robots with new ones; join or part robots."""
+        """Find the set of relations that agree of a pair of robots with new ones; join or part robots.
+
+        As the robots see more, what agreed may turn out to be wrong.
+        """
         self._gather_relations()
         for pair, all_of_pair in self._relations.items():
-            new = len(all_of_pair) - self._judged.get(pair, 0)
-            if not new or (new < len(all_of_pair) // 4 and not at_once):
+            held, seen = self._judged.get(pair, (0, 0))
+            new, frames = len(all_of_pair) - held, sum(len(self._alone[robot]) for robot in pair)
+            is_due = new and (new >= len(all_of_pair) // 4 or at_once)
+            if not is_due and (self.common_frame or frames < seen + _SEEN_ANEW):
                 continue
-            self._judged[pair] = len(all_of_pair)
+            self._judged[pair] = len(all_of_pair), frames
             a, b = (track_of(self._trails[r], self._alone[r]) for r in pair)
             before = {id(x) for x in self._agreed.get(pair, [])}
             self._agreed[pair] = agreeing(a, b, all_of_pair, self.common_frame, self._is_denied)
