@@ -120,7 +120,7 @@ def test_uncertainty_grows_along_a_featureless_corridor():
 
 
 def test_covariances_are_cautious(ring):
-    """NEES of 50 runs: far below the interval of a consistent filter, as `noise_m` is three times the noise here."""
+    """NEES of 50 runs: 0.2 where 3 is expected, as `noise_m` is four times the noise here."""
     truth, scans = ring[0][:40:2], ring[1][:40:2]
     values = []
     for seed in range(50):

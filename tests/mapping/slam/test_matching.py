@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from covey.geometry.se2 import compose
-from covey.mapping.slam.local_map import local_map, normals_of, stamp, stamp_reference
+from covey.mapping.slam.local_map import local_map, normals_of, stamp, stamp_reference, with_points
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.matching import refine, search, search_reference
 
@@ -125,3 +125,15 @@ def test_the_two_sides_of_a_wall_are_told_apart():
 def test_relative_undoes_compose():
     a, b = RNG.uniform(-3, 3, (50, 3)), RNG.uniform(-3, 3, (50, 3))
     np.testing.assert_allclose(relative(a, compose(a, b)), b, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_points_that_are_added_change_a_map_as_if_it_were_made_anew(seed):
+    rng = np.random.default_rng(seed)
+    points, more = rng.uniform(-6, 6, (80, 2)), rng.uniform(*sorted(rng.uniform(-6, 6, 2)), (20, 2))
+    both, none = np.vstack((points, more)), np.zeros((100, 2))
+    expected = local_map(both, none, (0.0, 0.0), 5.0, 0.05, 0.08)
+    found = with_points(local_map(points, none[:80], (0.0, 0.0), 5.0, 0.05, 0.08), more, none[:20], 0.08)
+    np.testing.assert_array_equal(found.cells, expected.cells)
+    np.testing.assert_array_equal(found.nearest, expected.nearest)
+    np.testing.assert_array_equal(found.levels, expected.levels)

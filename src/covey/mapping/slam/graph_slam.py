@@ -13,11 +13,13 @@ from covey.geometry.se2 import compose
 from covey.mapping.slam.local_map import LocalMap, local_map, normals_of, place_points, with_points
 from covey.mapping.slam.log import Laser, relative
 from covey.mapping.slam.loops import Loops, LoopSettings
-from covey.mapping.slam.matching import Match, refine, search, start_for, turned
+from covey.mapping.slam.matching import Match, refine, search, start_for
 from covey.mapping.slam.odometry import SinceKeyFrame
+from covey.mapping.slam.one_pose import between, carried, composed, ends_of, inverted, turned
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
 from covey.records import Record
 
+_AROUND_M = 4.0  # a local map reaches so much farther than a scan: the robot moves on until it is made anew
 _TIED_M = 6.0  # places nearer in the graph share a local map
 _MANY = 5  # pairs of places that wait
 _LEAST_WINDOW_M, _LEAST_WINDOW_RAD = 0.1, 0.05
@@ -94,10 +96,14 @@ class GraphSlam:
     ):
         self.laser, self.settings = laser, settings or GraphSettings()
         self.pose = np.zeros(3) if start is None else np.array(start, np.float64)
+        angles = laser.angles + laser.mount[2]
+        self._beams = np.column_stack((np.cos(angles), np.sin(angles)))
+        self._reach = min(laser.range_max, self.settings.range_m)
         self.poses = np.empty((0, 3))
         self.key_rows: list[int] = []
         self.frames: list[KeyFrame] = []
         self.edges: list[Edge] = []
+        self._ends = np.empty((0, 2), np.int64)
         self.revision = 0
         self.loops = None if self.settings.loops is None else Loops(self, self.settings.loops)
         self._held: list[tuple[int, np.ndarray]] = []  # of each scan: key frame, and pose in its frame
@@ -122,17 +128,17 @@ class GraphSlam:
             raise InvalidValueError(f"the motion of a scan must be finite, not {motion.tolist()}")
         points, normals = self._points(ranges)
         if not self.frames:
-            self.pose = compose(self.pose, motion)
+            self.pose = composed(self.pose, motion)
             self._keep(points, normals)
             return self.pose
         self._since.follow(motion)
-        guess = compose(self.poses[-1], self._since.motion)
+        guess = composed(self.poses[-1], self._since.motion)
         match = self._match(points, normals, guess)
         self.pose = guess if match is None else match.pose
-        self._tied = np.linalg.inv(self._since.covariance())
+        self._tied = inverted(self._since.covariance())
         if match is not None:
             self._tied += turned(match.information, self.poses[-1, 2])
-        since = relative(self.poses[-1], self.pose)
+        since = between(self.poses[-1], self.pose)
         if math.hypot(since[0], since[1]) > s.key_frame_m or abs(since[2]) > math.radians(s.key_frame_deg):
             self._keep(points, normals)
         else:
@@ -148,7 +154,7 @@ class GraphSlam:
         """
         if self.kept_last or not self._held:
             return self._known
-        return _carried(self._known, self.poses[-1], self.pose, self._tied)
+        return carried(self._known, self.poses[-1], self.pose, self._tied)
 
     @property
     def scans(self) -> int:
@@ -174,18 +180,27 @@ class GraphSlam:
         while self._waiting or self._solving or self._unsettled:
             self._work(at_once=True)
 
+    @property
+    def ends(self) -> np.ndarray:
+        """The key frames that each edge relates, int64 (m, 2)."""
+        if len(self._ends) < len(self.edges):
+            new = [(edge.first, edge.second) for edge in self.edges[len(self._ends) :]]
+            self._ends = np.concatenate((self._ends, np.array(new, np.int64)))
+        return self._ends
+
     def graph(self) -> PoseGraph:
         """Return the pose graph with the present estimates."""
-        ends = np.array([(edge.first, edge.second) for edge in self.edges], np.int64).reshape(-1, 2)
+        ends = self.ends
         motion = np.array([edge.motion for edge in self.edges]).reshape(-1, 3)
         information = np.array([edge.information for edge in self.edges]).reshape(-1, 3, 3)
         return PoseGraph(self.poses, ends[:, 0], ends[:, 1], motion, information)
 
-    def around(self, frames: np.ndarray, centre: np.ndarray) -> LocalMap:
-        """Return the local map of some key frames around a place (x, y, ...)."""
+    def around(self, frames: np.ndarray, centre: np.ndarray, most_m: float = math.inf) -> LocalMap:
+        """Return the local map of some key frames around a place (x, y, ...), to ``most_m`` from it."""
         s = self.settings
         points, normals = self.seen_by(frames, self.poses[frames])
-        return local_map(points, normals, (centre[0], centre[1]), s.range_m + 1.0, s.resolution_m, s.smear_m)
+        reach = min(s.range_m + 1.0, most_m)
+        return local_map(points, normals, (centre[0], centre[1]), reach, s.resolution_m, s.smear_m)
 
     def seen_by(self, frames: np.ndarray, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the points and normals, (k, 2) each, of key frames at poses (m, 3)."""
@@ -201,10 +216,11 @@ class GraphSlam:
         return SinceKeyFrame((s.m_per_m, s.rad_per_m, s.rad_per_rad), self._noise, doubt)
 
     def _points(self, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        near = np.where(np.asarray(ranges) < self.settings.range_m, ranges, np.inf)
-        points = self.laser.points(near)
+        points = np.empty_like(self._beams)
+        x, y, _ = self.laser.mount
+        points = points[: ends_of(np.asarray(ranges, np.float64), self._beams, x, y, self._reach, points)]
         normals = np.empty_like(points)
-        normals_of(points, np.array(self.laser.mount[:2]), 0.5, normals)
+        normals_of(points, np.array([x, y], np.float64), 0.5, normals)
         return points, normals
 
     def _match(self, points: np.ndarray, normals: np.ndarray, guess: np.ndarray) -> Match | None:
@@ -225,14 +241,14 @@ class GraphSlam:
             further = max(2.0 * window_m, _FAR_M), max(2.0 * window_rad, _FAR_RAD)
             found, found_score = search(place, points, guess, *further, 0.02, least, 0.05)
             if found_score > 0.0 and self._fixes(points, normals, guess, found):
-                self._since.jump(relative(guess, found))
+                self._since.jump(between(guess, found))
                 best, score, guess, covariance = found, found_score, found, self._since.covariance()
         start = start_for(place, points, guess, best, score)
-        prior = turned(np.linalg.inv(covariance), -self.poses[-1, 2])
+        prior = turned(inverted(covariance), -self.poses[-1, 2])
         match = refine(place, points, normals, start, s.noise_m, prior, guess)
         if match.score < 0.2:
             return None
-        self._since.match(relative(self.poses[-1], match.pose)[2])
+        self._since.match(between(self.poses[-1], match.pose)[2])
         return match
 
     def _fixes(self, points: np.ndarray, normals: np.ndarray, guess: np.ndarray, found: np.ndarray) -> bool:
@@ -258,8 +274,8 @@ class GraphSlam:
         self._held.append((n, np.zeros(3)))
         self.frames.append(KeyFrame(points, normals))
         if n:
-            self._known = _carried(self._known, self.poses[-1], self.pose, self._tied)
-            self.edges.append(Edge(n - 1, n, relative(self.poses[-1], self.pose), self._tied, False))
+            self._known = carried(self._known, self.poses[-1], self.pose, self._tied)
+            self.edges.append(Edge(n - 1, n, between(self.poses[-1], self.pose), self._tied, False))
         self.poses = np.vstack((self.poses, self.pose))
         if self.loops:
             self._waiting.extend(self.loops.candidates(n))
@@ -272,8 +288,9 @@ class GraphSlam:
             points, normals = self.seen_by(np.array([n]), self.poses[n : n + 1])
             self._place = with_points(place, points, normals, s.smear_m)
         else:
-            self._place = self.around(self._nearby(n), self.pose)
-            self._anew = n + max(1, s.local_key_frames // 4)
+            kept = max(1, s.local_key_frames // 4)
+            self._place = self.around(self._nearby(n), self.pose, self._reach + _AROUND_M)
+            self._anew = n + kept
 
     def _nearby(self, n: int) -> np.ndarray:
         """Return the key frames that a scan is matched with after key frame n."""
@@ -295,6 +312,7 @@ class GraphSlam:
                     self._unsettled += 10 if loop.is_far else 1
         if not self._solving and self.loops and (late := self.loops.withdrawn(len(self.frames))):
             self.edges = [edge for edge in self.edges if not edge.is_loop or (edge.first, edge.second) not in late]
+            self._ends = self._ends[:0]
             self._unsettled += 10
         if self._solving:
             graph, before = self._solving
@@ -324,15 +342,8 @@ class GraphSlam:
         for edge in self.edges[len(graph.first) :]:
             if not edge.is_loop:
                 ends = self.poses[edge.first], self.poses[edge.second]
-                self._known = _carried(self._known, *ends, edge.information)
+                self._known = carried(self._known, *ends, edge.information)
         self.revision += 1
         self._solving = None
         self._anew = 0
         self._see(len(self.frames) - 1)
-
-
-def _carried(covariance: np.ndarray, first: np.ndarray, second: np.ndarray, information: np.ndarray) -> np.ndarray:
-    """Return the covariance (3, 3) of a pose, from that of another and the information of the motion in its frame."""
-    dx, dy = second[0] - first[0], second[1] - first[1]
-    by_first = np.array([[1.0, 0.0, -dy], [0.0, 1.0, dx], [0.0, 0.0, 1.0]])
-    return by_first @ covariance @ by_first.T + turned(np.linalg.inv(information), -first[2])

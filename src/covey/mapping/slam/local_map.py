@@ -69,14 +69,22 @@ def local_map(
     levels = np.zeros(starts[-1], np.uint8)
     cells, nearest = levels[: side * side].reshape(side, side), np.full((side, side), -1, np.int32)
     stamp(points, 0, origin, resolution, sigma, cells, nearest)
-    _coarser(cells, levels, starts)
+    _coarser(cells, levels, starts, 0, side, 0, side)
     return LocalMap(cells, nearest, points, normals, levels, starts, origin, resolution)
 
 
 def with_points(place: LocalMap, points: np.ndarray, normals: np.ndarray, sigma: float) -> LocalMap:
     """Return a local map with more points (k, 2); do not use the old one afterwards."""
+    if not len(points):
+        return place
     stamp(points, len(place.points), place.origin, place.resolution, sigma, place.cells, place.nearest)
-    _coarser(place.cells, place.levels, place.starts)
+    margin = 3.0 * sigma + place.resolution
+    lowest = ((points.min(axis=0) - margin - place.origin) / place.resolution).astype(np.int64)
+    highest = ((points.max(axis=0) + margin - place.origin) / place.resolution).astype(np.int64)
+    widest, side = 2 ** (LEVELS - 1), len(place.cells)
+    first = np.clip((lowest // widest - 1) * widest, 0, side - widest).tolist()
+    end = np.clip((highest // widest + 2) * widest, widest, side).tolist()
+    _coarser(place.cells, place.levels, place.starts, first[1], end[1], first[0], end[0])
     return place._replace(
         points=np.concatenate((place.points, points)), normals=np.concatenate((place.normals, normals))
     )
@@ -118,22 +126,25 @@ def stamp_reference(points, origin, resolution, sigma, shape):
 
 
 @kernel
-def _coarser(cells, levels, starts):
-    """Fill the levels above 0, the cells; a cell of level h covers two blocks of 2^h cells in each direction."""
-    side, blocks = cells.shape[0], cells
+def _coarser(cells, levels, starts, row, end_row, column, end_column):
+    """Fill the levels above 0, the cells; a cell of level h covers two blocks of 2^h cells in each direction.
+
+    Only cells in a part of whole blocks of the highest level have changed, with a block around them.
+    """
+    side, blocks = cells.shape[0], cells[row:end_row, column:end_column]
     for h in range(1, LEVELS):
-        n = side >> h
-        halved = np.empty((n, n), np.uint8)
-        for r in range(n):
-            for c in range(n):
+        n, rows, columns = side >> h, blocks.shape[0] >> 1, blocks.shape[1] >> 1
+        halved = np.empty((rows, columns), np.uint8)
+        for r in range(rows):
+            for c in range(columns):
                 a = max(blocks[2 * r, 2 * c], blocks[2 * r, 2 * c + 1])
                 b = max(blocks[2 * r + 1, 2 * c], blocks[2 * r + 1, 2 * c + 1])
                 halved[r, c] = max(a, b)
-        start = starts[h]
-        for r in range(n):
-            below = min(r + 1, n - 1)
-            for c in range(n):
-                right = min(c + 1, n - 1)
+        start = starts[h] + (row >> h) * n + (column >> h)
+        for r in range(rows if end_row == side else rows - 1):
+            below = min(r + 1, rows - 1)
+            for c in range(columns if end_column == side else columns - 1):
+                right = min(c + 1, columns - 1)
                 a = max(halved[r, c], halved[r, right])
                 b = max(halved[below, c], halved[below, right])
                 levels[start + r * n + c] = max(a, b)

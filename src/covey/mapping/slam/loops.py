@@ -9,7 +9,8 @@ from pydantic import Field
 from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.kernel import kernel
 from covey.mapping.slam.log import relative
-from covey.mapping.slam.matching import refine, search, start_for, turned
+from covey.mapping.slam.matching import refine, search, start_for
+from covey.mapping.slam.one_pose import turned
 from covey.records import Record
 
 if TYPE_CHECKING:
@@ -66,9 +67,10 @@ class Loops:
     def candidates(self, n: int) -> list[tuple[int, int]]:
         """Return the pairs of key frames to compare after key frame n was kept."""
         slam, s = self._slam, self.settings
-        sure = [edge for edge in slam.edges if (edge.first, edge.second) not in self._doubted]
-        first, second = (np.array([edge[end] for edge in sure], np.int64) for end in (0, 1))
-        self.ways = ways_from(n, first, second, slam.poses)
+        ends = slam.ends
+        if self._doubted:
+            ends = ends[[(edge.first, edge.second) not in self._doubted for edge in slam.edges]]
+        self.ways = ways_from(n, ends[:, 0], ends[:, 1], slam.poses)
         old = n - slam.settings.local_key_frames
         if old < 1:
             return []

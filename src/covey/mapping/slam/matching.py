@@ -333,10 +333,3 @@ def _refine(
             iterations = iteration + 1  # one more round, for the score and the information there
     pose[2] = (pose[2] + math.pi) % (2.0 * math.pi) - math.pi
     return score
-
-
-def turned(information: np.ndarray, heading: float) -> np.ndarray:
-    """Return the information of a pose in the frame of a map as that in a frame of this heading [rad]."""
-    c, s = math.cos(heading), math.sin(heading)
-    rotation = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
-    return rotation @ information @ rotation.T

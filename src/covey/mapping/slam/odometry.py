@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from covey.geometry.se2 import compose
 from covey.mapping.dead_reckoning import noise_of
+from covey.mapping.slam.one_pose import composed
 
 _LEAST_M, _LEAST_RAD = 0.01, 0.005
 _LEAST_KNOWN_M, _LEAST_KNOWN_RAD = 0.002, 0.002
@@ -56,7 +56,7 @@ class SinceKeyFrame:
             turned = np.array([[c, -s], [s, c]])
             self._spread = self._spread + turned @ np.array([[xx, xy], [xy, yy]]) @ turned.T
             self._turned += hh
-        self.motion = compose(self.motion, motion)
+        self.motion = composed(self.motion, motion)
 
     def match(self, heading: float) -> None:
         """Note the heading [rad] that a scan has in the frame of the key frame."""
@@ -65,7 +65,7 @@ class SinceKeyFrame:
 
     def jump(self, by: np.ndarray) -> None:
         """Note that a scan was found elsewhere, at the pose ``by`` (3,) in the frame of the present one."""
-        self.motion = compose(self.motion, by)
+        self.motion = composed(self.motion, by)
         self.doubt = self.doubt + np.array([math.hypot(by[0], by[1]), abs(by[2])])
 
     def covariance(self) -> np.ndarray:

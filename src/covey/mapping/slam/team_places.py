@@ -14,7 +14,8 @@ from covey.kernel import kernel
 from covey.mapping.slam.graph_slam import GraphSettings, KeyFrame
 from covey.mapping.slam.local_map import LocalMap, local_map, place_points
 from covey.mapping.slam.log import relative
-from covey.mapping.slam.matching import refine, search, start_for, turned
+from covey.mapping.slam.matching import refine, search, start_for
+from covey.mapping.slam.one_pose import turned
 from covey.mapping.slam.team_news import Relation, Trail
 
 COARSE_M = 0.1  # cells of the maps in which all headings are searched
