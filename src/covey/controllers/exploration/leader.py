@@ -59,16 +59,7 @@ async def leader(
     async def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Choice:
         if state.due_to_spin():
             await turn_round()
-        target = None
-        if (ask := state.leads(robot)) != robot.name:
-            robot.messages("target")  # discard answers that came too late
-            robot.send((float(robot.pose[0]), float(robot.pose[1])), to=ask, kind="request")
-            answer = await robot.receive("target", timeout_s=answer_s)
-            target = answer and answer.payload
-            if target is not None and state.makes_sense(robot, target, frontiers.cells[allowed]):
-                return target
-        own = state.target(robot, robot.pose[:2], frontiers.cells[allowed])
-        return own or choose_nearest(robot, frontiers, allowed)
+        return await state.next_target(robot, frontiers, allowed, answer_s)
 
     async def turn_round() -> None:
         await robot.turn(math.tau, until=lambda robot: state.step(robot, None))
@@ -133,6 +124,18 @@ class LeaderState:
             cells = cells[allowed[cells[:, 0], cells[:, 1]]]
         unreachable = np.array(self.refused.goals).reshape(-1, 2)
         return nearest_target(grid.to_world(cells), unreachable, position, self.min_distance_m)
+
+    async def next_target(self, robot: Robot, frontiers: Frontiers, allowed: np.ndarray, answer_s: float) -> Choice:
+        """Return the target that the leader assigns within a time [s], or the robot's own by the same rule."""
+        if (ask := self.leads(robot)) != robot.name:
+            robot.messages("target")  # discard answers that came too late
+            robot.send((float(robot.pose[0]), float(robot.pose[1])), to=ask, kind="request")
+            answer = await robot.receive("target", timeout_s=answer_s)
+            target = answer and answer.payload
+            if target is not None and self.makes_sense(robot, target, frontiers.cells[allowed]):
+                return target
+        own = self.target(robot, robot.pose[:2], frontiers.cells[allowed])
+        return own or choose_nearest(robot, frontiers, allowed)
 
     def makes_sense(self, robot: Robot, target: Goal, cells: np.ndarray) -> bool:
         """Return whether one of the robot's own frontier cells, int (k, 2), lies within a metre of a target."""

@@ -7,7 +7,6 @@ import numpy as np
 
 from covey.controllers.exploration.frontier_loop import Choice, Errand, Goal, explore
 from covey.controllers.exploration.leader import LeaderState
-from covey.controllers.exploration.nearest_frontier import choose_nearest
 from covey.controllers.rescue.lookout import Lookout
 from covey.controllers.rescue.meeting import Meetings
 from covey.controllers.teammates import Teammates
@@ -64,16 +63,7 @@ async def rescue_leader(
     async def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Choice:
         if state.due_to_spin():
             await turn_round()
-        target = None
-        if (ask := state.leads(robot)) != robot.name:
-            robot.messages("target")  # discard answers that came too late
-            robot.send((float(robot.pose[0]), float(robot.pose[1])), to=ask, kind="request")
-            answer = await robot.receive("target", timeout_s=answer_s)
-            target = answer and answer.payload
-            if target is not None and state.makes_sense(robot, target, frontiers.cells[allowed]):
-                return target
-        own = state.target(robot, robot.pose[:2], frontiers.cells[allowed])
-        return own or choose_nearest(robot, frontiers, allowed)
+        return await state.next_target(robot, frontiers, allowed, answer_s)
 
     async def turn_round() -> None:
         await robot.turn(math.tau, until=lambda robot: state.step(robot, None))
