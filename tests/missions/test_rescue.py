@@ -60,6 +60,7 @@ def test_a_team_finds_meets_and_is_scored_as_in_the_course(controllers):
     assert metrics["all_targets_s"] == metrics["big_fires_s"] == found[1]
     assert metrics["kind_found_s"] == {"victim": found[0], "big_fire": found[1]}
     assert metrics["small_fires_s"] is None
+    assert metrics["rescue_done_s"] == metrics["meeting_s"] == run.times[-1]
     assert metrics["found_auc"] == pytest.approx((600 - found[0] + 600 - found[1]) / 1200)
     assert (metrics["targets_found"], metrics["targets_found_share"]) == (2, 1.0)
     assert (metrics["false_reports"], metrics["refused_reports"]) == (1, 1)
@@ -70,6 +71,7 @@ def test_a_team_finds_meets_and_is_scored_as_in_the_course(controllers):
 def test_a_team_may_go_on_after_all_is_done():
     run = simulation(Rescue(preset="dat160_2021", end_when_done=False), stop=covey.Stop(timeout_s=40)).run()
     assert run.times[-1] > run.metrics["meeting_s"] + 1
+    assert run.metrics["rescue_done_s"] == run.metrics["meeting_s"]
     score = run.series("score")
     assert score[-1] == score[run.times >= run.metrics["meeting_s"] + 0.5][0]
 
@@ -78,17 +80,15 @@ def test_the_time_limit_ends_the_run():
     run = simulation(Rescue(time_limit_s=3, clock="start", kinds={"victim": {"points": 70}}), "still").run()
     assert run.status == "timeout"
     assert run.times[-1] == pytest.approx(3.0)
-    assert (run.metrics["rescue_score"], run.metrics["all_targets_s"], run.metrics["report_precision"]) == (
-        0,
-        None,
-        None,
-    )
+    names = ("rescue_score", "all_targets_s", "rescue_done_s", "report_precision")
+    assert [run.metrics[name] for name in names] == [0, None, None, None]
 
 
 def test_a_mission_without_meetings_has_no_meeting_time():
     run = simulation(Rescue(), rescuer).run()
     assert run.status == "reached"
     assert run.metrics["meeting_s"] is None
+    assert run.metrics["rescue_done_s"] == run.metrics["all_targets_s"]
     assert run.metrics["rescue_score"] == pytest.approx(200 + 600 - elapsed(run))
 
 

@@ -114,6 +114,16 @@ def meeting_s(run: "Run") -> float | None:
     return float(run.times[int(np.argmax(held == held[-1]))]) if held[-1] == run.mission["meetings"] else None
 
 
+@metrics.register("rescue_done_s")
+@time_to_goal
+def rescue_done_s(run: "Run") -> float | None:
+    """Time at which all targets had been found and all meetings held [s]."""
+    found, met = all_targets_s(run), meeting_s(run)
+    if found is None or (met is None and run.mission["meetings"]):
+        return None
+    return found if met is None else max(found, met)
+
+
 @metrics.register("found_auc")
 def found_auc(run: "Run") -> float | None:
     """Area under V(t), the share of targets found by t, from 0 to the time limit, over the time limit."""
