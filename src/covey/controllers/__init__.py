@@ -37,6 +37,7 @@ from covey.controllers.patrolling.partitioned_patrol import partitioned_patrol
 from covey.controllers.rescue.rescue_leader import rescue_leader
 from covey.controllers.rescue.rescue_team import rescue_team
 from covey.controllers.rescue.search_plan import search_plan
+from covey.controllers.rescue.with_lookout import with_lookout
 from covey.controllers.terrain.aerial_scout import AerialScout
 from covey.controllers.terrain.terrain_team import TerrainTeam
 from covey.onboard.controller import controller, controllers
@@ -83,4 +84,5 @@ __all__ = [
     "still",
     "tnf",
     "wall_follower",
+    "with_lookout",
 ]

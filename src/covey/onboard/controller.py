@@ -24,6 +24,7 @@ def controller(
     scope: Scope = "robot",
     sees: str | tuple[str, ...] | None = None,
     needs: tuple[str, ...] = (),
+    runs: str = "",
 ) -> Any:
     """Mark a function or class as a controller, and register it if a name is given.
 
@@ -37,12 +38,14 @@ def controller(
             sensors.
         needs: each robot must have at least one of these: kinds of sensors, ``map`` (a mapping and a sensor for it),
             ``waypoints`` (a patrolling mission). Empty: it needs nothing.
+        runs: the parameter that names another controller, which this one runs: it may also read what that one may, and
+            needs what that one needs.
     """
     if callable(name):
         return controller(None, scope=scope, sees=sees, needs=needs)(name)
 
     def decorate(item: Any) -> Any:
-        item.covey_scope, item.covey_needs = scope, needs
+        item.covey_scope, item.covey_needs, item.covey_runs = scope, needs, runs
         default = None if scope == "robot" else ("pose",)
         item.covey_sees = default if sees is None else (sees,) if isinstance(sees, str) else tuple(sees)
         return controllers.register(name)(item) if name else item
@@ -78,6 +81,26 @@ class Program:
         for key in self.parameters:
             if known is not None and key not in known:
                 raise InvalidValueError(f"controller {self.name!r} has no parameter {key!r}{did_you_mean(key, known)}")
+        inner = self.inner
+        if inner is not None and inner.scope != "robot":
+            raise InvalidValueError(
+                f"{self.name!r} runs a controller of one robot; {inner.name!r} is of a {inner.scope}"
+            )
+
+    @staticmethod
+    def of(value: Any) -> "Program":
+        """Return the program of a function, class or name, or of a mapping ``{name: ..., parameter: ...}``."""
+        if isinstance(value, Mapping):
+            return Program(value.get("name"), {k: v for k, v in value.items() if k != "name"})
+        return Program(value)
+
+    @property
+    def inner(self) -> "Program | None":
+        """The controller that it runs, see `controller`."""
+        key = getattr(self.factory, "covey_runs", "")
+        if not key:
+            return None
+        return Program.of(self.parameters.get(key, inspect.signature(self.factory).parameters[key].default))
 
     @property
     def name(self) -> str:
@@ -92,12 +115,15 @@ class Program:
     @property
     def sees(self) -> tuple[str, ...] | None:
         """What the controller may read, see `controller`; None: everything."""
-        return getattr(self.factory, "covey_sees", None)
+        own, inner = getattr(self.factory, "covey_sees", None), self.inner
+        if inner is None or own is None:
+            return own
+        return None if inner.sees is None else tuple(dict.fromkeys((*own, *inner.sees)))
 
     @property
     def needs(self) -> tuple[str, ...]:
         """The things of which each robot must have at least one, see `controller`."""
-        return getattr(self.factory, "covey_needs", ())
+        return getattr(self.factory, "covey_needs", ()) if self.inner is None else self.inner.needs
 
     @property
     def shares_maps(self) -> bool:

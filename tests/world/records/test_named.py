@@ -24,7 +24,7 @@ def test_each_has_five_targets_on_faces_that_the_robots_can_see(name):
     assert ready.world.wall_height_m == 2.5
     targets = ready.targets
     assert targets.identities.tolist() == [0, 1, 2, 3, 4]
-    assert sorted(targets.kinds) == ["big_fire", "small_fire", "small_fire", "victim", "victim"]
+    assert sorted(targets.kinds) == ["big_fire", "small_fire", "small_fire", "small_fire", "victim"]
     behind = ready.world.grid.to_cells(targets.positions[:, :2] - 0.1 * targets.normals)
     before = ready.world.grid.to_cells(targets.positions[:, :2] + 0.1 * targets.normals)
     assert (ready.world.grid.cells[tuple(behind.T)] == WALL).all()

@@ -1,7 +1,8 @@
 """Rescue as a team: explore and search in the order that finds targets soonest; meet when it costs little."""
 
+import inspect
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ _SAME_M = 1.2  # a goal this near to the one that is pursued is the same
 _CLEARLY = 1.15  # an order that is better by this factor makes a robot give its goal up
 _TRAIL_S, _TRAIL_EVERY_S = 6.0, 0.3
 _THERE_M = 0.35
+_STALL_S = 10.0
 _SURE = 0.3
 
 
@@ -42,24 +44,54 @@ class Task:
     gain: float = 0.0
 
 
+@dataclass(frozen=True)
+class Settings:
+    """What `rescue_team` and `search_plan` can be told.
+
+    Args:
+        targets: number of targets; 0: not known, so it searches as long as it can.
+        report_at: least probability that a target exists for its report.
+        meet: number of robots that meet at a ``big_fire``; 0: none.
+        time_limit_s: time at which the mission is over [s]; meetings come in time for it.
+        near_m: robots that are together at most this far from a fire meet at once [m].
+        patience_s: time after which a robot gives a meeting up [s].
+        replan_s: time between two choices while driving [s].
+        forget_s: time for which a mate's report holds [s].
+        piece_m: longer frontiers are cut into pieces of about this length [m].
+    """
+
+    targets: Count = 5
+    report_at: Share = 0.99
+    meet: Count = 2
+    time_limit_s: Seconds = 600.0
+    near_m: Metres = 14.0
+    patience_s: Seconds = 120.0
+    replan_s: Seconds = 5.0
+    forget_s: Seconds = 10.0
+    piece_m: Metres = 3.0
+
+
+def takes_settings(target: Any) -> Any:
+    """Give a controller ``(robot, **settings)`` the parameters of `Settings`, and their words."""
+    robot = inspect.signature(target).parameters["robot"]
+    mine = [
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
+        for f in fields(Settings)
+    ]
+    target.__signature__ = inspect.Signature([robot, *mine])
+    target.__annotations__ = {"robot": Robot} | {f.name: f.type for f in fields(Settings)}
+    words = inspect.cleandoc(Settings.__doc__ or "").partition("\n\n")[2]
+    target.__doc__ = inspect.cleandoc(target.__doc__) + "\n\n" + words
+    return target
+
+
 @controller(
     "rescue_team",
     sees=("pose", "map", "shared_map", "radio", "shared_frame", "report", "tag_camera"),
     needs=("map",),
 )
-async def rescue_team(
-    robot: Robot,
-    *,
-    targets: Count = 5,
-    report_at: Share = 0.99,
-    meet: Count = 2,
-    time_limit_s: Seconds = 600.0,
-    near_m: Metres = 14.0,
-    patience_s: Seconds = 120.0,
-    replan_s: Seconds = 5.0,
-    forget_s: Seconds = 10.0,
-    piece_m: Metres = 3.0,
-) -> None:
+@takes_settings
+async def rescue_team(robot: Robot, **settings: Any) -> None:
     """Search so that the expected time of finds is short, for all robots that hear each other.
 
     A robot keeps the probability that the cameras of the team have missed a target, for each patch of wall on its map.
@@ -71,36 +103,23 @@ async def rescue_team(
 
     Robots meet at a big fire when both are near it, when nothing is left to search, or when time gets short. A robot
     that hears nobody waits there at the end. It ends when all frontiers that it can reach are explored, all ``targets``
-    found, and all meetings held.
-
-    Args:
-        robot: a robot with a map; without a tag camera it only explores and meets.
-        targets: number of targets; 0: not known, so it searches as long as it can.
-        report_at: least probability that a target exists for its report.
-        meet: number of robots that meet at a ``big_fire``; 0: none.
-        time_limit_s: time at which the mission is over [s]; meetings come in time for it.
-        near_m: robots that are together at most this far from a fire meet at once [m].
-        patience_s: time after which a robot gives a meeting up [s].
-        replan_s: time between two choices while driving [s].
-        forget_s: time for which a mate's report holds [s].
-        piece_m: longer frontiers are cut into pieces of about this length [m].
+    found, and all meetings held. A robot without a tag camera only explores and meets.
 
     References:
         M. Kulich, J. J. Miranda-Bront, L. Preucil: A meta-heuristic based goal-selection strategy for mobile robot
         search in an unknown environment. Computers and Operations Research 84, 2017 (the objective).
     """
-    state = Searcher(robot, targets, report_at, meet, time_limit_s, near_m, patience_s, forget_s, piece_m)
-    await search(robot, state, replan_s)
+    await search(robot, Searcher(robot, Settings(**settings)))
 
 
-async def search(robot: Robot, state: "Searcher", replan_s: float) -> None:
+async def search(robot: Robot, state: "Searcher") -> None:
     """Do what a state chooses, until nothing is left."""
     await robot.turn(math.tau, until=state.interrupted)
     while True:
         task = state.choose(robot)
         if task is None:
             return
-        until = state.until(robot, task, replan_s)
+        until = state.until(robot, task)
         if task.place is None:
             await robot.sleep(1.0, until=until)
         elif math.dist(task.place, robot.pose[:2]) > _THERE_M:
@@ -151,29 +170,18 @@ def arc(directions: np.ndarray, heading: float) -> tuple[float, float]:
 
 
 class Searcher:
-    """The state of one robot that searches; see `rescue_team` for the arguments."""
+    """The state of one robot that searches."""
 
-    def __init__(
-        self,
-        robot: Robot,
-        targets: int,
-        report_at: float,
-        meet: int,
-        time_limit_s: float,
-        near_m: float,
-        patience_s: float,
-        forget_s: float,
-        piece_m: float,
-    ):
-        self.team = Teammates(forget_s=forget_s)
-        self.lookout = Lookout(robot, targets, report_at)
-        self.meetings = Meetings({"big_fire": meet}, patience_s)
+    def __init__(self, robot: Robot, settings: Settings):
+        self.settings = settings
+        self.team = Teammates(forget_s=settings.forget_s)
+        self.lookout = Lookout(robot, settings.targets, settings.report_at)
+        self.meetings = Meetings({"big_fire": settings.meet}, settings.patience_s)
         camera = self.lookout.camera
         self.searched = None if camera is None or robot.map is None else Missed(robot.map.grid, Eye.of(camera))
         self.half_view = math.radians(camera.fov_deg) / 2 if camera is not None else math.pi
-        self._targets, self._limit_s, self._near_m, self._piece_m = targets, time_limit_s, near_m, piece_m
         self._refused = Blacklist(tolerance_m=0.5)
-        self._progress = ProgressTimer(0.2, 8.0)
+        self._progress, self._drives, self._stalled = ProgressTimer(0.2, _STALL_S), False, False
         self._goal: Point | None = None
         self._trail: list[tuple[float, float, float, float, float]] = []
         self._told_trail: tuple[tuple[float, float, float, float, float], ...] = ()
@@ -181,6 +189,11 @@ class Searcher:
         self._trail_of: dict[str, float] = {}
         self._idle = False
         self._in_vain = 0
+
+    @property
+    def all_found(self) -> bool:
+        """Whether as many targets are found as there are."""
+        return 0 < self.settings.targets <= len(self.lookout.found)
 
     # -- each step ----------------------------------------------------------------------------------------------------
 
@@ -194,15 +207,17 @@ class Searcher:
         self.team.step(robot, goal=self._goal, **facts)
         return changed
 
-    def until(self, robot: Robot, task: Task, replan_s: float) -> Any:
-        """Return the condition to choose again: news, time, no progress, or nothing left to gain at the goal."""
-        end_s = robot.time + replan_s
-        self._progress.restart(robot.time, *robot.pose[:2])
+    def until(self, robot: Robot, task: Task) -> Any:
+        """Return the condition to choose again: news, time, or a drive without progress, to whatever goals."""
+        end_s = robot.time + self.settings.replan_s
+        drove, self._drives = self._drives, task.place is not None and math.dist(task.place, robot.pose[:2]) > _THERE_M
+        if self._stalled or not (drove and self._drives):
+            self._progress.restart(robot.time, *robot.pose[:2])
         self._stalled = False
 
         def over(robot: Robot) -> bool:
             again = self.interrupted(robot)
-            self._stalled = task.kind != "wait" and self._progress.expired(robot.time, *robot.pose[:2])
+            self._stalled = self._drives and self._progress.expired(robot.time, *robot.pose[:2])
             return again or self._stalled or robot.time >= end_s - 1e-9
 
         return over
@@ -291,14 +306,14 @@ class Searcher:
         own = math.dist((find.x, find.y), robot.pose[:2])
         other = min(math.dist((find.x, find.y), mate.pose[:2]) for mate in mates.values())
         way_s = 2.0 * max(own, other) / max(robot.model.max_speed_m_s, 0.05)
-        done = self._targets and len(self.lookout.found) >= self._targets
-        return own + other <= self._near_m or robot.time + way_s + 60.0 > self._limit_s or bool(done)
+        done = self.all_found
+        return own + other <= self.settings.near_m or robot.time + way_s + 60.0 > self.settings.time_limit_s or done
 
     def search(self, robot: Robot, mates: dict[str, Mate]) -> Task | None:
         """Return the first goal of the robot in the order for the team; None if there is no goal."""
         grid, way = robot.map.grid, robot.travel_cost()
         cells, weights, kinds = self._frontiers(robot, way)
-        if not (self._targets and len(self.lookout.found) >= self._targets):
+        if not self.all_found:
             views, gains = self._views(robot, way)
             cells, weights = np.vstack((cells, views)), np.append(weights, gains)
             kinds = [*kinds, *["look"] * len(views)]
@@ -346,7 +361,7 @@ class Searcher:
             cells = found.cells
             usable = np.isfinite(way[cells[:, 0], cells[:, 1]]) & self._refused.clear(grid.to_world(cells))
             if usable.any():
-                goals = middles(cells[usable], found.label[usable], self._piece_m / grid.resolution)
+                goals = middles(cells[usable], found.label[usable], self.settings.piece_m / grid.resolution)
                 reach = sensor_range_m(robot) / grid.resolution
                 area = unseen_area(robot.map.occupancy(), goals, reach) * grid.resolution**2
                 return goals, 0.2 + _WALL_PER_M2 * np.minimum(area, 12.0), ["frontier"] * len(goals)

@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 
 from covey.controllers.exploration.team_assignment import MOST_MATES
-from covey.controllers.rescue.rescue_team import Point, Searcher, Task, search
+from covey.controllers.rescue.rescue_team import Point, Searcher, Settings, Task, search, takes_settings
 from covey.controllers.teammates import Mate
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
-from covey.planning.progress import ProgressTimer
 from covey.planning.shared_tours import shared_tours
-from covey.robots.parameters import Count, Metres, Seconds, Share
 
 _LATTICE_M = 0.6
 _MOST = 200  # places
@@ -26,19 +24,8 @@ _SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
     sees=("pose", "map", "shared_map", "radio", "shared_frame", "report", "tag_camera"),
     needs=("map",),
 )
-async def search_plan(
-    robot: Robot,
-    *,
-    targets: Count = 5,
-    report_at: Share = 0.99,
-    meet: Count = 2,
-    time_limit_s: Seconds = 600.0,
-    near_m: Metres = 14.0,
-    patience_s: Seconds = 120.0,
-    replan_s: Seconds = 5.0,
-    forget_s: Seconds = 10.0,
-    piece_m: Metres = 3.0,
-) -> None:
+@takes_settings
+async def search_plan(robot: Robot, **settings: Any) -> None:
     """Search a building whose plan is known: visit places that together see every face of its walls.
 
     The places are a greedy set cover, with the camera's range and largest incidence. The robot shares them out between
@@ -47,25 +34,12 @@ async def search_plan(
     have come to light, and for those behind ways that are closed. Without a plan (``known_map: plan``), frontiers are
     places, too. Reports, meetings and the end are those of `rescue_team`.
 
-    Args:
-        robot: a robot with a map; without a tag camera it only explores and meets.
-        targets: number of targets; 0: not known, so it searches as long as it can.
-        report_at: least probability that a target exists for its report.
-        meet: number of robots that meet at a ``big_fire``; 0: none.
-        time_limit_s: time at which the mission is over [s]; meetings come in time for it.
-        near_m: robots that are together at most this far from a fire meet at once [m].
-        patience_s: time after which a robot gives a meeting up [s].
-        replan_s: time between two choices while driving [s].
-        forget_s: time for which a mate's report holds [s].
-        piece_m: longer frontiers are cut into pieces of about this length [m].
-
     References:
         H. Gonzalez-Banos, J.-C. Latombe: A randomized art-gallery algorithm for sensor placement. SoCG 2001 (places
         that see all walls, within range and incidence).
         P. M. Franca et al.: The m-traveling salesman problem with minmax objective. Transportation Science 29(3), 1995.
     """
-    state = _Touring(robot, targets, report_at, meet, time_limit_s, near_m, patience_s, forget_s, piece_m)
-    await search(robot, state, replan_s)
+    await search(robot, _Touring(robot, Settings(**settings)))
 
 
 class _Touring(Searcher):
@@ -76,20 +50,16 @@ class _Touring(Searcher):
         between: float64 (k, k), ways between them when they were chosen [m].
     """
 
-    def __init__(self, *arguments: Any):
-        super().__init__(*arguments)
+    def __init__(self, robot: Robot, settings: Settings):
+        super().__init__(robot, settings)
         self.places, self.between = np.empty((0, 2), np.int64), np.empty((0, 0))
         self._target: Point | None = None
-        self._patience = ProgressTimer(0.3, 12.0)
 
     def search(self, robot: Robot, mates: dict[str, Mate]) -> Task | None:
         """Return the first place of the robot's tour; None if there is no place left."""
-        if self._target is not None and self._patience.expired(robot.time, *robot.pose[:2]):
-            self._refused.add(self._target)
         grid, way = robot.map.grid, robot.travel_cost()
         frontiers, _, _ = self._frontiers(robot, way)
-        done = self._targets and len(self.lookout.found) >= self._targets
-        self._renew(robot, way, wanted=not done)
+        self._renew(robot, way, wanted=not self.all_found)
         cells = np.vstack((self.places, frontiers))
         if not len(cells):
             return None
@@ -104,9 +74,7 @@ class _Touring(Searcher):
         if chosen < 0:
             return Task("wait")
         x, y = points[chosen].tolist()
-        if (x, y) != self._target:
-            self._target = x, y
-            self._patience.restart(robot.time, *robot.pose[:2])
+        self._target = x, y
         robot.note(f"{kinds[chosen]} at ({x:.1f}, {y:.1f}), {len(self.places)} places left")
         return Task(kinds[chosen], (x, y))
 

@@ -10,7 +10,7 @@ from covey.world.records.quantities import DrawnMaterial, WallHeight
 from covey.world.records.targets import PlacedTarget
 from covey.world.world import World
 
-_KINDS = ("small_fire", "victim", "victim", "small_fire", "big_fire")
+_KINDS = ("small_fire", "small_fire", "victim", "small_fire", "big_fire")
 _SEEDS = {"rescue_1": 47, "rescue_2": 24, "rescue_3": 28, "rescue_4": 9, "rescue_5": 45}
 _TARGETS = {
     "rescue_1": ((3.30, -5.17, 90), (8.42, -0.05, 180), (5.35, 1.08, 90), (-5.92, 2.75, 0), (-1.30, -5.17, 90)),
