@@ -15,10 +15,12 @@ from covey.results.figures import (
     box_plots,
     explored_bands,
     fleet_metrics,
+    found_curves,
     heat_map,
     robot_metrics,
     save_pictures,
     survival_curves,
+    targets_left,
 )
 from covey.results.figures.study_layout import label
 
@@ -161,9 +163,7 @@ def test_bands_are_quartiles_from_six_runs_on():
         (many, (45.0, 65.0, 85.0), "quartiles"),
     ):
         axes = picture.axes[0]
-        band = axes.collections[0].get_paths()[0].vertices
-        ends = band[np.isclose(band[:, 0], 10.0), 1]
-        assert (ends.min(), ends.max()) == (pytest.approx(low), pytest.approx(high))
+        assert band_at(picture, 10.0) == (pytest.approx(low), pytest.approx(high))
         assert axes.lines[0].get_ydata()[-1] == pytest.approx(middle)
         assert word in texts(picture)
     assert many.legends[0].get_texts()[0].get_text() == "many (n = 8)"
@@ -236,3 +236,43 @@ def test_long_names_along_an_axis_neither_overlap_nor_are_cut(kind):
         assert box.y0 >= 0
         assert box.x1 <= width
         assert box.y1 <= height
+
+
+def steps(picture):
+    """The curves of a picture of shares over time: times and shares [%]."""
+    lines = [line for line in picture.axes[0].lines if line.get_drawstyle() == "steps-post"]
+    return [(list(line.get_xdata()), line.get_ydata()) for line in lines]
+
+
+def test_targets_that_were_not_found_are_censored():
+    found = {"a": ([10.0, 20.0, 40.0, 30.0], [True, True, True, False], [0, 0, 1, 1]), "b": ([600.0], [False], [0])}
+    picture = targets_left(found)
+    (times, share), (_, other) = steps(picture)
+    assert times == [0, 10, 20, 30, 40]
+    np.testing.assert_allclose(share, [100, 75, 50, 50, 0])  # 3/4, 3/4 2/3, unchanged, then the last one is found
+    np.testing.assert_allclose(other, [100, 100])
+    in_legend = [t.get_text() for t in picture.legends[0].get_texts()]
+    assert in_legend == ["a: 3 of 4 found", "b: 0 of 1 found"]
+    crosses = [line for line in picture.axes[0].lines if line.get_marker() == "+" and len(line.get_xdata())]
+    assert [(list(c.get_xdata()), list(c.get_ydata())) for c in crosses] == [([30.0], [50.0]), ([600.0], [100.0])]
+
+
+def test_curves_of_finds_are_means_with_their_interval():
+    times = np.array([0.0, 1.0])
+    few = found_curves({"few": (times, [[0.0, 0.2], [0.0, 1.0]])})
+    assert few.axes[0].lines[0].get_ydata().tolist() == pytest.approx([0.0, 60.0])
+    assert band_at(few, 1.0) == pytest.approx((20.0, 100.0))  # the range
+    shares = np.zeros((100, 2))
+    shares[:50, 1] = 1.0
+    many = found_curves({"many": (times, shares)})
+    low, high = band_at(many, 1.0)
+    spread = 1.96 * 100 * np.sqrt(0.25 / 100)  # of the mean of 100 draws with variance 1/4
+    assert (low, high) == (pytest.approx(50 - spread, abs=1.5), pytest.approx(50 + spread, abs=1.5))
+    assert many.axes[0].get_ylabel() == "targets found [%]"
+
+
+def band_at(picture, time):
+    """Return the ends of the first band of a picture at a time."""
+    band = picture.axes[0].collections[0].get_paths()[0].vertices
+    ends = band[np.isclose(band[:, 0], time), 1]
+    return ends.min(), ends.max()

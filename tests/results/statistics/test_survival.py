@@ -103,3 +103,28 @@ def test_no_split_of_the_runs_is_more_extreme_than_the_smallest_p():
 def test_what_is_no_time_is_refused(times, reached):
     with pytest.raises(InvalidValueError, match="finite time"):
         kaplan_meier(times, reached)
+
+
+def test_times_of_one_run_count_as_one_in_the_interval():
+    rng = np.random.default_rng(0)
+    once = rng.exponential(100.0, 40)
+    alone = kaplan_meier(once, np.ones(40, bool), runs=np.arange(40))
+    plain = kaplan_meier(once, np.ones(40, bool))
+    five = kaplan_meier(np.repeat(once, 5), np.ones(200, bool), runs=np.repeat(np.arange(40), 5))
+    np.testing.assert_allclose(five.share, plain.share, atol=1e-12)
+    np.testing.assert_allclose(five.low, alone.low, atol=1e-12)  # five copies say no more than one
+    np.testing.assert_allclose(five.high, alone.high, atol=1e-12)
+    middle = (plain.share > 0.2) & (plain.share < 0.8)
+    spread = 1.96 * np.sqrt(plain.share * (1 - plain.share) / 40)  # of a share of 40 independent runs
+    np.testing.assert_allclose((alone.high - alone.low)[middle], 2 * spread[middle], rtol=0.2)
+    few = kaplan_meier([1.0, 2.0, 3.0, 4.0], [True] * 4, runs=[0, 0, 1, 1])
+    assert np.isnan(few.low).all()
+
+
+def test_an_interval_of_whole_runs_with_censoring_agrees_with_greenwoods():
+    curve, runs = kaplan_meier(TREATED, RELAPSED), kaplan_meier(TREATED, RELAPSED, runs=np.arange(21))
+    np.testing.assert_allclose(runs.share, curve.share)
+    for week, share, error in PUBLISHED:
+        at = np.flatnonzero(runs.times_s == week)[0]
+        assert (runs.low[at] + runs.high[at]) / 2 == pytest.approx(share, abs=0.04)
+        assert (runs.high[at] - runs.low[at]) / (2 * 1.96) == pytest.approx(error, rel=0.2)

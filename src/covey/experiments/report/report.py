@@ -19,6 +19,7 @@ from covey.experiments.analysis.report_tables import PREAMBLE, Sheet, text
 from covey.experiments.analysis.summary import SEEDLESS, is_seedless
 from covey.experiments.design import describe
 from covey.experiments.design.axes import Axes, Layout
+from covey.experiments.report.finds import finds, left, shares
 from covey.experiments.run import Results
 from covey.experiments.workers.folder import FAILURES, REPORT, RUNS, Row
 from covey.lazy import pl
@@ -27,7 +28,7 @@ from covey.results.figures import style
 from covey.results.figures.study import FLEET_METRICS, ROBOT_METRICS, fleet_metrics, robot_metrics
 from covey.results.figures.study_layout import label, written
 from covey.results.figures.study_plots import box_plots, heat_map
-from covey.results.figures.study_times import explored_bands, survival_curves
+from covey.results.figures.study_times import explored_bands, found_curves, survival_curves, targets_left
 from covey.results.figures.thumbnail import thumbnail
 from covey.results.folder import write_whole
 from covey.results.metrics import is_time_to_goal
@@ -97,7 +98,7 @@ def write_report(design: "Design", results: Results, out: Path | None = None) ->
             *cautions(table, axes),
             *([f"{SEEDLESS[0].upper()}{SEEDLESS[1:]}."] if is_seedless(results.rows) else []),
         ],
-        "overview": list(overview(table, results, axes, gallery)),
+        "overview": list(overview(table, results.folder, axes, gallery)),
         "highlights": best,
         "sections": sections,
         "failures": list(failures(results.rows, axes, results.folder, out)),
@@ -119,8 +120,8 @@ def design_sheet(design: "Design") -> Sheet:
     return Sheet("Design", ("element", "family", "name", "value"), rows, (False,) * 4)
 
 
-def overview(table: "pl.DataFrame", results: Results, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, Any]]:
-    """Yield the figures with several metrics, and the explored share over time."""
+def overview(table: "pl.DataFrame", folder: Path, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, Any]]:
+    """Yield the figures with several metrics, and what was explored and found over time."""
     if axes.x:
         fleet = [m for m in FLEET_METRICS if m in table.columns and table[m].drop_nulls().len()]
         robot = [m for m in ROBOT_METRICS if m in table.columns and table[m].drop_nulls().len()]
@@ -134,9 +135,16 @@ def overview(table: "pl.DataFrame", results: Results, axes: Axes, gallery: "Gall
                 yield from gallery.add(f"robots{suffix}", picture, f"What a robot's computer did{where}.")
     layout = axes.over_time(table)
     for suffix, part, where in panels(table, layout):
-        curves = explored_curves(part, results.folder, layout.curves)
+        curves = explored_curves(part, folder, layout.curves)
         if curves:
             yield from gallery.add(f"explored{suffix}", explored_bands(curves), f"Explored share over time{where}.")
+        found = finds(part, folder, layout.curves)
+        if found:
+            caption = f"V(t): share of the targets that are found{where}."
+            yield from gallery.add(f"found{suffix}", found_curves(shares(found)), caption)
+        for kind in dict.fromkeys(kind for runs in found.values() for run in runs for kind in run.targets):
+            caption = f"Targets of the kind {kind} that are not found yet{where}."
+            yield from gallery.add(f"{folder_name(kind)}_left{suffix}", targets_left(left(found, kind)), caption)
 
 
 def panels(table: "pl.DataFrame", layout: Layout) -> Iterator[tuple[str, "pl.DataFrame", str]]:

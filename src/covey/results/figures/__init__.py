@@ -8,7 +8,7 @@ from covey.results.figures.overview import overview
 from covey.results.figures.saving import KINDS, NAMES, PICTURES, save_all, save_pictures
 from covey.results.figures.study import fleet_metrics, robot_metrics
 from covey.results.figures.study_plots import box_plots, heat_map
-from covey.results.figures.study_times import explored_bands, survival_curves
+from covey.results.figures.study_times import explored_bands, found_curves, survival_curves, targets_left
 from covey.results.figures.style import Picture
 from covey.results.figures.trajectories import trajectories
 
@@ -24,6 +24,7 @@ __all__ = [
     "explored_bands",
     "explored_curve",
     "fleet_metrics",
+    "found_curves",
     "heat_map",
     "overview",
     "robot_maps",
@@ -32,6 +33,7 @@ __all__ = [
     "save_animation",
     "save_pictures",
     "survival_curves",
+    "targets_left",
     "trajectories",
     "union_map",
 ]

@@ -1,6 +1,6 @@
-"""Figures of a study over time: the share of runs at the goal, and the explored share."""
+"""Figures of a study over time: the share of runs at the goal, the explored share, and what a rescue has found."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,9 @@ from covey.results.figures.study_layout import (
     written,
 )
 from covey.results.metrics import is_time_to_goal
-from covey.results.statistics.intervals import FEWEST, quantile
+from covey.results.statistics.intervals import FEWEST, mean_band, quantile
 from covey.results.statistics.sample import columns, groups, sample
+from covey.results.statistics.survival import Survival, kaplan_meier
 
 _HEIGHT_IN = 1.8
 _POINTS = 1000
@@ -47,30 +48,77 @@ def survival_curves(
     if not is_time_to_goal(metric):
         raise InvalidValueError(f"{metric!r} is not a time to a goal; choose one such as exploration_time_s or t90_s")
     found = [(key, sample(part, metric)) for key, part in groups(table, by)]
-    names = [_name(by, key) for key, _ in found]
     text = (
         "Kaplan-Meier; + runs given up there without reaching the goal. Bands: 95 % log-log interval at each time, "
         f"from {FEWEST} runs on."
     )
-    curves = [runs.survival for _, runs in found]
-    counts = [f"{c.reached} of {c.n} reached" for c in curves]
-    handles = _handles([f"{name}: {c}" if name else c for name, c in zip(names, counts, strict=True)])
-    picture, axes = _axes(handles, _title(by), text)
+    curves = [(_name(by, key), runs.survival, runs.values[~runs.reached]) for key, runs in found]
+    return _survival(curves, _title(by), label(metric), "runs not there yet [%]", "reached", text)
+
+
+def targets_left(found: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) -> style.Picture:
+    """Return Kaplan-Meier curves of targets: the share that is not found yet, by setting.
+
+    Args:
+        found: by name of the setting, for each target the time at which it was found, or until which its run searched
+            in vain [s], whether it was found, and the number of its run; each of shape (n,).
+
+    Raises:
+        InvalidValueError: as `covey.results.statistics.kaplan_meier`.
+    """
+    text = (
+        "Kaplan-Meier; + targets that were not found until there. Bands: 95 % bootstrap interval at each time, of "
+        f"whole runs, from {FEWEST} runs on."
+    )
+    curves = []
+    for name, (times, reached, runs) in found.items():
+        times, reached = np.asarray(times, float), np.asarray(reached, bool)
+        curves.append((name, kaplan_meier(times, reached, runs=runs), times[~reached]))
+    return _survival(curves, None, "time [s]", "not found yet [%]", "found", text)
+
+
+def found_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.Picture:
+    """Return V(t), the share of the targets that is found, by setting: the mean of the runs, and its interval.
+
+    Args:
+        curves: by name of the setting, times [s], shape (t,), increasing, and the share found by each run at those
+            times, shape (runs, t), from 0 to 1.
+
+    Raises:
+        InvalidValueError: as `explored_bands`.
+    """
+    text = (
+        f"Lines: mean of the runs; bands: 95 % bootstrap interval of the mean at each time, range below {FEWEST} runs."
+    )
+
+    def mean(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        low, high = mean_band(shares)
+        return low, shares.mean(axis=0), high
+
+    return _bands(curves, "targets found [%]", text, mean)
+
+
+def _survival(
+    curves: Sequence[tuple[str, Survival, np.ndarray]], title: str | None, along: str, up: str, goal: str, text: str
+) -> style.Picture:
+    """Draw survival curves, each with its name and the times at which runs were given up."""
+    counts = [(name, f"{curve.reached} of {curve.n} {goal}") for name, curve, _ in curves]
+    picture, axes = _axes(_handles([f"{name}: {c}" if name else c for name, c in counts]), title, text)
     end = 0.0
-    for k, ((_, runs), curve) in enumerate(zip(found, curves, strict=True)):
-        color = style.robot_color(k, len(found))
+    for k, (_, curve, given_up) in enumerate(curves):
+        color = style.robot_color(k, len(curves))
         times, share = np.append(0.0, curve.times_s), np.append(1.0, curve.share)
         axes.step(times, 100 * share, where="post", color=color, lw=1.2, zorder=3)
         if curve.n >= FEWEST:
             low, high = (np.append(1.0, np.where(np.isnan(b), curve.share, b)) for b in (curve.low, curve.high))
             axes.fill_between(times, 100 * low, 100 * high, step="post", color=color, alpha=0.13, lw=0, zorder=2)
-        given_up = np.unique(runs.values[~runs.reached])
+        given_up = np.unique(given_up)
         at = share[np.searchsorted(times, given_up, "right") - 1]
         axes.plot(given_up, 100 * at, "+", color=color, ms=5, mew=1.0, zorder=4, clip_on=False)
         end = max(end, float(times[-1]))
     axes.set(xlim=(0.0, end or 1.0), ylim=(0.0, 103.0))
-    axes.set_xlabel(label(metric), fontsize=style.FONT, labelpad=1.5, color=style.INK)
-    axes.set_ylabel("runs not there yet [%]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
+    axes.set_xlabel(along, fontsize=style.FONT, labelpad=1.5, color=style.INK)
+    axes.set_ylabel(up, fontsize=style.FONT, labelpad=1.5, color=style.INK)
     return picture
 
 
@@ -95,6 +143,22 @@ def explored_bands(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.P
         else f"quartiles, range below {FEWEST} runs"
     )
     text = f"Lines: median of the runs; bands: {band}."
+
+    def quartiles(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        few, middle = len(shares) < FEWEST, quantile(shares, 0.5, axis=0)
+        low = shares.min(axis=0) if few else quantile(shares, 0.25, axis=0)
+        return low, middle, shares.max(axis=0) if few else quantile(shares, 0.75, axis=0)
+
+    return _bands(curves, "explored [%]", text, quartiles)
+
+
+def _bands(
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    up: str,
+    text: str,
+    summary: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]],
+) -> style.Picture:
+    """Draw shares of runs over time: for each setting the line and the band that ``summary`` makes of its runs."""
     handles = _handles([f"{name} (n = {len(np.atleast_2d(shares))})" for name, (_, shares) in curves.items()])
     picture, axes = _axes(handles, None, text)
     end = 0.0
@@ -109,15 +173,13 @@ def explored_bands(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.P
             raise InvalidValueError(f"{name}: shares from {shares.min():g} to {shares.max():g}; they go from 0 to 1")
         keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), _POINTS)).astype(int))
         times, shares, color = times[keep], 100 * shares[:, keep], style.robot_color(k, len(curves))
-        few = len(shares) < FEWEST
-        low = shares.min(axis=0) if few else quantile(shares, 0.25, axis=0)
-        high = shares.max(axis=0) if few else quantile(shares, 0.75, axis=0)
+        low, middle, high = summary(shares)
         axes.fill_between(times, low, high, color=color, alpha=0.18, lw=0, zorder=2)
-        axes.plot(times, quantile(shares, 0.5, axis=0), color=color, lw=1.3, zorder=3)
+        axes.plot(times, middle, color=color, lw=1.3, zorder=3)
         end = max(end, float(times[-1]))
     axes.set(xlim=(0.0, end or 1.0), ylim=(0.0, 103.0))
     axes.set_xlabel("time [s]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
-    axes.set_ylabel("explored [%]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
+    axes.set_ylabel(up, fontsize=style.FONT, labelpad=1.5, color=style.INK)
     return picture
 
 

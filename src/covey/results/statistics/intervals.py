@@ -97,6 +97,34 @@ def resamples(n: int, seed: int, stream: str = "statistics/bootstrap") -> np.nda
 
 def percentiles(found: np.ndarray, level: float) -> tuple[float, float]:
     """Return the two sorted values between which the share ``level`` of all lies."""
-    tail = (1.0 - level) / 2.0
-    k = int(np.floor(tail * len(found)))
-    return float(found[k]), float(found[len(found) - 1 - k])
+    low, high = band(found, level)
+    return float(low), float(high)
+
+
+def drawn(n: int, seed: int = 0) -> np.ndarray:
+    """Return how often each of ``n`` values is in each resample, float64 (RESAMPLES, n)."""
+    return np.array([np.bincount(row, minlength=n) for row in resamples(n, seed)], float)
+
+
+def mean_band(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Return the percentile bootstrap interval of the mean of each column; the range of fewer than six rows.
+
+    Args:
+        values: finite, shape (n, k); each resample draws whole rows.
+        level: level of the interval at each column.
+
+    Examples:
+        >>> low, high = mean_band(np.array([[0.0, 1.0], [1.0, 1.0]]))
+        >>> low.tolist(), high.tolist()
+        ([0.0, 1.0], [1.0, 1.0])
+    """
+    if len(values) < FEWEST:
+        return values.min(axis=0), values.max(axis=0)
+    return band(drawn(len(values)) @ values / len(values), level)
+
+
+def band(found: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each column the two values between which the share ``level`` of its rows lies."""
+    ordered = np.sort(found, axis=0)
+    k = int(np.floor((1.0 - level) / 2.0 * len(ordered)))
+    return ordered[k], ordered[len(ordered) - 1 - k]

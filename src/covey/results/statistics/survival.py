@@ -4,6 +4,8 @@ References:
     E. L. Kaplan, P. Meier: Nonparametric estimation from incomplete observations. JASA 53, 1958.
     J. P. Klein, M. L. Moeschberger: Survival analysis, 2nd ed., 2003: Greenwood (4.2.2), log-log interval (4.3.2),
     median (4.5), restricted mean (4.5.1), log-rank (7.3).
+    A. C. Davison, D. V. Hinkley: Bootstrap methods and their application, 1997, sections 3.5 (censored data) and 3.8
+    (groups that are resampled as a whole).
 """
 
 import warnings
@@ -15,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
 from covey.lazy import stats
+from covey.results.statistics.intervals import FEWEST, band, drawn
 from covey.results.statistics.significance import SignificanceResult
 
 _SAME = 1e-9
@@ -27,7 +30,7 @@ class Survival:
     Attributes:
         times_s: the times [s] at which runs reached the goal or were given up, increasing, shape (k,).
         share: S(t), the share that has not reached it just after each time, shape (k,); 1 before the first.
-        low, high: pointwise interval of S (Greenwood, log-log), shape (k,); NaN where there is none (S is 0 or 1).
+        low, high: pointwise interval of S (Greenwood and log-log, or a bootstrap), shape (k,); NaN where there is none.
         n, reached: all runs, and those that reached the goal.
         level: level of the interval.
     """
@@ -67,13 +70,17 @@ class Survival:
         return float(np.sum(np.diff(edges) * np.append(1.0, self.share[inside])))
 
 
-def kaplan_meier(times_s: ArrayLike, reached: Sequence[bool] | np.ndarray, level: float = 0.95) -> Survival:
+def kaplan_meier(
+    times_s: ArrayLike, reached: Sequence[bool] | np.ndarray, level: float = 0.95, runs: ArrayLike | None = None
+) -> Survival:
     """Return the Kaplan-Meier estimate: S(t) = product over t_i <= t of (1 - d_i / n_i).
 
     Args:
         times_s: when each run reached the goal, or when it was given up [s], shape (n,).
         reached: whether it reached the goal, shape (n,).
         level: level of the pointwise log-log interval S^exp(-+z s), s^2 = sum d_i / (n_i (n_i - d_i)) / (ln S)^2.
+        runs: number of the run of each time, shape (n,), if a run has several, such as one for each target. They are
+            not independent, so the interval is the percentile bootstrap of whole runs; none below six runs.
 
     Raises:
         InvalidValueError: there is no run, a time is negative or not finite, or the lengths differ.
@@ -89,6 +96,8 @@ def kaplan_meier(times_s: ArrayLike, reached: Sequence[bool] | np.ndarray, level
         interval = curve.confidence_interval(confidence_level=level, method="log-log")
     low, high = np.array(interval.low.probabilities), np.array(interval.high.probabilities)
     inside = (curve.probabilities > _SAME) & (curve.probabilities < 1.0 - _SAME)
+    if runs is not None:
+        low, high = _of_whole_runs(times, done, np.asarray(runs), np.asarray(curve.quantiles, float), level)
     return Survival(
         times_s=np.asarray(curve.quantiles, float),
         share=np.asarray(curve.probabilities, float),
@@ -98,6 +107,22 @@ def kaplan_meier(times_s: ArrayLike, reached: Sequence[bool] | np.ndarray, level
         reached=int(done.sum()),
         level=level,
     )
+
+
+def _of_whole_runs(
+    times: np.ndarray, done: np.ndarray, runs: np.ndarray, at: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the percentile bootstrap interval of S at some times, resampling runs; NaN below six runs."""
+    names, run = np.unique(runs, return_inverse=True)
+    if len(names) < FEWEST:
+        return np.full(len(at), np.nan), np.full(len(at), np.nan)
+    at_risk, events = np.zeros((len(names), len(at))), np.zeros((len(names), len(at)))
+    np.add.at(at_risk, run, times[:, None] >= at - _SAME)
+    np.add.at(events, run, done[:, None] & (np.abs(times[:, None] - at) <= _SAME))
+    weights = drawn(len(names))
+    risk = weights @ at_risk
+    shares = np.cumprod(1.0 - np.divide(weights @ events, risk, out=np.zeros_like(risk), where=risk > 0), axis=1)
+    return band(shares, level)
 
 
 def log_rank(
