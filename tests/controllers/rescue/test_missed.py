@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from covey.controllers.rescue.missed import Eye, Missed
+from covey.controllers.rescue.missed import Eye, Missed, Sights
 from covey.geometry.grid import Grid
 
 EYE = Eye(
@@ -77,3 +77,17 @@ def test_the_cover_takes_the_place_that_sees_most_and_then_only_what_is_left():
     assert sights.cover(missed.missed, 5, 0.5, cost) == []
     missed.forget(2.0, 4.0, 0.3)
     assert sights.gains(missed.missed)[0] > 0
+
+
+@pytest.mark.parametrize("most", [3, 200])
+@pytest.mark.parametrize("has_cost", [True, False])
+def test_the_cover_is_that_of_plain_numpy(most, has_cost):
+    random = np.random.default_rng(5)
+    patches = random.integers(-1, 400, (60, 30))
+    patches[:, 20:] = -1
+    for row in patches:  # a place sees a patch once
+        row[np.setdiff1d(np.arange(30), np.unique(row, return_index=True)[1])] = -1
+    sights = Sights(patches, np.zeros((60, 30)))
+    missed = random.integers(0, 5, 400) / 4.0  # exact sums, and many ties
+    cost = random.uniform(0.5, 3.0, 60) if has_cost else None
+    assert sights.cover(missed, most, 0.5, cost) == sights.cover_reference(missed, most, 0.5, cost)

@@ -136,7 +136,18 @@ class Sights(NamedTuple):
             least: smallest gain of a place.
             cost: float64 (k,), above 0.
         """
-        left, chosen = missed.ravel().copy(), list[tuple[int, float]]()
+        k = len(self.patches)
+        best, gains = np.empty(min(most, k), np.int64), np.empty(k)
+        worth = np.empty(len(best))
+        costs = np.ones(k) if cost is None else np.ascontiguousarray(cost, float)
+        count = _cover(self.patches, missed.flatten(), costs, cost is not None, least, gains, best, worth)
+        return list(zip(best[:count].tolist(), worth[:count].tolist(), strict=True))
+
+    def cover_reference(
+        self, missed: np.ndarray, most: int, least: float, cost: np.ndarray | None = None
+    ) -> list[tuple[int, float]]:
+        """Plain NumPy reference of `cover`: all gains again for each place."""
+        left, chosen = missed.flatten(), list[tuple[int, float]]()
         while len(chosen) < most and len(self.patches):
             gains = self.gains(left)
             gains[gains < least] = 0.0
@@ -147,6 +158,43 @@ class Sights(NamedTuple):
             own = self.patches[best]
             left[own[own >= 0]] = 0.0
         return chosen
+
+
+@kernel
+def _cover(patches, left, cost, in_turn, least, gains, best, worth):
+    """Choose places, see `Sights.cover`; return how many. ``left``: what was missed; changed.
+
+    Gains only shrink. So an old gain is an upper bound, and only that of the best place is computed again.
+    """
+    fresh = np.zeros(patches.shape[0], np.int64)
+    for p in range(patches.shape[0]):
+        gains[p] = _gain(patches[p], left, least)
+    for count in range(best.size):
+        while True:
+            top, most = -1, 0.0
+            for p in range(patches.shape[0]):
+                ratio = gains[p] if not in_turn or count % 2 == 1 else gains[p] / cost[p]
+                if ratio > most:
+                    top, most = p, ratio
+            if top < 0 or fresh[top] == count:
+                break
+            gains[top], fresh[top] = _gain(patches[top], left, least), count
+        if top < 0:
+            return count
+        best[count], worth[count] = top, gains[top]
+        for k in range(patches.shape[1]):
+            if patches[top, k] >= 0:
+                left[patches[top, k]] = 0.0
+    return best.size
+
+
+@kernel
+def _gain(patches, left, least):
+    gain = 0.0
+    for k in range(patches.size):
+        if patches[k] >= 0:
+            gain += left[patches[k]]
+    return gain if gain >= least else 0.0
 
 
 @kernel

@@ -184,9 +184,9 @@ class Searcher:
         self._progress, self._drives, self._stalled = ProgressTimer(0.2, _STALL_S), False, False
         self._goal: Point | None = None
         self._trail: list[tuple[float, float, float, float, float]] = []
-        self._told_trail: tuple[tuple[float, float, float, float, float], ...] = ()
+        self._told_trail = b""
         self._told_s = self._seen_s = -math.inf
-        self._trail_of: dict[str, float] = {}
+        self._trail_of: dict[str, tuple[bytes, float]] = {}
         self._idle = False
         self._in_vain = 0
 
@@ -235,13 +235,17 @@ class Searcher:
             self._trail.append((robot.time, x, y, heading, turn_rate))
             self._trail = [entry for entry in self._trail if entry[0] > robot.time - _TRAIL_S]
         if robot.time >= self._told_s + 1.0 - 1e-9:
-            self._told_s, self._told_trail = robot.time, tuple(self._trail)
+            self._told_s, self._told_trail = robot.time, np.array(self._trail).tobytes()
         for name, mate in mates.items():
-            last_s = self._trail_of.get(name, -math.inf)
-            for time_s, *pose, rate in mate.facts.get("trail", ()):
+            before, last_s = self._trail_of.get(name, (b"", -math.inf))
+            trail = mate.facts.get("trail", b"")
+            if trail is before:
+                continue
+            for time_s, *pose, rate in np.frombuffer(trail).reshape(-1, 5).tolist():
                 if time_s > last_s:
                     self.searched.look(occupancy, pose, rate)
-                    self._trail_of[name] = time_s
+                    last_s = time_s
+            self._trail_of[name] = trail, last_s
 
     # -- choosing -----------------------------------------------------------------------------------------------------
 

@@ -222,7 +222,7 @@ class LocalizationAndMapping:
             sensed = Sensed(self.clock.step, true, motions, scan, self.clock.time_s, variances)
             if group.odometry is not None:
                 self._reckon(part, motions)
-            begun = time.thread_time()
+            begun = 0.0 if scan is None else time.thread_time()
             estimate = group.localizer.update(sensed)
             if scan is not None:
                 self.scan_s.append((time.thread_time() - begun) / len(scan.ranges))
