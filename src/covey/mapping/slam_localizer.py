@@ -11,8 +11,9 @@ from covey.geometry.se2 import compose, inverse
 from covey.mapping.localizer import Equipment, Estimate, LocalizerRecord, Sensed
 from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
 from covey.mapping.slam.log import relative
-from covey.mapping.slam.team import TeamMember, TeamSettings
+from covey.mapping.slam.team import TeamMember
 from covey.mapping.slam.team_news import Here
+from covey.mapping.slam.team_settings import TeamSettings
 
 
 class Slam(LocalizerRecord):
@@ -116,4 +117,4 @@ class SlamLocalizer:
         slam, member = self.robots[robot], self.members.get(robot)
         if member is None or not slam.frames:
             return slam.pose
-        return compose(member.poses[-1], relative(slam.poses[-1], slam.pose))
+        return compose(member.newest, relative(slam.poses[-1], slam.pose))

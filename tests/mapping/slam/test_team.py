@@ -189,8 +189,7 @@ def test_an_encounter_is_a_relation_between_where_the_two_are(road):
     seen = relative(truth[99], truth[109])
     a.encounter(1, seen, np.diag([1e4, 1e4, 1e4]), b.here)
     exchange(a, b)
-    b._gather_relations()
-    relation = b._relations[0, 1][0]
+    relation = b.joint.relations[0, 1][0]
     mine, theirs = (len(m.slam.frames) - 1 for m in (a, b))
     assert (relation.first, relation.second) == (mine, theirs)
     back = compose(compose(inverse(a.here.since), relation.motion), b.here.since)

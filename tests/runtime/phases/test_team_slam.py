@@ -9,8 +9,8 @@ import covey
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose
 from covey.mapping.slam.log import relative
-from covey.mapping.slam.team import TeamSettings
 from covey.mapping.slam.team_news import Relation
+from covey.mapping.slam.team_settings import TeamSettings
 from covey.mapping.slam_localizer import Slam
 from covey.sensors import Lidar
 from covey.sensors.odometry import Odometry
@@ -104,10 +104,11 @@ def test_a_wrong_join_is_taken_back_and_its_tiles_go():
     for k in (2, 11, 21):
         motion = relative(first.slam.poses[k], compose(there, second.slam.poses[k]))
         first.note(Relation(0, k, 1, k, motion, 1e4 * np.eye(3), 0.9))
-    first.settings = first.settings.model_copy(update={"places": 3})
+    settings = first.joint.settings
+    first.joint.settings = settings.model_copy(update={"places": 3})
     assert until(sim, lambda: "scout1" in frames(sim)[0], 28)
     wrong = known_of_others(sim, 0)
-    first.settings = second.settings
+    first.joint.settings = settings
     assert wrong > 0
     assert until(sim, lambda: know_each_other(sim), 100)
     assert_frames_are_true(sim, 0.2, 1.5)

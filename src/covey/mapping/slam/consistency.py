@@ -17,7 +17,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.kernel import kernel
-from covey.lazy import stats
+from covey.lazy import special
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ def largest_consistent(distances: np.ndarray, level: float = 0.99, nodes: int = 
         nodes: most nodes of the search; the greedy set alone with 0.
     """
     m = len(distances)
-    good = distances <= stats.chi2.ppf(level, 3)
+    good = distances <= special.chdtri(3, 1.0 - level)
     good = good & good.T
     np.fill_diagonal(good, False)
     near = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(good, axis=1, bitorder="little")]

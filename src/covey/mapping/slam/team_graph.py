@@ -9,6 +9,7 @@ from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.mapping.slam.consistency import Track, largest_consistent, pair_distances
 from covey.mapping.slam.graph_slam import Edge
 from covey.mapping.slam.log import relative
+from covey.mapping.slam.one_pose import composed
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, optimise
 from covey.mapping.slam.team_news import Relation, Trail
 
@@ -30,6 +31,7 @@ class Solving:
         poses: where to begin, (n, 3) for each robot.
         relations: between them.
         trusted: whether the relations first count fully, before they have a robust kernel as loops have.
+        trusted_loops: whether loops, too, first count fully.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class Solving:
         poses: Mapping[int, np.ndarray],
         relations: Sequence[Relation] = (),
         trusted: bool = False,
+        trusted_loops: bool = False,
     ):
         self.robots = sorted(poses)
         self.counts = [len(poses[r]) for r in self.robots]
@@ -60,7 +63,7 @@ class Solving:
         self._loops = np.array(loop + [True] * len(held))
         self._phases = [self._loops]
         if trusted:
-            self._phases.insert(0, np.array(loop + [False] * len(held)))
+            self._phases.insert(0, np.array([one and not trusted_loops for one in loop] + [False] * len(held)))
         self._done: Optimised | None = None
 
     def step(self) -> dict[int, np.ndarray] | None:
@@ -81,9 +84,7 @@ class Solving:
 
 def track_of(trail: Trail, poses: np.ndarray) -> Track:
     """Return a robot's trajectory with the noise of its steps."""
-    steps = trail.steps[: max(len(poses) - 1, 0)]
-    noise = NOISE * np.linalg.inv(np.array([edge.information for edge in steps]).reshape(-1, 3, 3))
-    return Track(poses, 0.5 * (noise + noise.transpose(0, 2, 1)))
+    return Track(poses, NOISE * trail.step_covariances()[: max(len(poses) - 1, 0)])
 
 
 def agreeing(
@@ -164,9 +165,11 @@ def between(relations: Sequence[Relation], poses_a: np.ndarray, poses_b: np.ndar
 
 def grown(trail: Trail, poses: np.ndarray) -> np.ndarray:
     """Return poses with those of newer key frames behind them, along the motions of the robot."""
-    if not len(trail.frames):
-        return np.empty((0, 3))
-    known = [trail.start] if not len(poses) else list(poses)
-    for step in trail.steps[len(known) - 1 :]:
-        known.append(compose(known[-1], step.motion))
-    return np.array(known)
+    known, n = len(poses), len(trail.frames)
+    if known == n:
+        return poses
+    more = np.empty((n, 3))
+    more[:known] = poses
+    for k in range(known, n):
+        more[k] = composed(more[k - 1], trail.steps[k - 1].motion) if k else trail.start
+    return more

@@ -10,6 +10,7 @@ References:
     in message-passing systems that preserve the partial ordering. 1988 (a clock for each robot).
 """
 
+import math
 import struct
 import zlib
 from collections.abc import Mapping
@@ -32,6 +33,7 @@ _MOTION = struct.Struct("<3f6e")  # motion, triangular factor of its information
 _POINTS = struct.Struct("<2hH")  # the place of the lidar, number of points
 _END = struct.Struct("<HB")  # of a relation: robot of the first, score
 _PART = struct.Struct("<HIII")  # robot, items held, first item here, number of items here
+_LOWER = np.tril_indices(3)
 _COUNT, _LENGTH = struct.Struct("<HH"), struct.Struct("<I")
 
 
@@ -115,6 +117,7 @@ class Trail:
         self.turned: list[Edge] = []
         self.start, self.mount = np.zeros(3), np.zeros(2)
         self.found: list[Relation] = []
+        self._covariances = np.empty((0, 3, 3))
 
     def add(self, item: bytes, robot: int) -> None:
         """Take the next item of this robot, number ``robot``.
@@ -123,39 +126,26 @@ class Trail:
             InvalidValueError: it is no item, or it names key frames that there are not.
         """
         try:
-            kind, first, other, second = _HEAD.unpack_from(item)
-            numbers = _MOTION.unpack_from(item, _HEAD.size)
-            motion, factor = np.array(numbers[:3]), np.zeros((3, 3))
-            factor[np.tril_indices(3)] = numbers[3:]
-            information = factor @ factor.T
-            if not np.isfinite(numbers).all() or not (np.diag(factor) > 0.0).all():
-                raise ValueError("a number in it is not finite, or its information is not positive definite")
-            rest = item[_HEAD.size + _MOTION.size :]
+            kind, first, second, motion, information, rest = _read(item)
             n = len(self.frames)
-            if kind == _FRAME:
-                frame = _frame(rest)
-                self.mount = UNIT_M * np.array(_POINTS.unpack_from(rest)[:2])
+            if isinstance(rest, _Scan):
+                self.mount = rest.mount
                 if n:
                     self.steps.append(Edge(n - 1, n, motion, information, False))
                 else:
                     self.start = motion
-                self.frames.append(frame)
-            elif kind == _LOOP and not rest:
+                self.frames.append(rest.frame)
+            elif isinstance(rest, Relation):
+                self.found.append(rest)
+            elif kind == _LOOP:
                 if not (first < n and second < n and first != second):
                     raise ValueError(f"it is a loop of key frames {first} and {second}, but {n} are held")
                 self.turned.append(Edge(first, second, motion, information, True))
                 self.loops[first, second] = self.turned[-1]
-            elif kind == _WITHDRAWN and not rest:
+            else:
                 if (first, second) not in self.loops:
                     raise ValueError(f"it withdraws a loop of key frames {first} and {second}, which is not held")
                 self.turned.append(self.loops.pop((first, second)))
-            elif kind == _RELATION and len(rest) == _END.size:
-                a, score = _END.unpack(rest)
-                if a >= other:
-                    raise ValueError(f"it relates robot {a} to robot {other}; the lower number comes first")
-                self.found.append(Relation(a, first, other, second, motion, information, score / 255.0))
-            else:
-                raise ValueError(f"its kind is {kind}, or its length is wrong")
         except (struct.error, ValueError) as error:
             raise InvalidValueError(f"item {len(self.items)} of robot {robot} cannot be read: {error}") from error
         self.items.append(item)
@@ -166,7 +156,16 @@ class Trail:
         twin.items, twin.frames, twin.steps = list(self.items), list(self.frames), list(self.steps)
         twin.loops, twin.turned = dict(self.loops), list(self.turned)
         twin.start, twin.mount, twin.found = self.start, self.mount, list(self.found)
+        twin._covariances = self._covariances
         return twin
+
+    def step_covariances(self) -> np.ndarray:
+        """Return the covariances of the steps, (n - 1, 3, 3)."""
+        known = self._covariances
+        if len(known) < len(self.steps):
+            new = np.linalg.inv(np.array([edge.information for edge in self.steps[len(known) :]]))
+            self._covariances = np.concatenate((known, 0.5 * (new + new.transpose(0, 2, 1))))
+        return self._covariances
 
 
 def frame_item(frame: KeyFrame, motion: np.ndarray, information: np.ndarray, mount: np.ndarray) -> bytes:
@@ -199,19 +198,55 @@ def relation_item(relation: Relation) -> bytes:
 
 def _item(kind: int, first: int, robot: int, second: int, motion: np.ndarray, information: np.ndarray) -> bytes:
     factor = np.clip(np.linalg.cholesky(information), -6e4, 6e4)
-    numbers = factor[np.tril_indices(3)]
+    numbers = factor[_LOWER]
     return _HEAD.pack(kind, first, robot, second) + _MOTION.pack(*motion, *numbers)
 
 
-@lru_cache(2048)  # the robots of a simulation share key frames, which never change
-def _frame(data: bytes) -> KeyFrame:
+class _Scan(NamedTuple):
+    frame: KeyFrame
+    mount: np.ndarray
+
+
+class _Item(NamedTuple):
+    kind: int
+    first: int
+    second: int
+    motion: np.ndarray
+    information: np.ndarray
+    rest: _Scan | Relation | None
+
+
+@lru_cache(2048)  # the robots of a simulation share items, which never change
+def _read(item: bytes) -> _Item:
+    kind, first, other, second = _HEAD.unpack_from(item)
+    numbers = _MOTION.unpack_from(item, _HEAD.size)
+    motion, factor = np.array(numbers[:3]), np.zeros((3, 3))
+    factor[_LOWER] = numbers[3:]
+    information = factor @ factor.T
+    if not all(map(math.isfinite, numbers)) or not min(numbers[3], numbers[5], numbers[8]) > 0.0:
+        raise ValueError("a number in it is not finite, or its information is not positive definite")
+    rest = item[_HEAD.size + _MOTION.size :]
+    if kind == _FRAME:
+        return _Item(kind, first, second, motion, information, _scan(rest))
+    if kind in (_LOOP, _WITHDRAWN) and not rest:
+        return _Item(kind, first, second, motion, information, None)
+    if kind == _RELATION and len(rest) == _END.size:
+        a, score = _END.unpack(rest)
+        if a >= other:
+            raise ValueError(f"it relates robot {a} to robot {other}; the lower number comes first")
+        relation = Relation(a, first, other, second, motion, information, score / 255.0)
+        return _Item(kind, first, second, motion, information, relation)
+    raise ValueError(f"its kind is {kind}, or its length is wrong")
+
+
+def _scan(data: bytes) -> _Scan:
     x, y, count = _POINTS.unpack_from(data)
     planes = np.frombuffer(data[_POINTS.size :], np.uint8).reshape(2, 2, count)
     steps = np.ascontiguousarray(planes.transpose(0, 2, 1)).view("<i2")[:, :, 0]
     points = np.ascontiguousarray(np.cumsum(steps, axis=1, dtype=np.int16).T * UNIT_M)
-    normals = np.empty_like(points)
-    normals_of(points, np.array([x, y]) * UNIT_M, 0.5, normals)
-    return KeyFrame(points, normals)
+    normals, mount = np.empty_like(points), np.array([x, y]) * UNIT_M
+    normals_of(points, mount, 0.5, normals)
+    return _Scan(KeyFrame(points, normals), mount)
 
 
 def write_update(trails: Mapping[int, Trail], clock: Mapping[int, int]) -> bytes:
@@ -225,6 +260,7 @@ def write_update(trails: Mapping[int, Trail], clock: Mapping[int, int]) -> bytes
     return _MAGIC + zlib.compress(head + b"".join(items), 6)
 
 
+@lru_cache(16)  # several robots receive the same update
 def read_update(update: bytes) -> tuple[dict[int, int], dict[int, tuple[int, list[bytes]]]]:
     """Return the clock of the sender, and for each robot the number of its first item and its items.
 

@@ -21,6 +21,8 @@ from covey.mapping.slam.team_news import Relation, Trail
 COARSE_M = 0.1  # cells of the maps in which all headings are searched
 COARSE_RAD = 0.03
 COARSE_POINTS = 150
+PARTS = 4
+"""Parts of a circle of headings: how the work of a search at all headings is divided."""
 _DENIED = 0.015  # share of the points: mostly up to 0.008 of right relations, and mostly above 0.02 of wrong ones
 _REACH = 60  # key frames from a relation up to which poses are sure enough
 _AWAY_M = 4.0  # between two key frames that are compared
@@ -53,7 +55,7 @@ def around(n: int, k: int, reach: int) -> slice:
 
 
 def coarse_map(frames: Sequence[KeyFrame], poses: np.ndarray, k: int, settings: GraphSettings, window_m: float):
-    """Return a coarse local map around key frame k, for `anywhere`."""
+    """Return a coarse local map around key frame k, for `among_headings`."""
     part = around(len(poses), k, 8)
     points, normals = together(frames[part], poses[part])
     return local_map(
@@ -61,16 +63,20 @@ def coarse_map(frames: Sequence[KeyFrame], poses: np.ndarray, k: int, settings: 
     )
 
 
-def anywhere(
+def among_headings(
     place: LocalMap, centre: np.ndarray, frames: Sequence[KeyFrame], poses: np.ndarray, n: int, window_m: float,
-    least: float,
-) -> np.ndarray | None:  # fmt: skip
-    """Return the pose of key frame n in the frame of a coarse map, found among all headings; None: it fits nowhere."""
-    part = around(len(poses), n, 5)
-    cloud, _ = together(frames[part], relative(poses[n], poses[part]))
+    part: int, least: float,
+) -> tuple[np.ndarray, float]:  # fmt: skip
+    """Return the best pose of key frame n in the frame of a coarse map, and its score; -1: none exceeds ``least``.
+
+    It is searched among the headings of one ``part`` of the circle, 0 to `PARTS` - 1.
+    """
+    near = around(len(poses), n, 5)
+    cloud, _ = together(frames[near], relative(poses[n], poses[near]))
     sparse = cloud[:: max(1, len(cloud) // COARSE_POINTS)]
-    best, score = search(place, sparse, centre, window_m, math.pi, COARSE_RAD, least)
-    return None if score < 0.0 else best
+    half = math.pi / PARTS
+    middle = np.array([centre[0], centre[1], centre[2] + (2 * part + 1) * half])
+    return search(place, sparse, middle, window_m, half, COARSE_RAD, least)
 
 
 def near(

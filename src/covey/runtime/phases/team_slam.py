@@ -28,7 +28,7 @@ SIGHTING = "slam sighting"
 """Kind of messages."""
 _SIZE_BYTES = HEADER_BYTES + 32  # time, key frame, pose in it, range, bearing, heading: 4 bytes each
 _REMEMBERED = 100  # moments at which somebody saw another
-_APART = 5  # key frames between two messages to the same robot
+_APART, _APART_JOINED = 5, 20  # key frames between two messages to the same robot
 _LEAST_M, _LEAST_RAD = 0.02, 0.01  # standard deviations
 
 
@@ -152,7 +152,8 @@ class TeamSlam:
                 if other is None:
                     continue
                 moment.bearings[mine][other] = bearing
-                if alive[robot] and here.frame >= self._told.get((mine, other), -_APART) + _APART:
+                apart = _APART_JOINED if self.news.members[mine].joint.are_joined(mine, other) else _APART
+                if alive[robot] and here.frame >= self._told.get((mine, other), -apart) + apart:
                     self._told[mine, other] = here.frame
                     told = [Sighting(sample.substep, here, away, bearing, heading, *sigmas)]
                     ends = np.array([robot]), np.array([identity])
