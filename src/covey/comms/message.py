@@ -57,7 +57,11 @@ def copied(value: Any, room: int = LARGEST_BYTES) -> tuple[Any, int]:
         >>> copied({"goal": (1.0, 2.0), "free": True})
         ({'goal': (1.0, 2.0), 'free': True}, 33)
     """
-    if value is None or (isinstance(value, (int, float, np.number)) and not isinstance(value, bool)):
+    if (
+        type(value) is float
+        or value is None
+        or (isinstance(value, (int, float, np.number)) and not isinstance(value, bool))
+    ):
         return value, 8
     if isinstance(value, (bool, np.bool_)):
         return value, 1

@@ -141,11 +141,10 @@ class Referee:
     @property
     def points(self) -> float:
         """Points for reports and meetings, less the penalties."""
-        found, met = ~np.isnan(self.found_s), ~np.isnan(self.met_s)
-        gained = sum(
-            rule.points * a + rule.meeting_points * b for rule, a, b in zip(self._rules, found, met, strict=True)
-        )
-        return float(gained) - self.rules.false_report_points * self.false_reports
+        gained = 0.0
+        for rule, found_s, met_s in zip(self._rules, self.found_s.tolist(), self.met_s.tolist(), strict=True):
+            gained += rule.points * (not math.isnan(found_s)) + rule.meeting_points * (not math.isnan(met_s))
+        return gained - self.rules.false_report_points * self.false_reports
 
     @property
     def score(self) -> float:

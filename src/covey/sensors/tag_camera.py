@@ -219,6 +219,8 @@ def _angles(fov_rad: float, range_m: float) -> np.ndarray:
 
 def _kinds(targets: Targets, identities: np.ndarray) -> np.ndarray:
     """Return the kinds of identities (m, width); empty for -1."""
+    if identities.max() < 0:
+        return np.full(identities.shape, "", targets.kind_of.dtype)
     return np.where(identities >= 0, targets.kind_of[targets.rows(identities)], "")
 
 

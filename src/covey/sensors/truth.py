@@ -1,7 +1,7 @@
 """`Truth`: the true state that sensors read, as arrays."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -98,16 +98,15 @@ class Truth:
         dt_before_s: float = 0.0,
     ) -> "Truth":
         """Return the same truth for a sensor with other previous samples; ``bodies`` is shared."""
-        other = replace(
-            self,
+        other = object.__new__(Truth)  # a tenth of the time of `replace`
+        other.__dict__.update(
+            self.__dict__,
             pose_before=pose_before,
             dt_s=dt_s,
             felt_since=(substep, self.felt_since[1]),
             pose_earlier=pose_earlier,
             dt_before_s=dt_before_s,
         )
-        if "bodies" in self.__dict__:
-            other.__dict__["bodies"] = self.bodies
         return other
 
 

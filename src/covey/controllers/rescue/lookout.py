@@ -93,8 +93,10 @@ class Lookout:
 
     def _look(self, robot: Robot, reading: Any) -> None:
         camera, (x, y, heading), turn_rate = self.camera, robot.pose, robot.twist[2]
+        if not len(reading) and not self.belief.candidates:
+            return
         seen: set[int] = set()
-        places = reading.places(robot.pose)
+        places = reading.places(robot.pose) if len(reading) else ()
         for k, identity in enumerate(reading.identities.tolist()):
             last, self._last[identity] = self._last.get(identity), reading.positions[k]
             repeated = last is not None and np.array_equal(last, reading.positions[k])  # a camera that holds the last

@@ -59,6 +59,7 @@ class Missed:
     def __init__(self, grid: Grid, eye: Eye):
         self.grid, self.eye = grid, eye
         self.tile = max(round(PATCH_M / grid.resolution), 1)
+        self._limits = eye.range_m / grid.resolution, eye.least_cosine, eye.near, eye.far, eye.slant
         shape = (-(-grid.shape[0] // self.tile), -(-grid.shape[1] // self.tile), 4)
         self.missed = np.ones(shape)
         self._stamp, self._number = np.zeros(shape, np.int64), 0
@@ -66,16 +67,14 @@ class Missed:
     def look(self, occupancy: np.ndarray, pose: Any, turn_rate: float = 0.0) -> None:
         """Process a sample of a camera at a pose x, y [m], heading [rad], on a robot with this map."""
         self._number += 1
-        eye, cell = self.eye, self.grid.resolution
-        x, y, heading = pose
+        eye, (x, y, heading) = self.eye, pose
         mx, my, turned = eye.mount
         x, y = x + math.cos(heading) * mx - math.sin(heading) * my, y + math.sin(heading) * mx + math.cos(heading) * my
         sharp = min(1.0, eye.blur / max(abs(turn_rate), 1e-9)) * _SAMPLE_SHARE
         column, row = self._place(x, y)
-        limits = eye.range_m / cell, eye.least_cosine, eye.near, eye.far, eye.slant
         _look(
-            occupancy, row, column, heading + turned, eye.half, limits, sharp, self.tile, self.missed, self._stamp,
-            self._number,
+            occupancy, row, column, heading + turned, eye.half, self._limits, sharp, self.tile, self.missed,
+            self._stamp, self._number,
         )  # fmt: skip
 
     def forget(self, x: float, y: float, radius_m: float) -> None:

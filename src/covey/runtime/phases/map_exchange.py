@@ -263,6 +263,8 @@ class Exchange:
     def _arrived(self, kind: int, able: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
         """Return the messages that able robots received: receivers, senders, payloads, and times of sending [s]."""
         receiver, sender, payloads, sent_s = self._claims[kind].pop()
+        if not len(payloads):
+            return receiver, sender, [], sent_s
         receiver, sender = self._row[receiver], self._row[sender]
         ours = np.flatnonzero((receiver >= 0) & able[receiver])
         return receiver[ours], sender[ours], [payloads[k] for k in ours.tolist()], sent_s[ours]

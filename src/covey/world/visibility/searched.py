@@ -50,6 +50,7 @@ class SearchedFaces:
         self._at = np.zeros(world.grid.shape, np.int32)  # index of the first face of a cell
         cells, first = np.unique(self.faces[:, 0] * world.grid.shape[1] + self.faces[:, 1], return_index=True)
         self._at.ravel()[cells] = first
+        self._angles = self._fan = np.empty(0)
         self._seen, self._counts = np.zeros((robots + 1, len(faces)), bool), np.zeros(robots + 1, np.int64)
 
     def mark(
@@ -75,9 +76,10 @@ class SearchedFaces:
             range_m: range of the camera; rays that see so far have met nothing.
             step: the control step.
         """
-        fan = np.column_stack((np.cos(angles), np.sin(angles)))
+        if angles is not self._angles:
+            self._angles, self._fan = angles, np.column_stack((np.cos(angles), np.sin(angles)))
         _mark(
-            np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64), ranges, fan,
+            np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64), ranges, self._fan,
             np.array(mount, np.float64), math.cos(incidence_rad), range_m, step, self._frame, self._bits, self._at,
             self._seen, self._counts, self.first_step,
         )  # fmt: skip
