@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import covey
+from covey.runtime.pacing import rare_collections
 from covey.scenario.build import build
 from covey.scenario.load import load_scenario
 
@@ -66,8 +67,9 @@ def measure(strategy: str, robots: int, world: str, seed: int, profiled: bool) -
         begin = time.process_time()
         if profiled:
             profile.enable()
-        while not sim.done:
-            sim.step()
+        with rare_collections():
+            while not sim.done:
+                sim.step()
         profile.disable()
         spent, simulated = time.process_time() - begin, sim.time
         run = sim.close()

@@ -3,7 +3,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from covey.planning.shared_tours import shared_tours, tour_cost
+from covey.planning.shared_tours import shared_tours, shared_tours_reference, tour_cost
 
 
 def longest(tours, start, between, dwell=0.0):
@@ -62,3 +62,14 @@ def test_crossing_ways_are_turned_around():
     between = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))
     tours = shared_tours(np.hypot(*places.T)[None], between)
     assert tour_cost(tours[0], 0, np.hypot(*places.T)[None], between) == pytest.approx(3.0)
+
+
+def test_the_kernel_returns_the_tours_of_plain_python():
+    random = np.random.default_rng(0)
+    for robots in (1, 2, 4):
+        places, robots_at = random.uniform(0, 15, (14, 2)), random.uniform(0, 15, (robots, 2))
+        start = np.hypot(*(robots_at[:, None] - places).transpose(2, 0, 1))
+        start[random.random(start.shape) < 0.2] = np.inf
+        between = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))
+        for rounded in (start, between), (np.round(start), np.round(between)):  # the second with ties
+            assert shared_tours(*rounded, dwell=1.0) == shared_tours_reference(*rounded, dwell=1.0)

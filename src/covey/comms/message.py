@@ -126,4 +126,6 @@ def again(value: Any) -> Any:
         if all(map(is_, parts, value)):
             return value
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, dict):
+        return {again(key): again(item) for key, item in value.items()}
     return value if value is None or isinstance(value, _UNCHANGING) else copied(value)[0]

@@ -131,14 +131,17 @@ class RescueTracker(Tracker):
     def values(self) -> dict[str, Any]:
         """Score, targets found, meetings held, false and refused reports so far; the targets that each robot found."""
         referee = self.referee
-        finders = referee.finder[referee.finder >= 0]
+        finders = [robot for robot in referee.finder.tolist() if robot >= 0]
+        found_by = np.zeros(len(self._searches))
+        for robot in finders:
+            found_by[robot] += 1.0
         return {
             "score": referee.score,
             "targets_found": float(len(finders)),
-            "meetings_held": float(np.count_nonzero(~np.isnan(referee.met_s))),
+            "meetings_held": float(sum(met_s == met_s for met_s in referee.met_s.tolist())),
             "false_reports": float(referee.false_reports),
             "refused_reports": float(referee.refused_reports),
-            "targets_found_by": np.bincount(finders, minlength=len(self._searches)).astype(float),
+            "targets_found_by": found_by,
         }
 
 

@@ -83,9 +83,9 @@ class SearchTracker(Tracker):
 
     def _sight(self, members: np.ndarray, poses: np.ndarray, readings: Any, camera: TagCamera) -> None:
         """Record the markers that robots have not read before."""
-        row, column = np.nonzero(readings.identities >= 0)
-        if not len(row):
+        if not readings.count.any():
             return
+        row, column = np.nonzero(readings.identities >= 0)
         targets, identities = self._context.place.targets, readings.identities[row, column]
         body = readings.positions[row, column]
         c, s = np.cos(poses[row, 2]), np.sin(poses[row, 2])

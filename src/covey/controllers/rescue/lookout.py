@@ -96,7 +96,7 @@ class Lookout:
         if not len(reading) and not self.belief.candidates:
             return
         seen: set[int] = set()
-        places = reading.places(robot.pose) if len(reading) else ()
+        places = reading.places(robot.pose) if len(reading) else np.empty((0, 3))
         for k, identity in enumerate(reading.identities.tolist()):
             last, self._last[identity] = self._last.get(identity), reading.positions[k]
             repeated = last is not None and np.array_equal(last, reading.positions[k])  # a camera that holds the last
