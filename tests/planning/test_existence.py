@@ -47,6 +47,36 @@ def test_a_miss_multiplies_the_odds_by_the_chance_to_miss():
     assert odds(candidate) == pytest.approx(0.5 * 0.4 * 0.5)
 
 
+def test_robots_that_tell_each_other_have_the_odds_of_all_their_samples():
+    first, second = Existence(5, 10), Existence(5, 10)
+    for belief, x, sigma in ((first, 0.0, 0.1), (second, 0.2, 0.2)):
+        belief.detect(2, "victim", (x, 0.0), sigma, 0.8, 1e-4).seen_from.append(0.0)
+    belief.miss(second.candidates[0], 0.6)
+    first.miss(first.candidates[0], 0.5)
+    for _ in range(3):  # again and again: the same news count once, and no echo counts
+        told = first.told(), second.told()
+        first.hear("second", told[1])
+        second.hear("first", told[0])
+    for belief in (first, second):
+        (candidate,) = belief.candidates
+        assert odds(candidate) == pytest.approx(0.5 * 0.4 * 0.5)
+        assert candidate.x == pytest.approx(0.2 * 25 / 125)  # weights 1 / 0.1^2 and 1 / 0.2^2
+        assert (candidate.detections, candidate.own_detections) == (2, 1)
+
+
+def test_a_robot_that_looks_in_vain_at_what_another_has_seen_lowers_the_odds_of_both():
+    first, second = Existence(5, 10), Existence(5, 10)
+    for _ in range(3):
+        first.detect(2, "victim", (0.0, 0.0), 0.1, 0.8, 1e-4).seen_from.append(0.0)
+    before = odds(first.candidates[0])
+    second.hear("first", first.told())
+    assert odds(second.candidates[0]) == pytest.approx(before)
+    assert list(second.worth(0.9, 0.1)) == []  # it reports what it has seen itself
+    second.miss(second.candidates[0], 0.9)
+    first.hear("second", second.told())
+    assert odds(first.candidates[0]) == pytest.approx(0.1 * before)
+
+
 def test_only_sure_and_well_known_candidates_are_worth_a_report():
     belief = Existence(5, 10)
     for _ in range(4):

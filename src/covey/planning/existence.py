@@ -3,11 +3,30 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 Point = tuple[float, float]
 
 _LEAST_GATE_M = 0.3
 _MOST_STEP = 5.0  # largest evidence of one sample, ln odds: samples are not quite independent
+
+
+class Told(NamedTuple):
+    """What one robot has seen of a candidate: sums, so that a lost message only delays them.
+
+    ``evidence`` is the sum of the logarithms of its likelihood ratios, ``seen_from`` its last direction [rad]; the
+    others are as in `Candidate`.
+    """
+
+    identity: int
+    kind: str
+    x: float
+    y: float
+    weight: float
+    evidence: float
+    detections: int
+    seen_from: float
+    reach_m: float
 
 
 @dataclass(eq=False)
@@ -22,6 +41,7 @@ class Candidate:
         detections: number of detections.
         seen_from: directions from it to the sensor when it was detected [rad], and the largest distance [m].
         reach_m: the largest distance at which it was detected [m].
+        heard: the part of all this that others have told, by their names.
     """
 
     identity: int
@@ -33,6 +53,12 @@ class Candidate:
     detections: int = 1
     seen_from: list[float] = field(default_factory=list)
     reach_m: float = 0.0
+    heard: dict[str, Told] = field(default_factory=dict)
+
+    @property
+    def own_detections(self) -> int:
+        """Number of detections that nobody else has told."""
+        return self.detections - sum(t.detections for t in self.heard.values())
 
     @property
     def probability(self) -> float:
@@ -51,7 +77,8 @@ class Existence:
     A detection at a new place makes a candidate with the odds K : F, where K is the number of targets and F the number
     of false alarms that are expected in all. Each later sample multiplies the odds by its likelihood ratio: of a
     detection near the candidate, chance x density of the measured place / density of false alarms; of a sample that
-    should have detected it and did not, 1 - chance.
+    should have detected it and did not, 1 - chance. Robots tell each other their sums. So the odds are those of all
+    samples of the team, but the first detection of each robot counts only as a place.
 
     Args:
         targets: expected number of targets, K.
@@ -101,6 +128,45 @@ class Existence:
         """Process a sample that detects a candidate with a chance, if it exists, and did not."""
         candidate.log_odds += max(math.log1p(-min(chance, 0.999)), -_MOST_STEP)
 
+    def told(self) -> tuple[Told, ...]:
+        """Return what this robot itself has seen, for others to `hear`."""
+        return tuple(self._own(c) for c in self.candidates if c.own_detections or abs(self._own(c).evidence) > 1e-6)
+
+    def hear(self, name: str, told: Iterable[Told]) -> None:
+        """Take in what a robot has told; it replaces what the same one told before."""
+        for new in told:
+            found = self._near(new.identity, (new.x, new.y), new.weight**-0.5 if new.weight > 0.0 else 0.0)
+            if found is None:
+                if new.detections:
+                    found = Candidate(new.identity, new.kind, new.x, new.y, new.weight, self._prior + new.evidence)
+                    found.detections, found.seen_from, found.reach_m = new.detections, [new.seen_from], new.reach_m
+                    found.heard[name] = new
+                    self.candidates.append(found)
+                continue
+            old = found.heard.get(name, new._replace(weight=0.0, evidence=0.0, detections=0))
+            weight = found.weight + new.weight - old.weight
+            if weight > 0.0:
+                found.x = (found.x * found.weight + new.x * new.weight - old.x * old.weight) / weight
+                found.y = (found.y * found.weight + new.y * new.weight - old.y * old.weight) / weight
+                found.weight = weight
+            found.log_odds += new.evidence - old.evidence
+            found.detections += new.detections - old.detections
+            found.reach_m = max(found.reach_m, new.reach_m)
+            if new.seen_from not in found.seen_from:
+                found.seen_from = [*found.seen_from[-19:], new.seen_from]
+            found.heard[name] = new
+
+    def _own(self, c: Candidate) -> Told:
+        heard = c.heard.values()
+        weight = c.weight - sum(t.weight for t in heard)
+        x, y = c.x, c.y
+        if c.own_detections and heard:
+            x = (c.x * c.weight - sum(t.x * t.weight for t in heard)) / weight
+            y = (c.y * c.weight - sum(t.y * t.weight for t in heard)) / weight
+        evidence = c.log_odds - self._prior - sum(t.evidence for t in heard)
+        counted = weight if c.own_detections else 0.0
+        return Told(c.identity, c.kind, x, y, counted, evidence, c.own_detections, c.seen_from[-1], c.reach_m)
+
     def forget(self, identity: int | None = None, below: float = 0.0) -> None:
         """Forget the candidates with an identity (None: any) whose probability is at most ``below``; 0: all of them."""
         self.candidates = [
@@ -108,10 +174,10 @@ class Existence:
         ]
 
     def worth(self, at_least: float, sigma_m: float, detections: int = 2) -> Iterable[Candidate]:
-        """Yield the candidates that exist with a probability, and whose place is known well enough."""
+        """Yield the candidates of its own that exist with a probability, and whose place is known well enough."""
         for candidate in self.candidates:
             sure = candidate.probability >= at_least and candidate.detections >= detections
-            if sure and candidate.sigma_m <= sigma_m:
+            if sure and candidate.own_detections and candidate.sigma_m <= sigma_m:
                 yield candidate
 
     def _near(self, identity: int, place: Point, sigma_m: float) -> Candidate | None:

@@ -9,13 +9,14 @@ from covey.controllers.teammates import Mate
 from covey.geometry.se2 import wrap_angle
 from covey.onboard.handle import Robot
 from covey.onboard.motions import Report
-from covey.planning.existence import Candidate, Existence
+from covey.planning.existence import Candidate, Existence, Told
 from covey.planning.progress import Blacklist
 
 _MISSION_S = 600.0
 _EDGE_RAD = math.radians(3.0)  # a marker this near to the edge of the view may be outside of it
 _ASIDE_RAD = math.radians(30.0)  # a candidate should be seen again from directions this near to an earlier one
 _MEAN_SLANT = 0.5
+_TELL_S = 1.0
 _WRONG_M = 0.5  # a place this near to one that was too far is not reported again
 
 
@@ -32,7 +33,8 @@ class Lookout:
 
     A target is reported when it exists with the probability ``report_at`` and its place is known to ``sigma_m``. The
     answer decides: an accepted target joins the list, and so does one that others have reported. A place that was too
-    far is not reported again, and neither is an unknown identity. A robot that has lost its pose reports nothing.
+    far is not reported again, and neither is an unknown identity. A robot that has lost its pose reports nothing. What
+    mates have detected, and looked at in vain, counts too; but a robot reports only what it has seen itself.
 
     Args:
         robot: the robot; without a tag camera it sees nothing, and only hears of finds.
@@ -58,12 +60,21 @@ class Lookout:
         self._own: set[int] = set()
         self._asked: dict[int, tuple[Report, Candidate]] = {}
         self._last: dict[int, np.ndarray] = {}
+        self._heard_s: dict[str, float] = {}
+        self._told: tuple[tuple[Any, ...], ...] = ()
+        self._told_s = -math.inf
 
     def step(self, robot: Robot, mates: dict[str, Mate]) -> None:
         """Process the mates' lists, the answers to reports, and new samples of the camera; report what is worth it."""
-        for mate in mates.values():
+        for name, mate in mates.items():
             for identity, *find in mate.facts.get("found", ()):
                 self._learn(identity, Find(*find))
+            if self._heard_s.get(name) != mate.time_s:
+                self._heard_s[name] = mate.time_s
+                told = (Told(*one) for one in mate.facts.get("seen", ()))
+                self.belief.hear(name, [t for t in told if t.identity not in {*self.found, *self._refused}])
+        if robot.time >= self._told_s + _TELL_S - 1e-9:
+            self._told_s, self._told = robot.time, tuple(map(tuple, self.belief.told()))
         self._hear(robot)
         if self.camera is not None:
             for sample in robot.samples(self.camera.name):
@@ -71,9 +82,10 @@ class Lookout:
             self._report(robot)
 
     @property
-    def told(self) -> tuple[tuple[int, str, float, float], ...]:
-        """The finds as plain data, for the facts of `Teammates`."""
-        return tuple((identity, f.kind, f.x, f.y) for identity, f in sorted(self.found.items()))
+    def facts(self) -> dict[str, Any]:
+        """What it tells the others, as facts of `Teammates`: the finds, and once a second what it has seen."""
+        found = tuple((identity, f.kind, f.x, f.y) for identity, f in sorted(self.found.items()))
+        return {"found": found, "seen": self._told}
 
     def chance(self, distance_m: float, turn_rate: float = 0.0) -> float:
         """Return the probability that the camera detects a target in one sample, at a mean incidence."""

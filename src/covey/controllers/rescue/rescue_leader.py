@@ -13,9 +13,11 @@ from covey.controllers.teammates import Teammates
 from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.planning.progress import ProgressTimer
 from covey.robots.parameters import Count, MetresOrNone, Seconds, Share
 
 _IDLE_S = 5.0
+_KICK_OFF_S = 3.0  # a robot that has not moved for so long has a wall before it
 _THERE_M = 0.35
 
 
@@ -68,7 +70,9 @@ async def rescue_leader(
     async def turn_round() -> None:
         await robot.turn(math.tau, until=lambda robot: state.step(robot, None))
 
-    await robot.forward(kick_off_m, until=lambda robot: state.step(robot, None))
+    timer = ProgressTimer(0.1, _KICK_OFF_S)
+    timer.restart(robot.time, *robot.pose[:2])
+    await robot.forward(kick_off_m, until=lambda r: state.step(r, None) or timer.expired(r.time, *r.pose[:2]))
     if spin_every > 0:
         await turn_round()
     while True:
@@ -118,7 +122,7 @@ class _Rescuer(LeaderState):
 
     def facts(self) -> dict[str, Any]:
         """Return what it tells the others: finds, meetings, and whether it has explored everything."""
-        return {"found": self.lookout.told, "explored": self.explored, **self.meetings.facts}
+        return {"explored": self.explored, **self.lookout.facts, **self.meetings.facts}
 
     def step(self, robot: Robot, goal: Goal | None) -> bool:
         """Look, report, talk; return whether there is another errand."""

@@ -203,7 +203,7 @@ class Searcher:
         self.lookout.step(robot, mates)
         changed = self.meetings.step(robot, self.lookout.found, mates)
         self._watch(robot, mates)
-        facts = {"found": self.lookout.told, "trail": self._told_trail, "idle": self._idle, **self.meetings.facts}
+        facts = {"trail": self._told_trail, "idle": self._idle, **self.lookout.facts, **self.meetings.facts}
         self.team.step(robot, goal=self._goal, **facts)
         return changed
 
