@@ -107,6 +107,7 @@ SCENES = [
     ),
     Scene(tagged, 16.0, {"tags": ("truth trails", [])}),
     Scene(ordered, 1.0, {"targets": ("truth numbers", [])}),
+    Scene(lambda: covey.load("rescue"), 100.0, {"finds": ("truth trails", []), "searched": ("truth", [])}),
     Scene(lambda: covey.load("patrol"), 60.0, {"waypoints": ("truth trails", []), "notes": ("truth", [])}),
     Scene(
         lambda: covey.load("hills"),

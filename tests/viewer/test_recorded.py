@@ -11,7 +11,9 @@ from tests.viewer.test_live import Viewer
 
 import covey
 from covey.cli import main
+from covey.missions import Rescue
 from covey.results.landscape import Change, Landscape
+from covey.sensors import TagCamera
 from covey.viewer import Server
 from covey.viewer.description import description_of
 from covey.viewer.hub import Client
@@ -230,3 +232,19 @@ def test_of_a_damaged_file_a_viewer_is_told_once_and_sees_the_rest(detailed, tmp
     kinds = [unpack(one)[0]["type"] for one in client.texts if isinstance(one, bytes)]
     assert kinds.count("scans") == 1
     assert "poses" in kinds
+
+
+def test_a_recorded_search_has_the_targets_and_walls_of_one_that_lasts(tmp_path):
+    eye = TagCamera(detect_near=1, detect_far=1, detect_slant=1, false_per_min=0)
+    robot = covey.robots.disc().model_copy(update={"sensors": (*covey.robots.disc().sensors, eye)})
+    group = covey.Group("s", robot, [(0.5, 0.4, 0.0)], "still")
+    options = {"targets": [{"kind": "victim", "at": (2, 0.5)}], "recording": tmp_path / "run"}
+    sim = covey.Simulation(covey.World.empty(4, 4, 0.1), [group], mission=Rescue(), **options)
+    run = sim.run(until_s=1.0)
+    live, hello = layers_of_live(sim)["searched_walls"]().seen, json.loads(next(messages_of(run)))
+    _, cells = layers_of(run)["searched_walls"]()
+    np.testing.assert_array_equal(cells, live)
+    assert {-2, -1} < set(np.unique(cells).tolist())  # no wall, not searched, and the steps in which some were
+    assert "searched_walls" not in hello["at_end"]
+    assert hello["targets"] == json.loads(dumps(description_of(sim, [])))["targets"]
+    assert [(t["kind"], t["position_m"][0]) for t in hello["targets"]] == [("victim", pytest.approx(2.0, abs=0.01))]

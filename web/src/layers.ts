@@ -1,5 +1,6 @@
 /** What the scene can show: each layer says what it needs from the server, how it is drawn, and what its colours mean. */
 
+import { drawFinds, findsLegend } from "./finds";
 import type { Hello } from "./messages";
 import type { Model } from "./model";
 import { NOTHING, tint, type Style } from "./scene/cells";
@@ -395,6 +396,16 @@ export const LAYERS: LayerInfo[] = [
     legend: ({ span_s }) => ({ scale: ["0 s", seconds(span_s)], words: "time since the last visit" }),
   },
   {
+    name: "finds",
+    group: "World",
+    title: "Targets",
+    about: "People and fires to find: filled when found; what cameras and robots told wrongly; and where robots met.",
+    on: () => true,
+    there: (hello) => Boolean(hello.targets?.length),
+    draw: drawFinds,
+    legend: findsLegend,
+  },
+  {
     name: "targets",
     group: "World",
     title: "Targets of the order",
@@ -474,6 +485,21 @@ export const LAYERS: LayerInfo[] = [
     order: 2,
     style: ({ colors }) => ({ uniforms: { mine: tint(colors.place) }, glsl: "if (value > 0.5) color = vec4(mine, 0.35);" }),
     legend: ({ colors, model }) => ({ keys: [[colors.place, `seen by ${theRobot(model)}`]] }),
+  },
+  {
+    name: "searched",
+    group: "Explored and covered",
+    title: "Searched walls",
+    about: "Places before walls: whether a camera has been able to read a marker there.",
+    on: (hello) => Boolean(hello.targets?.length),
+    there: has("searched_walls"),
+    cells: () => ["searched_walls"],
+    order: 4.6, // over the walls and what was seen
+    style: ({ colors }) => ({
+      uniforms: { searched: tint(colors.searched), left: tint(colors.left) },
+      glsl: "if (value > -1.5) color = vec4(value >= 0.0 && value <= step ? searched : left, 1.0);",
+    }),
+    legend: ({ colors }) => ({ keys: [[colors.searched, "searched"], [colors.left, "not yet"]] }),
   },
   {
     name: "covered",

@@ -16,6 +16,8 @@ export interface Hello {
   goal: Record<string, unknown>;
   mission: { kind: string; [fact: string]: unknown };
   robots: RobotInfo[];
+  /** What there is to find. */
+  targets?: TargetInfo[];
   world: WorldInfo;
   layers: string[];
   /** Of a recording: the layers that are known at its end only, and the details that there are; null: all. */
@@ -35,6 +37,12 @@ export interface RobotInfo {
   group?: string;
   /** x, y [m], heading [rad] at the start. */
   start?: [number, number, number];
+}
+
+export interface TargetInfo {
+  kind: string;
+  identity: number;
+  position_m: [number, number, number];
 }
 
 export interface Place {

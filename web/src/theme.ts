@@ -24,6 +24,8 @@ export const THEMES = {
     link: "#5b6b7b",
     place: "#0072b2",
     bad: "#b8480a",
+    searched: "#00a878",
+    left: "#e0218a",
   },
   dark: {
     sky: "#12161b",
@@ -41,6 +43,8 @@ export const THEMES = {
     link: "#94a3b2",
     place: "#56b4e9",
     bad: "#ff8a3c",
+    searched: "#2fd6a3",
+    left: "#ff6cb8",
   },
 };
 export type Theme = keyof typeof THEMES;

@@ -31,6 +31,21 @@ def face_list(free: np.ndarray, solid: np.ndarray) -> np.ndarray:
     return np.concatenate([np.insert(np.argwhere(bits >> side & 1), 2, side, axis=1) for side in range(len(SIDES))])
 
 
+def last_of_cells(faces: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Return for each cell the largest step of its faces, int32 (rows, columns); -1: one has none, -2: it has no face.
+
+    Args:
+        faces: int (f, 4): row, column, side, and a step, or -1 for none.
+        shape: rows and columns.
+    """
+    cells = np.full(shape, -2, np.int32)
+    rows, columns, _, steps = faces.T
+    np.maximum.at(cells, (rows, columns), steps)
+    never = steps < 0
+    cells[rows[never], columns[never]] = -1
+    return cells
+
+
 def on_faces(grid: Grid, faces: np.ndarray, along: np.ndarray | float = 0.0) -> np.ndarray:
     """Return places on faces, float64 (f, 4): x, y [m] and the normal of each, in the world frame.
 

@@ -30,6 +30,7 @@ def description_of(sim: Simulation, layers: list[str]) -> dict[str, Any]:
                 strict=True,
             )
         ],
+        "targets": sim.targets.plain(),
         "world": {
             "name": world.name,
             "rows": world.grid.shape[0],

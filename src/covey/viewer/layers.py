@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.geometry.faces import last_of_cells
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
 from covey.mapping.elevation.belief import ElevationBelief
@@ -131,6 +132,7 @@ def layers_of(sim: Simulation) -> dict[str, Callable[[], Layer]]:
     ``altitude:NAME``             f4      the altitude that a robot has measured [m]; NaN: unknown
     ``error:NAME``                f4      that minus the true altitude [m]
     ``interval:NAME``             f4      half its 95 % interval [m]
+    ``searched_walls``            int32   the step in which cameras had seen all walls beside the cell; -1: not yet
     ``visits``                    int32   how often bodies have come onto the cell, see `covey.viewer.heat.Heat`
     ``visits:WHO``                int32   the same of a robot, or of a group: ``group NAME``
     ``first_seen:WHO``            int32   the step in which it first saw the cell, some steps late; -1: never
@@ -156,6 +158,11 @@ def layers_of(sim: Simulation) -> dict[str, Callable[[], Layer]]:
         )
         for robot, name in enumerate(sim.names):
             made[f"explored:{name}"] = _explored(f"explored:{name}", grid, explored, robot)
+    if (search := scoring.search) is not None:
+        faces = search.faces
+        made["searched_walls"] = lambda: Layer(
+            "searched_walls", grid, lambda: last_of_cells(faces.table, grid.shape), lambda: faces.share_union
+        )
     made["last_covered"] = lambda: Layer("last_covered", grid, lambda: covered.last_step)
     made["passed_by"] = lambda: Layer("passed_by", grid, lambda: covered.passed_by)
     for team in sim.localization.teams:

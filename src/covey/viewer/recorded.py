@@ -11,6 +11,7 @@ import numpy as np
 
 from covey import __version__
 from covey.errors import CoveyError, RunFolderError
+from covey.geometry.faces import last_of_cells
 from covey.geometry.grid import Grid
 from covey.lazy import pq
 from covey.results.landscape import Landscape
@@ -23,7 +24,7 @@ from covey.viewer.wire import dumps, pack
 
 _RADIUS_M = 0.2
 """Radius of robots in runs that did not record their bodies."""
-_EXACT = ("truth", "ground", "first_explored", "first_covered", "other_explored")
+_EXACT = ("truth", "ground", "first_explored", "first_covered", "other_explored", "searched_walls")
 """Layers that are known at each step; the others are known as they are at the end of the run."""
 _BLOCK_BYTES = 1 << 18
 """Size of a block of poses: browsers take in many messages of this size several times faster than a large one."""
@@ -135,6 +136,7 @@ def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
         "goal": run.goal,
         "mission": run.mission,
         "robots": robots_of(run),
+        "targets": manifest.get("targets", []),
         "world": {**world, **place_of(_box(run) if maps is None else maps.truth), "ground": run.landscape is not None},
         "layers": layers,
         "at_end": [name for name in layers if name.partition(":")[0] not in _EXACT and name not in grew],
@@ -284,6 +286,8 @@ def layers_of(run: Run) -> dict[str, Callable[[], tuple[Grid, np.ndarray]]]:
         for name, cells in (("seen_by", maps.explored_by), ("passed_by", maps.covered_by)):
             if cells is not None:
                 made[name] = lambda cells=cells: (truth, cells.astype(np.int32))
+        if (faces := maps.faces) is not None:
+            made["searched_walls"] = lambda: (truth, last_of_cells(faces, truth.shape))
         if (union := maps.union) is not None:
             made["union"] = lambda: (union, union.cells)
         for name, grid in zip(run.names, maps.robots, strict=False):

@@ -7,10 +7,10 @@ import covey
 from covey.comms.radio import Radio
 from covey.mapping.localization import Noise, Odometry
 from covey.mapping.records import ElevationMapping
-from covey.missions import Formation, Patrolling
+from covey.missions import Formation, Patrolling, Rescue
 from covey.onboard.group import Group
 from covey.scenario.load import parse_scenario
-from covey.sensors import Wedge
+from covey.sensors import TagCamera, Wedge
 from covey.sensors.odometry import GmappingNoise
 from covey.sensors.odometry import Odometry as OdometrySensor
 from covey.viewer.heat import EVERY
@@ -19,7 +19,7 @@ from covey.world.generators.grounds import hills
 
 SKY, ACCENT, LINK, PLACE, ERROR = "#eef1f4", "#b3008c", "#5b6b7b", "#0072b2", "#d55e00"
 FIRST, SECOND = "#0072b2", "#e69f00"  # colours of the first two robots
-BAD = "#b8480a"
+BAD, SEARCHED, LEFT = "#b8480a", "#00a878", "#e0218a"
 SCALE = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"]
 COLOR = """([x, y, dx, dy]) => {
   const { view, stage } = covey, ratio = view.renderer.getPixelRatio(), [px, py] = view.pixel(x, y, stage.altitude(x, y));
@@ -283,6 +283,44 @@ def test_waypoints_and_orders(page_of):
     scene.alone("Waypoints and their idleness")
     assert scene.shows(2.0, 2.0, SCALE[2])  # 4 s of 10 s
     assert scene.page.get_by_text("time since the last visit").is_visible()
+
+
+def test_what_a_search_has_found(page_of):
+    sharp = TagCamera(detect_near=1, detect_far=1, detect_slant=1, sigma_m=0, sigma_per_m=0, false_per_min=0)
+    robot = covey.robots.disc().model_copy(update={"sensors": (*covey.robots.disc().sensors, sharp)})
+    targets = [
+        {"kind": "victim", "identity": 7, "at": (2, 0.5)},
+        {"kind": "big_fire", "identity": 4, "at": (2, -1)},
+        {"kind": "victim", "identity": 8, "at": (-2, 1)},
+    ]
+
+    async def look_and_report(robot):
+        await robot.drive(0.0, 0.2, for_s=0.5)
+        if robot.name == "s0":
+            await robot.report(8, (0.0, 1.4))
+            await robot.report(4, (2.0, -1.0))
+        await robot.sleep(100)
+
+    mission = Rescue(kinds={"big_fire": {"robots": 2, "within_m": 3, "meeting_points": 300}})
+    group = Group("s", robot, [(0.5, 0.4, 0.0), (0.5, -0.4, 0.0)])
+    world = covey.World.empty(4, 4, 0.1)
+    shown = page_of(covey.Simulation(world, [group], look_and_report, targets=targets, mission=mission))
+    scene = Scene(shown)
+    shown.steps(20)
+    scene.alone("Targets")
+    assert scene.shows(2.0, -1.0, SEARCHED)
+    assert scene.shows(2.0, 0.5, "#ffffff")  # in sight, but not reported: an edge alone
+    assert scene.shows(2.0, 0.5, LEFT, dx=6, within=60)
+    assert scene.shows(0.0, 1.4, BAD)
+    (at,) = [event for event in shown.page.evaluate("covey.model.events") if "the meeting at" in event.get("text", "")]
+    assert scene.shows(at["x"], at["y"], "#1a2027", dx=15, within=60)
+    scene.alone("Searched walls")
+    assert scene.shows(1.95, 0.05, SEARCHED)
+    assert scene.shows(-1.95, 0.05, LEFT)
+    assert scene.shows(0.05, 0.05, SKY)
+    shown.page.evaluate("covey.model.shown = 1; covey.model.changed()")  # before anything was told
+    scene.alone("Targets")
+    assert scene.shows(2.0, -1.0, "#ffffff")
 
 
 def test_targets(page_of):

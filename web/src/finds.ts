@@ -1,0 +1,81 @@
+/** Targets of a search: what was found, what was not there, and where robots met, up to the step that is shown. */
+
+import type { Context, Legend } from "./layers";
+import type { EventInfo } from "./messages";
+import type { Model } from "./model";
+import type { Pen, Point } from "./scene/overlay";
+
+type At = [x: number, y: number];
+
+class Finds {
+  found = new Set<number>();
+  falseAlarms: At[] = [];
+  falseReports: At[] = [];
+  meetings: At[] = [];
+
+  constructor(private rescue: boolean) {}
+
+  /** Takes in an event: a camera has read a marker, a robot has reported one, or some have met. */
+  take({ kind, text = "", other, x, y }: EventInfo): void {
+    const at: At = [x ?? NaN, y ?? NaN];
+    if (kind === "sighted" && text.startsWith("false alarm")) this.falseAlarms.push(at);
+    else if (kind === "sighted" && !this.rescue) this.found.add(Number(other));
+    if (kind !== "mission") return;
+    if (text.startsWith("completes the meeting at")) this.meetings.push(at);
+    const report = /^reports target (\d+) at \((\S+), (\S+)\): (.*)$/.exec(text);
+    if (report?.[4] === "accepted") this.found.add(Number(report[1]));
+    else if (report?.[4] === "too far" || report?.[4] === "unknown identity") this.falseReports.push([Number(report[2]), Number(report[3])]);
+  }
+}
+
+const known = { of: null as object | null, upTo: 0, step: -1, finds: new Finds(true) };
+function findsOf(model: Model): Finds {
+  const step = model.step();
+  if (known.of !== model.events || step < known.step || known.upTo > model.events.length)
+    Object.assign(known, { of: model.events, upTo: 0, finds: new Finds(model.hello!.mission.kind === "rescue") });
+  known.step = step;
+  while (known.upTo < model.events.length && model.events[known.upTo].step <= step) known.finds.take(model.events[known.upTo++]);
+  return known.finds;
+}
+
+const PLUS: Point[] = [[-2, -6], [2, -6], [2, -2], [6, -2], [6, 2], [2, 2], [2, 6], [-2, 6], [-2, 2], [-6, 2], [-6, -2], [-2, -2]];
+const STAR: Point[] = Array.from({ length: 10 }, (_, k) => {
+  const [r, angle] = [k % 2 ? 3.8 : 9, (k * Math.PI) / 5];
+  return [r * Math.sin(angle), r * Math.cos(angle)];
+});
+const SHAPES: Record<string, Point[]> = { victim: PLUS, small_fire: [[-6, -5], [6, -5], [0, 7]], big_fire: STAR };
+const SQUARE: Point[] = [[-5, -5], [5, -5], [5, 5], [-5, 5]];
+/** With more targets, their identities are not written. */
+const NUMBERED = 40;
+
+export function drawFinds(pen: Pen, { model, hello, colors }: Context): void {
+  const { found, falseAlarms, falseReports, meetings } = findsOf(model);
+  const targets = hello.targets ?? [];
+  for (const [x, y] of meetings) {
+    pen.ring(x, y, 15, colors.paper, 4);
+    pen.ring(x, y, 15, colors.ink, 2);
+  }
+  for (const [places, size, width] of [[falseAlarms, 4, 1.5], [falseReports, 6, 3]] as const)
+    for (const [x, y] of places) {
+      pen.shape(x, y, [[-size, -size], [size, size]], colors.bad, undefined, width, false);
+      pen.shape(x, y, [[-size, size], [size, -size]], colors.bad, undefined, width, false);
+    }
+  for (const { kind, identity, position_m: [x, y] } of targets) {
+    const shape = SHAPES[kind] ?? SQUARE;
+    if (found.has(identity)) pen.shape(x, y, shape, colors.paper, colors.searched, 1);
+    else pen.shape(x, y, shape, colors.left, colors.paper, 2);
+    if (targets.length <= NUMBERED) pen.text(String(identity), x, y, found.has(identity) ? colors.ink : colors.left, colors.paper, 9, 9, false, 11);
+  }
+}
+
+export function findsLegend({ model, hello, colors }: Context): Legend {
+  const { found, falseAlarms, falseReports, meetings } = findsOf(model);
+  const total = hello.targets?.length ?? 0;
+  const keys: [string, string][] = [
+    [colors.searched, `${found.size} of ${total} found: ✚ victim, ▲ small fire, ★ big fire, ■ other`],
+    [colors.left, "not found yet"],
+  ];
+  if (falseAlarms.length || falseReports.length) keys.push([colors.bad, "✕ false alarm, large: false report"]);
+  if (meetings.length) keys.push([colors.ink, "◯ meeting"]);
+  return { keys };
+}
