@@ -7,6 +7,8 @@ import pytest
 
 import covey
 from covey.comms.radio import Radio
+from covey.controllers.exploration.frontier_loop import Errand, explore
+from covey.controllers.exploration.nearest_frontier import choose_nearest
 from covey.controllers.rescue.lookout import Find, Lookout
 from covey.controllers.rescue.meeting import Meetings
 from covey.controllers.teammates import Mate
@@ -59,6 +61,20 @@ def test_one_robot_alone_does_not_wait_for_a_meeting_for_ever():
     run = sim.run()
     assert 4 in run.reports["identity"].to_list()
     assert run.metrics["explored_share"] > 0.95
+
+
+def test_an_errand_that_cannot_be_reached_does_not_stop_a_robot_for_ever():
+    """Its place is outside the hall; after 5 s there is none any more, and the robot explores."""
+
+    async def explores(robot):
+        def first(robot):
+            return Errand((50.0, 50.0)) if robot.time < 5.0 else None
+
+        await explore(robot, choose_nearest, definition="explore", min_cells=4, replan_s=math.inf, first=first)
+
+    world = covey.World.office(size_m=(12, 10), seed=1)
+    run = rescue(explores, [(0.0, 0.0, 0.0)], targets=[], mission=None, world=world, timeout_s=60).run()
+    assert np.hypot(*(run.poses[-1, 0, :2] - run.poses[0, 0, :2])) > 1.0
 
 
 def lookout_of(camera, seconds, seed):

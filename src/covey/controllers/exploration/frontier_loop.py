@@ -29,6 +29,7 @@ EachStep = Callable[[Robot, Goal | None], Any]
 
 _PATIENCE = 5
 _NEWS_S = 2.0
+_AGAIN_S = 10.0
 
 
 async def explore(
@@ -118,6 +119,7 @@ async def _run(robot: Robot, errand: Errand, for_s: float, tell: EachStep) -> No
         outcome = await robot.goto(errand.place, tolerance_m=0.3, until=over)
         if outcome or (outcome.state == "cancelled" and robot.time < end - 1e-9):
             return
+        end = min(end, robot.time + _AGAIN_S)  # something is in the way
     await robot.sleep(max(end - robot.time, 0.0), until=over)
 
 

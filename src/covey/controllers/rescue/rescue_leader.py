@@ -19,6 +19,7 @@ from covey.robots.parameters import Count, MetresOrNone, Seconds, Share
 _IDLE_S = 5.0
 _KICK_OFF_S = 3.0  # a robot that has not moved for so long has a wall before it
 _THERE_M = 0.35
+_BACK_S = 120.0  # a robot that is not back at its saved place then goes on where it is
 
 
 @controller(
@@ -119,6 +120,7 @@ class _Rescuer(LeaderState):
         self.meetings = Meetings({"big_fire": meet}, patience_s)
         self.explored = False
         self._saved: Goal | None = None
+        self._met_s = math.inf
 
     def facts(self) -> dict[str, Any]:
         """Return what it tells the others: finds, meetings, and whether it has explored everything."""
@@ -134,13 +136,18 @@ class _Rescuer(LeaderState):
         for identity in self.meetings.open(self.lookout.found):
             if self.lookout.own(identity) or self.explored:
                 changed |= self.meetings.call(robot, identity, self.lookout.found, mates)
-        x, y, _ = robot.pose
         if self.meetings.at is not None and was_at is None:
-            self._saved = self._saved or (x, y)
-        elif self._saved and self.meetings.at is None and math.dist(self._saved, (x, y)) < 0.5:
+            self._saved = self._saved or (robot.pose[0], robot.pose[1])
+        elif self.meetings.at is None and was_at is not None:
+            self._met_s = robot.time
+        elif self._saved and self.meetings.at is None and self._is_back(robot):
             self._saved = None
         super().step(robot, goal)
         return changed or before != self._saved
+
+    def _is_back(self, robot: Robot) -> bool:
+        """Return whether the robot is back at its saved place, or should have been for long."""
+        return math.dist(self._saved or (0.0, 0.0), robot.pose[:2]) < 0.5 or robot.time > self._met_s + _BACK_S
 
     def errand(self, robot: Robot) -> Errand | None:
         """Return where a meeting, or the saved place after it, sends the robot; None if it may explore."""
