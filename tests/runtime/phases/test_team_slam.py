@@ -79,6 +79,19 @@ def test_robots_join_by_the_places_that_both_saw():
     assert_frames_are_true(sim, 0.15, 1.0)
 
 
+@pytest.mark.parametrize(("count", "starts"), [(5, "unknown"), (8, "known")])
+def test_larger_teams_know_each_other_and_where_they_are(count, starts):
+    team = {"robots.scout.localization": {"slam": {"team": {}}}, "share_maps.start_poses": starts}
+    crowd = {"robots.scout.count": count, "world.size_m": [16, 12], "robots.scout.start": {"apart": {"gap_m": 1.5}}}
+    sim = covey.load("slam_team", SMALL | crowd | team)
+    assert until(sim, lambda: all(m.frame_of(k) is not None for m in members(sim) for k in range(count)), 40)
+    until(sim, lambda: False, sim.time + 5)
+    if starts == "unknown":
+        assert_frames_are_true(sim, 0.5, 5.0)  # sightings err by 2 degrees
+    off = sim.localization.pose - sim._pose_before
+    assert np.hypot(off[:, 0], off[:, 1]).max() < 0.15
+
+
 def test_without_a_radio_nobody_joins_and_everybody_works_on():
     sim = covey.load("slam_team", SMALL | {"radio.range_m": 0.1})
     until(sim, lambda: False, 30)

@@ -134,7 +134,7 @@ class TeamMember:
             trail.add(loop_item(loops[ends]), self.number)
         self._gathered = slam.edges, len(slam.edges)
         self.joint.grow(self.number, turned, len(trail.found))
-        if self.joint.common_frame and self.joint.is_alone(self.number):
+        if slam.frames and self.joint.common_frame and self.joint.is_alone(self.number):
             self.joint.alone[self.number] = slam.poses  # with its loops
 
     # What is known

@@ -45,35 +45,42 @@ class Solving:
         self.robots = sorted(poses)
         self.counts = [len(poses[r]) for r in self.robots]
         start = dict(zip(self.robots, np.cumsum([0, *self.counts]).tolist(), strict=False))
-        ends: list[tuple[int, int]] = []
-        edges: list[Edge | Relation] = []
-        loop: list[bool] = []
-        for r in self.robots:
-            every = (*trails[r].steps, *trails[r].loops.values())
-            mine = [edge for edge in every if max(edge.first, edge.second) < len(poses[r])]
-            ends += [(start[r] + edge.first, start[r] + edge.second) for edge in mine]
-            loop += [edge.is_loop for edge in mine]
-            edges += mine
+        first, second, motions, informations = [], [], [], []
+        loops = [e for r in self.robots for e in trails[r].loops.values() if max(e[:2]) < len(poses[r])]
+        ends = [
+            (start[r] + k, start[r] + n) for r in self.robots for k, n in trails[r].loops if max(k, n) < len(poses[r])
+        ]
         held = [x for x in relations if x.first < len(poses[x.a]) and x.second < len(poses[x.b])]
         ends += [(start[x.a] + x.first, start[x.b] + x.second) for x in held]
-        edges += held
-        first, second = np.array(ends).T
-        motion, information = np.array([e.motion for e in edges]), np.array([e.information for e in edges])
-        self._graph = PoseGraph(np.vstack([poses[r] for r in self.robots]), first, second, motion, information)
-        self._loops = np.array(loop + [True] * len(held))
-        self._phases = [self._loops]
+        for r in self.robots:
+            motion, information = trails[r].step_arrays()
+            steps = np.arange(max(len(poses[r]) - 1, 0))
+            first.append(start[r] + steps)
+            second.append(start[r] + steps + 1)
+            motions.append(motion[: len(steps)])
+            informations.append(information[: len(steps)])
+        across = np.array(ends, np.int64).reshape(-1, 2)
+        graph = (
+            np.concatenate((*first, across[:, 0])),
+            np.concatenate((*second, across[:, 1])),
+            np.concatenate((*motions, np.array([e.motion for e in (*loops, *held)]).reshape(-1, 3))),
+            np.concatenate((*informations, np.array([e.information for e in (*loops, *held)]).reshape(-1, 3, 3))),
+        )
+        self._graph = PoseGraph(np.vstack([poses[r] for r in self.robots]), *graph)
+        steps = len(graph[0]) - len(ends)
+        self._phases = [np.arange(len(graph[0])) >= steps]
         if trusted:
-            self._phases.insert(0, np.array([one and not trusted_loops for one in loop] + [False] * len(held)))
+            is_loop = np.arange(len(graph[0])) < steps + len(loops)
+            self._phases.insert(0, self._phases[0] & is_loop & (not trusted_loops))
         self._done: Optimised | None = None
 
     def step(self) -> dict[int, np.ndarray] | None:
-        """Solve one linear system; return the poses of each robot when they are good enough."""
-        begin = self._done or "given"
-        done = optimise(
-            self._graph, start=begin, robust=ROBUST, robust_edges=self._phases[0], iterations=1, tolerance=1e-5
+        """Find the order of elimination, then solve one linear system each time; return the poses when good enough."""
+        begin, many = ("given", 0) if self._done is None else (self._done, 1)
+        self._done = done = optimise(
+            self._graph, start=begin, robust=ROBUST, robust_edges=self._phases[0], iterations=many, tolerance=1e-5
         )
-        self._done = done
-        if not (done.converged or done.iterations == 0):
+        if not (done.converged or (many and done.iterations == 0)):
             return None
         if len(self._phases) > 1:
             self._phases.pop(0)

@@ -193,6 +193,7 @@ class Joint:
                 self._place(root, group[root], kept_sets, sets)
             self._trusted.add(root)
         self.root = roots
+        self._unjoined = {root: many for root, many in self._unjoined.items() if roots[root] == root}
         for root in sorted(set(roots.values())):
             members = group[root]
             if len(members) == 1:

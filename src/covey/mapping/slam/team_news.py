@@ -117,7 +117,7 @@ class Trail:
         self.turned: list[Edge] = []
         self.start, self.mount = np.zeros(3), np.zeros(2)
         self.found: list[Relation] = []
-        self._covariances = np.empty((0, 3, 3))
+        self._steps = np.empty((0, 3)), np.empty((0, 3, 3)), np.empty((0, 3, 3))  # stacked, with their covariances
 
     def add(self, item: bytes, robot: int) -> None:
         """Take the next item of this robot, number ``robot``.
@@ -156,16 +156,26 @@ class Trail:
         twin.items, twin.frames, twin.steps = list(self.items), list(self.frames), list(self.steps)
         twin.loops, twin.turned = dict(self.loops), list(self.turned)
         twin.start, twin.mount, twin.found = self.start, self.mount, list(self.found)
-        twin._covariances = self._covariances
+        twin._steps = self._steps
         return twin
+
+    def step_arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the motions (n - 1, 3) of the steps, and their information (n - 1, 3, 3)."""
+        motion, information, _ = self._stacked()
+        return motion, information
 
     def step_covariances(self) -> np.ndarray:
         """Return the covariances of the steps, (n - 1, 3, 3)."""
-        known = self._covariances
-        if len(known) < len(self.steps):
-            new = np.linalg.inv(np.array([edge.information for edge in self.steps[len(known) :]]))
-            self._covariances = np.concatenate((known, 0.5 * (new + new.transpose(0, 2, 1))))
-        return self._covariances
+        return self._stacked()[2]
+
+    def _stacked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        new = self.steps[len(self._steps[0]) :]
+        if new:
+            motion, information = np.array([edge.motion for edge in new]), np.array([edge.information for edge in new])
+            covariance = np.linalg.inv(information)
+            more = motion, information, 0.5 * (covariance + covariance.transpose(0, 2, 1))
+            self._steps = tuple(map(np.concatenate, zip(self._steps, more, strict=True)))
+        return self._steps
 
 
 def frame_item(frame: KeyFrame, motion: np.ndarray, information: np.ndarray, mount: np.ndarray) -> bytes:
