@@ -100,15 +100,16 @@ class TeamMember:
             )
         changed: dict[int, Trail] = {}
         for robot, (begin, items) in news.items():
-            held = self._trails.get(robot, Trail())
-            new = items[len(held.items) - begin :] if begin <= len(held.items) else []
-            if new:
-                changed[robot] = held.copy()
-                for item in new:
+            held = self._trails.get(robot)
+            known = 0 if held is None else len(held.items)
+            if begin <= known < begin + len(items):
+                changed[robot] = Trail() if held is None else held.copy()
+                for item in items[known - begin :]:
                     changed[robot].add(item, robot)
-        many = sum(len(trail.items) - len(self._trails.get(r, Trail()).items) for r, trail in changed.items())
+        many = 0
         for robot, trail in sorted(changed.items()):
-            before = self._trails.get(robot, Trail())
+            before = self._trails.get(robot) or Trail()
+            many += len(trail.items) - len(before.items)
             self._trails[robot] = trail
             self.joint.grow(robot, len(before.turned), len(before.found))
         return many

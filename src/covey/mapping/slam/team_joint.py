@@ -12,6 +12,8 @@ import numpy as np
 
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.slam.log import relative
+from covey.mapping.slam.one_pose import between as apart
+from covey.mapping.slam.one_pose import composed
 from covey.mapping.slam.team_graph import Solving, agreeing, between, grown, is_far, places_of, track_of
 from covey.mapping.slam.team_news import Relation, Trail
 from covey.mapping.slam.team_places import is_seen_through
@@ -141,7 +143,7 @@ class Joint:
         for pair, all_of_pair in self.relations.items():
             held, seen = self._judged.get(pair, (0, 0))
             new, frames = len(all_of_pair) - held, sum(len(self.alone[robot]) for robot in pair)
-            is_due = new and (new >= len(all_of_pair) // (3 if self.common_frame else 4) or at_once)
+            is_due = new and (new >= len(all_of_pair) // (8 if self.common_frame else 4) or at_once)
             if not is_due and (self.common_frame or frames < seen + _SEEN_ANEW):
                 continue
             self._judged[pair] = len(all_of_pair), frames
@@ -222,14 +224,14 @@ class Joint:
         frames = {robot: np.zeros(3) for robot in self.root}  # of each robot in that of its group
         sets = []
         for (a, b), kept in enough:
-            into = compose(frames[a], self._between[a, b])
+            into = composed(frames[a], self._between[a, b])
             if group[a] is group[b]:
-                off = relative(into, frames[b])
+                off = apart(into, frames[b])
                 if math.hypot(off[0], off[1]) > _LOOP_M or abs(off[2]) > _LOOP_RAD:
                     continue  # larger sets say something else
             else:
-                shift = compose(into, inverse(frames[b]))
-                frames.update({robot: compose(shift, frames[robot]) for robot in group[b]})
+                shift = composed(into, inverse(frames[b]))
+                frames.update({robot: composed(shift, frames[robot]) for robot in group[b]})
                 union = group[a] | group[b]
                 group.update(dict.fromkeys(union, union))
             sets.append(((a, b), kept))

@@ -26,7 +26,7 @@ class TeamSettings(Record):
     drift: float = Field(default=0.04, gt=0, description="Expected error of a position by way [m/m].")
     drift_deg: float = Field(default=0.4, gt=0, description="Expected error of the heading by way [degrees/m].")
     most: int = Field(default=4, ge=1, description="So many relations between two places are enough.")
-    stride: int = Field(default=2, ge=1, description="Every so many key frames are compared once robots are joined.")
+    stride: int = Field(default=3, ge=1, description="Every so many key frames are compared once robots are joined.")
     apart_m: float = Field(
-        default=2.0, ge=0, description="Places are not compared so near a relation, by the ways of both robots [m]."
+        default=3.0, ge=0, description="Places are not compared so near a relation, by the ways of both robots [m]."
     )
