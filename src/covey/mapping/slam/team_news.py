@@ -117,7 +117,12 @@ class Trail:
         self.turned: list[Edge] = []
         self.start, self.mount = np.zeros(3), np.zeros(2)
         self.found: list[Relation] = []
-        self._steps = np.empty((0, 3)), np.empty((0, 3, 3)), np.empty((0, 3, 3))  # stacked, with their covariances
+        # the steps stacked: motions, information, covariances
+        self._steps: tuple[np.ndarray, np.ndarray, np.ndarray] = (
+            np.empty((0, 3)),
+            np.empty((0, 3, 3)),
+            np.empty((0, 3, 3)),
+        )
 
     def add(self, item: bytes, robot: int) -> None:
         """Take the next item of this robot, number ``robot``.
@@ -173,8 +178,13 @@ class Trail:
         if new:
             motion, information = np.array([edge.motion for edge in new]), np.array([edge.information for edge in new])
             covariance = np.linalg.inv(information)
-            more = motion, information, 0.5 * (covariance + covariance.transpose(0, 2, 1))
-            self._steps = tuple(map(np.concatenate, zip(self._steps, more, strict=True)))
+            covariance = 0.5 * (covariance + covariance.transpose(0, 2, 1))
+            motions, informations, covariances = self._steps
+            self._steps = (
+                np.concatenate((motions, motion)),
+                np.concatenate((informations, information)),
+                np.concatenate((covariances, covariance)),
+            )
         return self._steps
 
 

@@ -80,7 +80,8 @@ class Search:
         """
         if self._joins != self.joint.joins:
             self._joins = self.joint.joins
-            self._near.clear(), self._compared.clear(), self._looked.clear(), self._tasks.clear()
+            for held in (self._near, self._compared, self._looked, self._tasks):
+                held.clear()
         while self._tasks:
             task = self._tasks.popleft()
             if not self._is_full(task.other, task.k, task.mine):
