@@ -7,6 +7,7 @@ import pytest
 
 import covey
 from covey.errors import ScenarioError
+from covey.mapping.localization import KnownMap
 from covey.scenario.load import load
 from covey.world.world import FREE, WALL
 
@@ -129,3 +130,29 @@ def test_a_plan_beside_the_scenario_is_found(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     assert drive(sim, 1.0).max() < 0.5
     sim.close()
+
+
+@pytest.mark.parametrize(("known_map", "east_m"), [({"map": "plan"}, 0.5), ({}, 0.0)])
+def test_with_the_old_plan_it_is_where_the_plan_says(known_map, east_m):
+    """The walls of the plan lie 0.5 m farther east than the true ones, and so does the robot by its scans."""
+    world = covey.World.empty(8, 6, 0.1)
+    cells = np.full(world.grid.shape, WALL, np.uint8)
+    cells[10:50, 10:65] = FREE
+    cells[25:50, 30:33] = WALL
+    world = world.with_cells(cells)
+    world = world.replace(plan=world.with_cells(np.roll(cells, 5, axis=1)))
+    settings = KnownMap(start_sigma_m=0.5, **known_map)
+    group = covey.Group("k", covey.robots.turtlebot3_waffle(), [(0.5, -1.0, 0.0)], localization=settings)
+    sim = covey.Simulation(world, [group], controller=circling, seed=1)
+    while sim.time < 20.0:
+        sim.step()
+    off = []
+    while sim.time < 40.0:
+        sim.step()
+        off.append((sim.localization.carried - sim.state.pose)[0, :2])
+    np.testing.assert_allclose(np.mean(off, axis=0), (east_m, 0.0), atol=0.08)
+    sim.close()
+
+
+def circling(robot):
+    robot.drive(0.15, 0.3)

@@ -1,0 +1,181 @@
+"""The tables of docs/results/rescue.md, from the folders of finished or partial studies.
+
+    covey run rescue_2021                          # 600 runs; also rescue_2025 and rescue_offices
+    python benchmarks/rescue_tables.py runs/rescue_2021 runs/rescue_2025 runs/rescue_offices [--write]
+
+Prints, for each study, how many runs did everything, the times, the time of each kind of target, and where the time
+went. ``--write`` puts the rows to ``docs/results/NAME.csv``, the tables into ``docs/results/rescue.md`` and V(t) to
+``docs/images``.
+`rescue_bound.py` has lower bounds of the times.
+
+Shares have the 95 % interval of Wilson, times and scores the bootstrap interval of the median, in which a run that was
+not done counts as longer than the timeout (a dash). With fewer than six runs there is their range.
+"""
+
+import argparse
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from PIL import Image
+from scipy.stats import binomtest
+
+from covey.experiments.analysis.table import read_results
+from covey.experiments.design.axes import parameters
+from covey.experiments.design.load import load_design
+from covey.experiments.report.finds import finds, shares
+from covey.experiments.workers.folder import RUNS
+from covey.results.figures import Picture, found_curves
+from covey.results.metrics.rescue import COURSE_KINDS
+from covey.results.run import Run
+from covey.results.statistics import bootstrap_interval, groups, sample
+
+RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
+BEGIN = "<!-- tables -->\n"
+WORLD = "world.named"
+LIMIT_S = 600.0
+SHORT = {"world.named": "floor", "robots.searcher.controller": "strategy"}
+TIMES = ("first_target_s", "all_targets_s", "meeting_s", "rescue_done_s", "t99_s")
+KINDS = tuple(f"{kind}s_s" for kind in COURSE_KINDS)
+WRITTEN = (
+    *("rescue_score", "targets_found", *TIMES, *KINDS, "found_auc", "false_reports", "refused_reports"),
+    *("report_precision", "searched", "explored_share", "exploration_cost_m", "simulated_time_s"),
+)
+DRIVES_M_S, TURNS_RAD_S = 0.05, 0.1
+
+
+def share(marks: Iterable[bool]) -> str:
+    """Return a share of runs with Wilson's interval [%]."""
+    marks = list(marks)
+    low, high = binomtest(sum(marks), len(marks)).proportion_ci(method="wilson")
+    return f"{sum(marks)}/{len(marks)} ({100 * low:.0f}–{100 * high:.0f} %)"
+
+
+def median(part: pl.DataFrame, metric: str, digits: int = 0) -> str:
+    """Return the median of a metric with its interval; a dash beyond the timeout."""
+    found = sample(part, metric)
+    if not len(found.values):
+        return "–"
+    interval, middle = bootstrap_interval(found.ranked), found.quantile(0.5)
+    ends = [f"{end:.{digits}f}" if np.isfinite(end) else "–" for end in (interval.low, interval.high)]
+    return f"{'–' if middle is None else f'{middle:.{digits}f}'} ({' to '.join(ends)})"
+
+
+def false_in_20(part: pl.DataFrame) -> str:
+    """Return the false reports in 20 runs, with the bootstrap interval of the mean."""
+    values = part["false_reports"].cast(float).to_numpy()
+    interval = bootstrap_interval(values, np.mean)
+    return f"{20 * values.mean():.1f} ({20 * interval.low:.1f} to {20 * interval.high:.1f})"
+
+
+def in_time(part: pl.DataFrame, metric: str) -> list[bool]:
+    """Return which runs reached a goal within the time limit."""
+    return [value is not None and value <= LIMIT_S for value in part[metric]]
+
+
+def outcome(table: pl.DataFrame, by: list[str]) -> str:
+    """Return how many runs did everything, the false reports, and the score."""
+    goals = ("all found", "met", "99 % explored", "everything")
+    head = [*by, "runs", *goals, "targets", "false in 20 runs", "score"]
+    rows = []
+    for key, part in groups(table, by):
+        all_of = [in_time(part, metric) for metric in ("all_targets_s", "meeting_s", "t99_s")]
+        everything = [all(marks) for marks in zip(*all_of, strict=True)]
+        shares = [share(marks) for marks in (*all_of, everything)]
+        found = f"{part['targets_found'].mean():.2f}"
+        rows.append([*key, len(part), *shares, found, false_in_20(part), median(part, "rescue_score")])
+    return markdown(head, rows, len(by))
+
+
+def times(table: pl.DataFrame, by: list[str], metrics: Iterable[str]) -> str:
+    """Return the medians of times."""
+    head = [*by, *(metric.removesuffix("_s").replace("_", " ") for metric in metrics)]
+    rows = [[*key, *(median(part, metric) for metric in metrics)] for key, part in groups(table, by)]
+    return markdown(head, rows, len(by))
+
+
+def spent(run: Run) -> np.ndarray:
+    """Return what robots did until everything was done: shares of their time driving, turning on the spot and standing.
+
+    The last number is the way of all robots [m].
+    """
+    done_s = run.metrics["rescue_done_s"] or run.times[-1]
+    kept = run.pose_times <= min(done_s, LIMIT_S)
+    moves, seconds = np.diff(run.poses[kept], axis=0), np.diff(run.pose_times[kept])[:, None]
+    way = np.hypot(moves[..., 0], moves[..., 1])
+    turn = np.abs(np.angle(np.exp(1j * moves[..., 2])))
+    drives, turns = way > DRIVES_M_S * seconds, turn > TURNS_RAD_S * seconds
+    kinds = np.stack((drives, ~drives & turns, ~drives & ~turns))
+    return np.append((kinds * seconds).sum(axis=(1, 2)) / (seconds.sum() * way.shape[1]), way.sum())
+
+
+def where_time_goes(table: pl.DataFrame, by: list[str], folder: Path) -> str:
+    """Return means of the runs: shares of the robots' time, ways, and the walls that were looked at."""
+    head = [*by, "driving [%]", "turning [%]", "standing [%]", "driven [m]", "searched [%]", "area under V(t) [%]"]
+    rows = []
+    for key, part in groups(table, by):
+        runs = (folder / RUNS / name for name in part["run_id"])
+        found = [spent(Run(path)) for path in runs if (path / "measurements.parquet").is_file()]
+        *shares, way = np.mean(found, axis=0) if found else np.full(4, np.nan)
+        shares += [part[metric].mean() for metric in ("searched", "found_auc")]
+        texts = [f"{100 * value:.0f}" for value in shares]
+        rows.append([*key, *texts[:3], f"{way:.0f}", *texts[3:]])
+    return markdown(head, rows, len(by))
+
+
+def markdown(head: list[str], rows: list[list[object]], texts: int) -> str:
+    """Return a table of Markdown; the first ``texts`` columns are flush left."""
+    names = [SHORT.get(name, name) for name in head]
+    lines = [names, ["---" if k < texts else "---:" for k in range(len(head))], *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"
+
+
+def study(folder: Path) -> tuple[str, str, pl.DataFrame, Picture]:
+    """Return the name of a study, its tables, its rows, and V(t)."""
+    name, table = load_design(folder / "design.yaml").design, read_results(folder)
+    table = table.filter(pl.col("rescue_score").is_not_null())
+    varies = [one for one in parameters(table) if table[one].n_unique() > 1 and one != WORLD]
+    ends = ", ".join(f"{n} {status}" for status, n in table["status"].value_counts().sort("status").iter_rows())
+    curves = found_curves(shares(finds(table, folder, varies)))
+    parts = [
+        f"## {name}\n\n![Share of the targets found over time](../images/{name}_found.png)\n",
+        f"{len(table)} runs: {ends}. Processor time {table['host_cpu_s'].sum() / 3600:.1f} h for "
+        f"{table['simulated_time_s'].sum() / 3600:.1f} h simulated.\n",
+        f"**What was done within {LIMIT_S:.0f} s**\n\n{outcome(table, varies)}",
+        f"**Median times [s]**\n\n{times(table, varies, TIMES)}",
+        f"**Until all of a kind were found, median [s]**\n\n{times(table, varies, KINDS)}",
+        f"**Where the time goes, until everything is done**\n\n{where_time_goes(table, varies, folder)}",
+    ]
+    if WORLD in table.columns and table[WORLD].n_unique() > 1:
+        parts += [
+            f"**The same by floor**\n\n{outcome(table, [*varies, WORLD])}",
+            f"**Median times by floor [s]**\n\n{times(table, [*varies, WORLD], TIMES)}",
+        ]
+    metrics = [metric for metric in WRITTEN if metric in table.columns]
+    rows = table.select("vector", "iteration", "seed", *parameters(table), "status", *metrics)
+    return name, "\n".join(parts), rows.with_columns(pl.selectors.float().round(4)), curves
+
+
+def main() -> None:
+    """Print, and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", type=Path, nargs="+", help="of the results of each study")
+    parser.add_argument("--write", action="store_true", help="write docs/results")
+    options = parser.parse_args()
+    found = [study(folder) for folder in options.folders]
+    text = "\n".join(one[1] for one in found)
+    print(text)
+    if options.write:
+        for name, _, rows, picture in found:
+            rows.write_csv(RESULTS / f"{name}.csv")
+            image = Image.open(io.BytesIO(picture.to_bytes("png"))).convert("RGB").quantize(64)
+            image.save(RESULTS.parent / "images" / f"{name}_found.png", optimize=True)
+        page = RESULTS / "rescue.md"
+        before = page.read_text().partition(BEGIN)[0]
+        page.write_text(f"{before}{BEGIN}\n{text}")
+
+
+if __name__ == "__main__":
+    main()
