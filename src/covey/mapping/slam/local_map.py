@@ -12,6 +12,7 @@ LEVELS = 5
 _TABLE = 256
 _SPAN_M = 0.15  # neighbours on a surface are nearer than this
 _MOST_NEIGHBOURS = 5  # on either side
+_ALIKE = 0.8  # cosine between normals of one surface
 _MOST_THICK = 0.05  # variance across a line by that along it
 
 
@@ -68,6 +69,9 @@ def local_map(
     starts = np.cumsum([0, *((side >> h) ** 2 for h in range(LEVELS))])
     levels = np.zeros(starts[-1], np.uint8)
     cells, nearest = levels[: side * side].reshape(side, side), np.full((side, side), -1, np.int32)
+    points, normals = points.copy(), normals.copy()
+    count = average(points, normals, origin, resolution, side)
+    points, normals = points[:count], normals[:count]
     stamp(points, 0, origin, resolution, sigma, cells, nearest)
     _coarser(cells, levels, starts, 0, side, 0, side)
     return LocalMap(cells, nearest, points, normals, levels, starts, origin, resolution)
@@ -88,6 +92,47 @@ def with_points(place: LocalMap, points: np.ndarray, normals: np.ndarray, sigma:
     return place._replace(
         points=np.concatenate((place.points, points)), normals=np.concatenate((place.normals, normals))
     )
+
+
+@kernel
+def average(points, normals, origin, resolution, side):
+    """Replace the points in a cell whose surfaces face the same way by their mean; return how many remain.
+
+    A surface that many scans have seen lies where they say on average; points without a normal are left as they are.
+    """
+    first = np.full((side, side), -1, np.int32)
+    following = np.full(points.shape[0], -1, np.int32)
+    weights = np.empty(points.shape[0])
+    count = 0
+    for p in range(points.shape[0]):
+        x, y, nx, ny = points[p, 0], points[p, 1], normals[p, 0], normals[p, 1]
+        column, row = math.floor((x - origin[0]) / resolution), math.floor((y - origin[1]) / resolution)
+        q = -1
+        inside = 0 <= column < side and 0 <= row < side
+        if inside and (nx != 0.0 or ny != 0.0):
+            q = first[row, column]
+            while q >= 0 and normals[q, 0] * nx + normals[q, 1] * ny < _ALIKE * weights[q]:
+                q = following[q]
+        if q >= 0:
+            w = weights[q]
+            points[q, 0] = (w * points[q, 0] + x) / (w + 1.0)
+            points[q, 1] = (w * points[q, 1] + y) / (w + 1.0)
+            normals[q, 0] += nx
+            normals[q, 1] += ny
+            weights[q] = w + 1.0
+            continue
+        points[count, 0], points[count, 1], normals[count, 0], normals[count, 1] = x, y, nx, ny
+        weights[count] = 1.0
+        if inside and (nx != 0.0 or ny != 0.0):
+            following[count] = first[row, column]
+            first[row, column] = count
+        count += 1
+    for q in range(count):
+        length = math.hypot(normals[q, 0], normals[q, 1])
+        if length > 0.0:
+            normals[q, 0] /= length
+            normals[q, 1] /= length
+    return count
 
 
 @kernel
