@@ -12,7 +12,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose
 from covey.mapping.slam.local_map import LocalMap, local_map, normals_of, place_points, with_points
 from covey.mapping.slam.log import Laser, relative
-from covey.mapping.slam.loops import Loops, LoopSettings
+from covey.mapping.slam.loops import LEAST_INFORMATION, Loops, LoopSettings
 from covey.mapping.slam.matching import Match, refine, search, start_for
 from covey.mapping.slam.odometry import SinceKeyFrame
 from covey.mapping.slam.one_pose import between, carried, composed, ends_of, inverted, turned
@@ -35,7 +35,7 @@ class GraphSettings(Record):
     smear_m: float = Field(default=0.08, gt=0, le=1, description="A point this far from the map fits by exp(-1/2) [m].")
     range_m: float = Field(default=15.0, gt=0, description="Returns from farther away are not matched [m].")
     noise_m: float = Field(
-        default=0.04, gt=0, description="Standard deviation of one return, with what all returns have in common [m]."
+        default=0.02, gt=0, description="Standard deviation of one return, with what all returns have in common [m]."
     )
     key_frame_m: float = Field(default=0.3, gt=0, description="A scan is kept after this way [m] ...")
     key_frame_deg: float = Field(default=15.0, gt=0, le=180, description="... or after this turn [degrees].")
@@ -112,6 +112,7 @@ class GraphSlam:
         self._noise = noise if noise is not None and noise[0] in (0, 1, 2) else None  # others are not by motion
         self._since = self._begun()
         self._waiting: deque[tuple[int, int]] = deque()  # pairs of places to compare
+        self._matched = np.zeros((3, 3))  # information of the last match, in the frame of the map
         self._tied = np.zeros((3, 3))  # information of the motion since the last key frame, in its frame
         self._known = np.zeros((3, 3))  # covariance of the last key frame
         self._unsettled = 0  # loops that are not in the poses yet
@@ -136,8 +137,8 @@ class GraphSlam:
         match = self._match(points, normals, guess)
         self.pose = guess if match is None else match.pose
         self._tied = inverted(self._since.covariance())
-        if match is not None:
-            self._tied += turned(match.information, self.poses[-1, 2])
+        self._matched = np.zeros((3, 3)) if match is None else match.information
+        self._tied += turned(self._matched, self.poses[-1, 2])
         since = between(self.poses[-1], self.pose)
         if math.hypot(since[0], since[1]) > s.key_frame_m or abs(since[2]) > math.radians(s.key_frame_deg):
             self._keep(points, normals)
@@ -275,11 +276,26 @@ class GraphSlam:
         self.frames.append(KeyFrame(points, normals))
         if n:
             self._known = carried(self._known, self.poses[-1], self.pose, self._tied)
-            self.edges.append(Edge(n - 1, n, between(self.poses[-1], self.pose), self._tied, False))
+            self._relate(n)
         self.poses = np.vstack((self.poses, self.pose))
         if self.loops:
             self._waiting.extend(self.loops.candidates(n))
         self._see(n)
+
+    def _relate(self, n: int) -> None:
+        """Relate the newest key frame to the one before, and to one that came into the local map long ago.
+
+        The match is with a map of many key frames. If it only tied neighbours, the graph would take the error of the
+        heading to grow from each to the next, while it does so from each local map to the next.
+        """
+        half = max(1, self.settings.local_key_frames // 2)
+        long_ago = max(0, (n // half - 1) * half)  # few are shared by many, or the graph would be slow to solve
+        shared = 0.5 * self._matched if long_ago < n - 1 else np.zeros((3, 3))
+        information = self._tied - turned(shared, self.poses[-1, 2])
+        self.edges.append(Edge(n - 1, n, between(self.poses[-1], self.pose), information, False))
+        if shared.any():
+            information = turned(shared, self.poses[long_ago, 2]) + LEAST_INFORMATION
+            self.edges.append(Edge(long_ago, n, between(self.poses[long_ago], self.pose), information, False))
 
     def _see(self, n: int) -> None:
         """Put key frame n into the local map; now and then make that anew from what is near."""

@@ -16,6 +16,8 @@ from covey.records import Record
 if TYPE_CHECKING:
     from covey.mapping.slam.graph_slam import GraphSlam
 
+LEAST_INFORMATION = 0.1 * np.eye(3)
+"""Added where a match fixes no direction, so that a graph has a solution."""
 _AGREE = 3  # loops from different places that must say the same
 _CONFIRM_WITHIN = 40  # key frames
 _DENIALS = 3  # and more than twice the confirmations
@@ -114,7 +116,8 @@ class Loops:
         if match.score < s.score:
             return self._refuse(k, n)
         motion = relative(slam.poses[k], match.pose)
-        information = turned(match.information, slam.poses[k, 2]) + 0.1 * np.eye(3)
+        # Scans of one place are matched with one map, so they do not err independently: together they count as one.
+        information = turned(match.information, slam.poses[k, 2]) / len(recent) + LEAST_INFORMATION
         off = relative(slam.poses[n], match.pose)
         is_far = math.hypot(off[0], off[1]) > 0.3 or abs(off[2]) > math.radians(3.0)
         loop = Loop(k, n, motion, information, is_far)
