@@ -64,6 +64,11 @@ class Edge(NamedTuple):
     information: np.ndarray
     is_loop: bool
 
+    @property
+    def is_step(self) -> bool:
+        """Whether it relates a key frame to the one before."""
+        return self.second - self.first == 1
+
 
 class GraphSlam:
     """SLAM of one robot.

@@ -125,9 +125,9 @@ class TeamMember:
         if slam.frames and not trail.frames:
             trail.add(frame_item(slam.frames[0], slam.poses[0], np.eye(3), mount), self.number)
         new = edges[many:] if slam.edges is edges else slam.edges
-        for edge in [edge for edge in new if not edge.is_loop and edge.first >= len(trail.steps)]:
+        for edge in [edge for edge in new if edge.is_step and edge.first >= len(trail.steps)]:
             trail.add(frame_item(slam.frames[edge.second], edge.motion, edge.information, mount), self.number)
-        loops = {(edge.first, edge.second): edge for edge in new if edge.is_loop}
+        loops = {(edge.first, edge.second): edge for edge in new if not edge.is_step}
         if slam.edges is not edges:
             for ends in [ends for ends in trail.loops if ends not in loops]:
                 trail.add(withdrawn_item(trail.loops[ends]), self.number)
