@@ -10,7 +10,7 @@ from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.kernel import kernel
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.matching import refine, search, start_for
-from covey.mapping.slam.one_pose import turned
+from covey.mapping.slam.one_pose import inverted, turned
 from covey.records import Record
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 LEAST_INFORMATION = 0.1 * np.eye(3)
 """Added where a match fixes no direction, so that a graph has a solution."""
+_FLOOR = np.diag([0.02**2, 0.02**2, 0.005**2])  # of the covariance of a loop: what its matching does not know
 _AGREE = 3  # loops from different places that must say the same
 _CONFIRM_WITHIN = 40  # key frames
 _DENIALS = 3  # and more than twice the confirmations
@@ -116,8 +117,8 @@ class Loops:
         if match.score < s.score:
             return self._refuse(k, n)
         motion = relative(slam.poses[k], match.pose)
-        # Scans of one place are matched with one map, so they do not err independently: together they count as one.
-        information = turned(match.information, slam.poses[k, 2]) / len(recent) + LEAST_INFORMATION
+        information = turned(match.information, slam.poses[k, 2]) + LEAST_INFORMATION
+        information = inverted(inverted(information) + _FLOOR)
         off = relative(slam.poses[n], match.pose)
         is_far = math.hypot(off[0], off[1]) > 0.3 or abs(off[2]) > math.radians(3.0)
         loop = Loop(k, n, motion, information, is_far)
