@@ -66,7 +66,7 @@ def test_a_ring_road_is_driven_without_getting_lost(seed):
     assert off[0].max() > 1.0  # there is something to do
     assert off[1].max() < 0.3
     assert off[2].max() < 0.4  # along a featureless side of 16 m only the odometry tells: 0.11 m, three times
-    assert off[1][400:].mean() < 0.06  # the second round: the loop is closed
+    assert off[1][400:].mean() < 0.08  # the second round: the loop is closed
     assert any(edge.is_loop for edge in slam.edges)
 
 
