@@ -25,6 +25,7 @@ _MANY = 5  # pairs of places that wait
 _LEAST_WINDOW_M, _LEAST_WINDOW_RAD = 0.1, 0.05
 _FAR_M, _FAR_RAD = 0.5, 0.6  # a scan is also looked for so far away at least ...
 _BETTER = 0.1  # ... where the score must be so much better ...
+_LEFT, _SURE = 0.65, 0.7  # ... leave so much less unexplained, and be as good: in a doorway what is known fits often
 _FIXING = 0.02  # ... and so many of its points must say so
 
 
@@ -242,7 +243,7 @@ class GraphSlam:
         window_m = max(3.0 * math.sqrt(max(covariance[0, 0], covariance[1, 1])), _LEAST_WINDOW_M)
         window_rad = max(3.0 * math.sqrt(covariance[2, 2]), _LEAST_WINDOW_RAD)
         best, score = search(place, points, guess, window_m, window_rad, 0.02, 0.1, 0.05)
-        least = max(score, 0.1) + _BETTER
+        least = max(score + _BETTER, 1.0 - _LEFT * (1.0 - score), _SURE)
         if least < 1.0:
             further = max(2.0 * window_m, _FAR_M), max(2.0 * window_rad, _FAR_RAD)
             found, found_score = search(place, points, guess, *further, 0.02, least, 0.05)
