@@ -91,3 +91,16 @@ def test_the_cover_is_that_of_plain_numpy(most, has_cost):
     missed = random.integers(0, 5, 400) / 4.0  # exact sums, and many ties
     cost = random.uniform(0.5, 3.0, 60) if has_cost else None
     assert sights.cover(missed, most, 0.5, cost) == sights.cover_reference(missed, most, 0.5, cost)
+
+
+def test_a_wall_known_from_its_other_side_alone_is_to_be_searched():
+    """The three cells before it are unknown: no beam has met this side yet."""
+    occupancy, missed = room()
+    occupancy[:, 75:78] = -1
+    here = np.array([[40, 40]])
+    east = np.ravel_multi_index((8, missed.missed.shape[1] - 1, 2), missed.missed.shape)
+    assert east in missed.sights(occupancy, here).patches
+    missed.look(occupancy, (2.0, 2.0, 0.0))
+    assert missed.missed.ravel()[east] < 1.0
+    occupancy[:, 60:63] = -1  # unknown with free cells behind it: who knows what is there
+    assert east not in missed.sights(occupancy, here).patches

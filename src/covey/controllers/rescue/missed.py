@@ -13,6 +13,7 @@ PATCH_M = 0.25
 _RAYS = 120
 _SAMPLE_SHARE = 0.7  # samples of one camera miss together more often than independent ones
 _LEAST = 1e-3
+_UNKNOWN = 4  # cells
 
 
 class Eye(NamedTuple):
@@ -200,8 +201,10 @@ def _gain(patches, left, least):
 def _hit(occupancy, row, column, dr, dc, reach):
     """March a ray from (row, column) [cells] along (dr, dc); return cell, side and distance of the wall that it meets.
 
-    Sides: 0 south, 1 north, 2 west, 3 east; -1: it meets no wall.
+    Sides: 0 south, 1 north, 2 west, 3 east; -1: it meets no wall. A wall that is known from its other side alone has a
+    few unknown cells before it.
     """
+    unknown = 0
     r, c = math.floor(row), math.floor(column)
     step_r, step_c = (1 if dr > 0 else -1), (1 if dc > 0 else -1)
     each_r = abs(1.0 / dr) if dr != 0.0 else math.inf
@@ -222,6 +225,8 @@ def _hit(occupancy, row, column, dr, dc, reach):
         if occupancy[r, c] > 0:
             return r, c, side, away
         if occupancy[r, c] < 0:
+            unknown += 1
+        if unknown > _UNKNOWN or (unknown and occupancy[r, c] == 0):
             return r, c, -1, away
 
 
