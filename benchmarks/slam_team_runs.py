@@ -21,7 +21,7 @@ from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
 
 BAR = 1.5
-KNOWN = "known starts"
+STARTS, RADIO = "share_maps.start_poses", "radio.range_m"
 
 
 def run_all(rows: Path, seeds: int, part: int, parts: int) -> None:
@@ -29,15 +29,15 @@ def run_all(rows: Path, seeds: int, part: int, parts: int) -> None:
     design = load_design("slam_team_runs")
     planned = [one for one in plan(design) if one.iteration < seeds]
     planned.sort(key=lambda one: one.iteration)
-    done = {(row["place"], row["team"], row["iteration"]) for row in read(rows)}
+    done = {tuple(row[name] for name in ("place", STARTS, RADIO, "iteration")) for row in read(rows)}
     for one in planned[part - 1 :: parts]:
-        place, team = one.values["place"], one.values["team"]
-        if (place, team, str(one.iteration)) in done:
+        what = {name: one.values[name] for name in ("place", STARTS, RADIO)} | {"iteration": one.iteration}
+        if tuple(map(str, what.values())) in done:
             continue
         begun = time.process_time()
         with tempfile.TemporaryDirectory() as folder:
             run = one.load().build(Path(folder) / "run").run()
-            row = {"place": place, "team": team, "iteration": one.iteration, "status": run.status}
+            row = what | {"status": run.status}
             row |= {name: run.metrics[name] for name in design.metrics}
         row["cpu_s"] = round(time.process_time() - begun, 1)
         is_new = not rows.exists()
@@ -65,28 +65,28 @@ def numbers(rows: list[dict[str, str]], name: str) -> list[float]:
 def show(rows: list[dict[str, str]]) -> None:
     """Print a line for each place and radio range."""
     known = {
-        (row["place"], row["iteration"]): float(row["map_error_cells_mean"]) for row in rows if row["team"] == KNOWN
+        (row["place"], row[RADIO], row["iteration"]): float(row["map_error_cells_mean"])
+        for row in rows
+        if row[STARTS] == "known"
     }
-    print("place     team           runs  error/known  wrong (ever, at the end) of pairs  missed  all know one frame")
-    for place, team in sorted({(row["place"], row["team"]) for row in rows}):
-        some = [row for row in rows if (row["place"], row["team"]) == (place, team)]
+    print("place     radio  runs  error/known  wrong (ever, at the end) of pairs  missed  all know one frame")
+    unknown = [row for row in rows if row[STARTS] != "known"]
+    for place, radio in sorted({(row["place"], row[RADIO]) for row in unknown}):
+        some = [row for row in unknown if (row["place"], row[RADIO]) == (place, radio)]
         pairs = [
-            (float(row["map_error_cells_mean"]), known[place, row["iteration"]])
+            (float(row["map_error_cells_mean"]), known[place, radio, row["iteration"]])
             for row in some
-            if (place, row["iteration"]) in known
+            if (place, radio, row["iteration"]) in known
         ]
         ratio = sum(a for a, _ in pairs) / sum(b for _, b in pairs) if pairs else math.nan
-        line = f"{place:9s} {team:13s} {len(some):5d}  {ratio:11.2f}"
-        if team != KNOWN:
-            ever, end, missed = (
-                sum(numbers(some, n)) for n in ("wrong_merges", "wrong_merges_at_end", "missed_merges")
-            )
-            times = numbers(some, "all_aligned_s")
-            spread = f" ({min(times):.0f} to {max(times):.0f} s)" if times else ""
-            middle = f"{statistics.median(times):.0f} s" if times else "never"
-            line += f"  {ever:4.0f} {end:4.0f} of {6 * len(some)}  {missed:15.0f}  {len(times)} runs, {middle}{spread}"
-        print(line)
-    unknown = [row for row in rows if row["team"] != KNOWN]
+        ever, end, missed = (sum(numbers(some, n)) for n in ("wrong_merges", "wrong_merges_at_end", "missed_merges"))
+        times = numbers(some, "all_aligned_s")
+        spread = f" ({min(times):.0f} to {max(times):.0f} s)" if times else ""
+        middle = f"{statistics.median(times):.0f} s" if times else "never"
+        print(
+            f"{place:9s} {radio:>5s} {len(some):5d}  {ratio:11.2f}  {ever:4.0f} {end:4.0f} of {6 * len(some)}  "
+            f"{missed:15.0f}  {len(times)} runs, {middle}{spread}"
+        )
     stay = sum(numbers(unknown, "wrong_merges_at_end"))
     print(f"wrong merges that stay: {stay:.0f} of {6 * len(unknown)} ordered pairs (bar: 0); bar of the ratio: {BAR}")
 
