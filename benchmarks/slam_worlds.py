@@ -25,8 +25,9 @@ def main(folder: Path) -> None:
     )
     print(
         "| place | pairs | quality of the map: true poses, SLAM | difference: median, worst | at most 0.02 | "
-        "time: median, longest | at most 1.15 | largest error of a pose: median, worst |\n|---|---|---|---|---|---|---|---|"
+        "time: median, longest | at most 1.15 | largest error of a pose: median, worst |"
     )
+    print("|---|---|---|---|---|---|---|---|")
     for (place,), some in pairs.group_by("place", maintain_order=True):
         less = (some["map_quality"] - some["map_quality_slam"]).to_numpy()
         longer = (some["exploration_time_s_slam"] / some["exploration_time_s"]).drop_nulls().to_numpy()

@@ -56,8 +56,18 @@ def test_normals_face_the_sensor():
     known = np.abs(normals).sum(axis=1) > 0
     assert known.mean() > 0.9
     assert ((points * normals).sum(axis=1)[known] < 0).all()
-    wall = known & (np.abs(points[:, 0] + 2.0) < 1e-9)  # the wall x = 0, seen from (2, 3)
+    inner = np.abs(points[:, 1] - points[:, 1].mean()) < 2.0  # at its ends it meets other walls
+    wall = known & inner & (np.abs(points[:, 0] + 2.0) < 1e-9)  # the wall x = 0, seen from (2, 3)
     np.testing.assert_allclose(normals[wall], np.tile([1.0, 0.0], (wall.sum(), 1)), atol=1e-9)
+
+
+def test_points_beside_a_corner_have_the_normals_of_their_own_walls():
+    along = np.arange(0.0, 0.31, 0.03)
+    points = np.vstack((np.column_stack((along, np.full(11, 1.0))), np.column_stack((np.full(11, 0.3), 1.03 + along))))
+    normals = np.empty_like(points)
+    normals_of(points, np.zeros(2), 0.5, normals)
+    assert (normals[:10, 1] < -0.95).all()  # the front of a pillar
+    assert (normals[12:, 0] < -0.95).all()  # and its side
 
 
 @pytest.mark.parametrize("case", range(12))

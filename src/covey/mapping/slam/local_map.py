@@ -13,6 +13,7 @@ _TABLE = 256
 _SPAN_M = 0.15  # neighbours on a surface are nearer than this
 _MOST_NEIGHBOURS = 5  # on either side
 _ALIKE = 0.8  # cosine between normals of one surface
+_ONE_SIDE = 2  # neighbours at least of a point at a corner
 _MOST_THICK = 0.05  # variance across a line by that along it
 
 
@@ -201,42 +202,62 @@ def normals_of(points, eye, widest, normals):
     """Write the unit normals of the surfaces at the points of one scan, (k, 2), in the order of the beams.
 
     They point towards the sensor at ``eye`` (2,). The surface at a point is the line that fits its neighbours within
-    `_SPAN_M` best, at least one on either side; there is none (0, 0) where a gap between neighbours is wider than
-    ``widest`` [m], or where they are no line.
+    `_SPAN_M` on both sides best, or on one side if that is none: edges of doors are all that fixes a robot along a
+    corridor. Neighbours end at a gap wider than ``widest`` [m]. Where there is no line, the normal is 0, 0.
     """
     n = points.shape[0]
+    sums, line = np.zeros((3, 6)), np.empty(2)
     for i in range(n):
         normals[i, 0] = normals[i, 1] = 0.0
         x, y = points[i, 0], points[i, 1]
-        count, sx, sy, xx, xy, yy, sides = 1, 0.0, 0.0, 0.0, 0.0, 0.0, 0
-        for side in (-1, 1):
+        sums[:] = 0.0
+        for s in range(2):
             j = i
-            for _ in range(_MOST_NEIGHBOURS):
-                if j + side < 0 or j + side >= n:
+            for k in range(_MOST_NEIGHBOURS):
+                if j + 2 * s - 1 < 0 or j + 2 * s - 1 >= n:
                     break
-                gap = math.hypot(points[j + side, 0] - points[j, 0], points[j + side, 1] - points[j, 1])
-                j += side
+                last = j
+                j += 2 * s - 1
+                gap = math.hypot(points[j, 0] - points[last, 0], points[j, 1] - points[last, 1])
                 dx, dy = points[j, 0] - x, points[j, 1] - y
-                if gap > widest or (abs(j - i) > 1 and dx * dx + dy * dy > _SPAN_M * _SPAN_M):
+                if gap > widest or (k and dx * dx + dy * dy > _SPAN_M * _SPAN_M):
                     break
-                if abs(j - i) == 1:
-                    sides += 1
-                count += 1
-                sx, sy = sx + dx, sy + dy
-                xx, xy, yy = xx + dx * dx, xy + dx * dy, yy + dy * dy
-        if sides < 2:
-            continue
-        mx, my = sx / count, sy / count
-        cxx, cxy, cyy = xx / count - mx * mx, xy / count - mx * my, yy / count - my * my
-        middle, half = 0.5 * (cxx + cyy), math.hypot(0.5 * (cxx - cyy), cxy)
-        thick = max(middle - half, 0.0)  # variance across the line
-        if thick > _MOST_THICK * (middle + half):
-            continue
-        turn = 0.5 * math.atan2(2.0 * cxy, cxx - cyy)  # of the line
-        nx, ny = -math.sin(turn), math.cos(turn)
-        if nx * (x - eye[0]) + ny * (y - eye[1]) > 0.0:
-            nx, ny = -nx, -ny
-        normals[i, 0], normals[i, 1] = nx, ny
+                sums[s, 0] += 1.0
+                sums[s, 1] += dx
+                sums[s, 2] += dy
+                sums[s, 3] += dx * dx
+                sums[s, 4] += dx * dy
+                sums[s, 5] += dy * dy
+        sums[2] = sums[0] + sums[1]
+        found = False
+        if sums[0, 0] > 0.0 and sums[1, 0] > 0.0:
+            found = _line(sums[2], normals[i]) < np.inf
+        if not found:
+            best = np.inf
+            for s in range(2):
+                if sums[s, 0] >= _ONE_SIDE:
+                    thick = _line(sums[s], line)
+                    if thick < best:
+                        best = thick
+                        normals[i] = line
+            found = best < np.inf
+        if found and normals[i, 0] * (x - eye[0]) + normals[i, 1] * (y - eye[1]) > 0.0:
+            normals[i, 0], normals[i, 1] = -normals[i, 0], -normals[i, 1]
+
+
+@kernel
+def _line(sums, normal):
+    """Write the normal of the line that fits a point and its neighbours best; return how thick it is, inf: no line."""
+    count = sums[0] + 1.0
+    mx, my = sums[1] / count, sums[2] / count
+    cxx, cxy, cyy = sums[3] / count - mx * mx, sums[4] / count - mx * my, sums[5] / count - my * my
+    middle, half = 0.5 * (cxx + cyy), math.hypot(0.5 * (cxx - cyy), cxy)
+    thick = max(middle - half, 0.0) / (middle + half)  # variance across the line by all
+    if thick > _MOST_THICK:
+        return np.inf
+    turn = 0.5 * math.atan2(2.0 * cxy, cxx - cyy)
+    normal[0], normal[1] = -math.sin(turn), math.cos(turn)
+    return thick
 
 
 @kernel
