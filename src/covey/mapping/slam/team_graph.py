@@ -14,7 +14,7 @@ from covey.mapping.slam.pose_graph import Optimised, PoseGraph, optimise
 from covey.mapping.slam.team_news import Relation, Trail
 
 ROBUST = 10.0  # chi-squared up to which a loop or a relation counts fully
-NOISE = 4.0  # the covariances of steps times this: errors of successive matches are not independent
+NOISE = 8.0  # the covariances of steps times this: errors of successive matches are not independent
 FLOOR = np.diag([0.03**2, 0.03**2, 0.01**2])  # of the covariance of a relation: what its matching does not know
 _FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
 _RIVAL = 1.3  # a set of relations needs so many times the weight of any other
