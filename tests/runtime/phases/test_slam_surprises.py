@@ -45,6 +45,5 @@ def test_a_robot_that_is_carried_goes_on_from_where_it_thinks_it_is():
     assert np.hypot(*error[: last + 1, :2].T).max() < 0.2
     assert np.hypot(*carried) > 10.0
     after = error[last + 3 :, :2]
-    assert np.hypot(*(after - carried).T).max() < 1.0  # the first scan there is matched with what is nearby
-    assert np.ptp(after, axis=0).max() < 0.3
+    assert np.hypot(*(after - carried).T).max() < 1.0  # scans there are matched with what its map has nearby
     assert run.metrics["collisions_wall"] == 0
