@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from covey.onboard.group import Group
     from covey.onboard.handle import Robot
     from covey.onboard.motions import Motion
+    from covey.planning import graphs
     from covey.results import statistics
     from covey.results.recording import Details, Recording
     from covey.results.run import Run
@@ -89,6 +90,7 @@ __all__ = [
     "World",
     "__version__",
     "controller",
+    "graphs",
     "load",
     "load_design",
     "load_scenario",
@@ -135,7 +137,12 @@ _HOMES = {
 }
 
 
-_MODULES = {"robots": "covey.robots", "statistics": "covey.results.statistics", "viewer": "covey.viewer"}
+_MODULES = {
+    "graphs": "covey.planning.graphs",
+    "robots": "covey.robots",
+    "statistics": "covey.results.statistics",
+    "viewer": "covey.viewer",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,19 @@
 """Annotations for parameters of controllers: numbers with limits, which `covey check` enforces."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+
+from covey.errors import CoveyError
+from covey.planning.graphs import graph_of
+
+
+def _graph(value: Any) -> Any:
+    try:
+        return graph_of(value)
+    except CoveyError as error:
+        raise ValueError(str(error)) from None
+
 
 TileSide = Annotated[float, Field(ge=0.01, le=100)]
 """Side of a tile [m]."""
@@ -33,3 +44,6 @@ Draws = Annotated[int, Field(ge=1, le=10_000)]
 """Number of samples drawn at each choice."""
 Definition = Literal["explore", "m_explore", "rescue", "maes"]
 """Of frontier cells, see `covey.mapping.occupancy.frontiers`."""
+Gain = Annotated[float, Field(ge=0, le=1000)]
+GraphField = Annotated[Any, BeforeValidator(_graph)]
+"""A graph of `covey.graphs`: in a file a name, or {proximity: 2}."""
