@@ -1,0 +1,311 @@
+"""The wire of ROS 2: a participant with nodes, and their writers and readers of messages as bytes.
+
+::
+
+    with Participant(domain_id=7) as ros:
+        robot = ros.node("base", "/robot_0")
+        scans = robot.writer("scan", "sensor_msgs/msg/LaserScan", SENSOR)
+        commands = robot.reader("cmd_vel", "geometry_msgs/msg/Twist", COMMAND)
+        scans.write(ros.types.encode("sensor_msgs/msg/LaserScan", {...}))
+        for data in commands.take():
+            twist = ros.types.decode("geometry_msgs/msg/Twist", data)
+
+Nothing calls back: a reader is asked with ``take`` as often as its owner likes, such as once per step. One participant
+per process is enough for any number of robots. One machine has room for about 32 such processes.
+"""
+
+import os
+import re
+from functools import cache
+from typing import Any, Self
+from weakref import WeakValueDictionary
+
+from covey.errors import CoveyError, InvalidValueError
+from covey.ros.libraries import (
+    DataReader,
+    DataWriter,
+    DDSException,
+    Domain,
+    DomainParticipant,
+    Nodetype,
+    Policy,
+    Publisher,
+    Qos,
+    Subscriber,
+    Topic,
+    idl,
+    make_idl_struct,
+)
+from covey.ros.qos import LATCHED, Profile
+from covey.ros.reach import configuration, domain_of, reach_of
+from covey.ros.types import Types, dds_name, types_of
+
+_DISCOVERY = "rmw_dds_common/msg/ParticipantEntitiesInfo"
+_domains: WeakValueDictionary[int, Domain] = WeakValueDictionary()  # a process has one of each number
+
+
+class Participant:
+    """A process in the graph of ROS 2.
+
+    Attributes:
+        types: the message types of its distribution.
+        domain_id: the domain.
+        reach: who can be heard, in the words of ROS_AUTOMATIC_DISCOVERY_RANGE.
+    """
+
+    def __init__(self, domain_id: int | None = None, distro: str | None = None, reach: str | None = None):
+        """Join a domain.
+
+        Args:
+            domain_id: 0 to 232; None: ROS_DOMAIN_ID, else 0.
+            distro: humble, iron, jazzy, kilted, lyrical or rolling, as all others on the domain; None: ROS_DISTRO,
+                else jazzy.
+            reach: LOCALHOST, SUBNET, SYSTEM_DEFAULT or OFF; None: ROS_AUTOMATIC_DISCOVERY_RANGE, else LOCALHOST. Both
+                sides need the same. The settings of CYCLONEDDS_URI are kept.
+
+        Raises:
+            InvalidValueError: there is no such domain.
+            UnknownNameError: there is no such distribution or reach.
+            CoveyError: the domain cannot be joined, perhaps because 32 processes are in it.
+        """
+        self.domain_id, self.reach = domain_of(domain_id), reach_of(reach)
+        self.types: Types = types_of(distro or os.environ.get("ROS_DISTRO") or "jazzy")
+        try:
+            domain = _domains.get(self.domain_id) or Domain(self.domain_id, configuration(self.reach))
+            _domains[self.domain_id] = domain
+            self._participant = DomainParticipant(self.domain_id, Qos(Policy.Userdata(b"enclave=/;")))
+        except DDSException as error:
+            raise CoveyError(f"domain {self.domain_id} of ROS 2 cannot be joined: {error}") from error
+        self._domain = domain
+        self._publisher, self._subscriber = Publisher(self._participant), Subscriber(self._participant)
+        self._topics: dict[tuple[str, str], Topic] = {}
+        self._nodes: list[Node] = []
+        self._ends: list[Writer | Reader] = []
+        self._changed = True
+        self._discovery = self._writer("ros_discovery_info", _DISCOVERY, LATCHED, self.user_data(_DISCOVERY))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        return f"ROS 2 {self.types.distro}, domain {self.domain_id}, " + {
+            "LOCALHOST": "this machine only: start the others with ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
+            "OFF": "heard by nobody (ROS_AUTOMATIC_DISCOVERY_RANGE=OFF)",
+        }.get(self.reach, f"open to the network ({self.reach})")
+
+    def node(self, name: str, namespace: str = "/") -> "Node":
+        """Return a new node, which ``ros2 node list`` shows as ``/namespace/name``.
+
+        Raises:
+            InvalidValueError: a name has other characters than ``A-Z a-z 0-9 _``, or begins with a digit.
+        """
+        self._nodes.append(Node(self, name, namespace))
+        self._changed = True
+        return self._nodes[-1]
+
+    def announce(self) -> None:
+        """Tell the graph which node has which writers and readers; ``write`` and ``take`` do it after a change."""
+        self._changed = False
+        nodes = [
+            {
+                "node_namespace": node.namespace,
+                "node_name": node.name,
+                "reader_gid_seq": [self._gid(guid) for guid in node.readers],
+                "writer_gid_seq": [self._gid(guid) for guid in node.writers],
+            }
+            for node in self._nodes
+        ]
+        values = {"gid": self._gid(self._participant.guid.bytes), "node_entities_info_seq": nodes}
+        self._discovery.write(self.types.encode(_DISCOVERY, values))
+
+    def user_data(self, kind: str) -> bytes:
+        """Return what a writer or reader tells about its type: its hash, since Iron."""
+        return b"" if self.types.distro == "humble" else f"typehash={self.types.hash(kind)};".encode()
+
+    def close(self) -> None:
+        """Leave the graph: all nodes vanish from it at once. Writers and readers cannot be used any more."""
+        for end in self._ends:
+            del end.end  # Cyclone DDS ends what nothing refers to
+        self._ends, self._nodes, self._topics = [], [], {}
+        del self._publisher, self._subscriber, self._participant, self._domain
+
+    def _gid(self, guid: bytes) -> dict[str, list[int]]:
+        length = self.types.fields("rmw_dds_common/msg/Gid")[0][1][1][1]  # 24 in Humble, 16 later
+        return {"data": list(guid.ljust(length, b"\0"))}
+
+    def _topic(self, name: str, kind: str) -> Topic:
+        if (name, kind) not in self._topics:
+            self._topics[name, kind] = Topic(self._participant, name, _carrier(self.types, kind))
+        return self._topics[name, kind]
+
+    def _writer(self, topic: str, kind: str, profile: Profile, user_data: bytes) -> "Writer":
+        end = DataWriter(self._publisher, self._topic(topic, kind), profile.policies(user_data))
+        self._ends.append(writer := Writer(self, end))
+        return writer
+
+    def _reader(self, topic: str, kind: str, profile: Profile, user_data: bytes) -> "Reader":
+        end = DataReader(self._subscriber, self._topic(topic, kind), profile.policies(user_data))
+        self._ends.append(reader := Reader(self, end, profile.depth))
+        return reader
+
+
+class Node:
+    """A node: a name in the graph with writers, readers and services.
+
+    Attributes:
+        name: such as ``base``.
+        namespace: such as ``/robot_0``, or ``/``.
+        writers: DDS GUIDs (16 bytes) of its writers.
+        readers: those of its readers.
+    """
+
+    def __init__(self, participant: Participant, name: str, namespace: str):
+        if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or not re.fullmatch(
+            r"/|(/[A-Za-z_]\w*)+", namespace, re.ASCII
+        ):
+            raise InvalidValueError(
+                f"node {name!r} in {namespace!r}: a name is of A-Z, a-z, 0-9 and _, without a digit at first; "
+                "a namespace is / or /name/name"
+            )
+        self.participant, self.name, self.namespace = participant, name, namespace
+        self.writers: list[bytes] = []
+        self.readers: list[bytes] = []
+
+    def topic_name(self, name: str) -> str:
+        """Return the full name of a topic: ``scan`` is in the namespace, ``/clock`` is full, ``~/x`` below the node."""
+        base = self.namespace.rstrip("/")
+        if name.startswith("/"):
+            return name
+        return f"{base}/{self.name}/{name[2:]}" if name.startswith("~/") else f"{base}/{name}"
+
+    def writer(self, topic: str, kind: str, profile: Profile) -> "Writer":
+        """Return a new writer of a topic.
+
+        Args:
+            topic: such as ``scan`` (in the namespace of the node) or ``/clock``.
+            kind: type of the messages, such as ``sensor_msgs/msg/LaserScan``.
+            profile: how they are delivered.
+
+        Raises:
+            UnknownNameError: the distribution has no such type.
+        """
+        return self.add_writer(f"rt{self.topic_name(topic)}", kind, profile, self.participant.user_data(kind))
+
+    def reader(self, topic: str, kind: str, profile: Profile) -> "Reader":
+        """Return a new reader of a topic; see ``writer``."""
+        return self.add_reader(f"rt{self.topic_name(topic)}", kind, profile, self.participant.user_data(kind))
+
+    def add_writer(self, dds_topic: str, kind: str, profile: Profile, user_data: bytes) -> "Writer":
+        """Return a new writer of a topic by its name on the wire."""
+        writer = self.participant._writer(dds_topic, kind, profile, user_data)
+        self.writers.append(writer.end.guid.bytes)
+        self.participant._changed = True
+        return writer
+
+    def add_reader(self, dds_topic: str, kind: str, profile: Profile, user_data: bytes) -> "Reader":
+        """Return a new reader of a topic by its name on the wire."""
+        reader = self.participant._reader(dds_topic, kind, profile, user_data)
+        self.readers.append(reader.end.guid.bytes)
+        self.participant._changed = True
+        return reader
+
+
+class Writer:
+    """Sends the messages of one topic."""
+
+    def __init__(self, participant: Participant, end: DataWriter):
+        self.participant, self.end = participant, end
+        self._carrier = end.topic.data_type
+
+    def write(self, data: bytes) -> None:
+        """Send a message.
+
+        Args:
+            data: its bytes, as ``Types.encode`` makes them.
+
+        Raises:
+            CoveyError: a reliable reader did not take its messages for 0.1 s and its queue is full.
+        """
+        if self.participant._changed:
+            self.participant.announce()
+        try:
+            self.end.write(self._carrier(data))
+        except DDSException as error:
+            raise CoveyError(f"{self.end.topic.name} cannot be written: {error}") from error
+
+    @property
+    def matched(self) -> int:
+        """How many readers of other programs, or of this one, get its messages now."""
+        return len(self.end.get_matched_subscriptions())
+
+
+class Reader:
+    """Takes the messages of one topic."""
+
+    def __init__(self, participant: Participant, end: DataReader, depth: int):
+        self.participant, self.end, self._depth = participant, end, depth
+
+    def take(self) -> list[bytes]:
+        """Return the messages that came since the last time, the oldest first: at most the depth of its profile.
+
+        Messages whose bytes do not fit the type never arrive here; Cyclone DDS drops them.
+        """
+        return [sample.data for sample in self.samples()]
+
+    def samples(self) -> list[Any]:
+        """Return the same with who sent it: each has ``data`` and ``sample_info.publication_handle``."""
+        if self.participant._changed:
+            self.participant.announce()
+        return [sample for sample in self.end.take(self._depth) if sample.sample_info.valid_data]
+
+    @property
+    def matched(self) -> int:
+        """How many writers of other programs, or of this one, send to it now."""
+        return len(self.end.get_matched_publications())
+
+
+_BASES = {"string": str, "bool": bool, "byte": idl.uint8, "octet": idl.uint8}
+
+
+@cache
+def _struct(types: Types, kind: str) -> Any:
+    """Return the type in the terms of Cyclone DDS, which compares the messages that arrive with it."""
+
+    def of(how: Any) -> Any:
+        form, inner = how
+        if form == Nodetype.BASE:
+            return _BASES.get(inner[0]) or getattr(idl, inner[0])
+        if form == Nodetype.NAME:
+            return _struct(types, inner)
+        if form == Nodetype.ARRAY:
+            return idl.array[of(inner[0]), inner[1]]
+        return idl.sequence[of(inner[0])]
+
+    fields = {name: of(how) for name, how in types.fields(kind)}
+    return make_idl_struct(kind.rsplit("/", 1)[1], dds_name(kind).replace("::", "."), fields)
+
+
+@cache
+def _carrier(types: Types, kind: str) -> type:
+    """Return a class that carries the bytes of a type as they are, instead of an object with its fields."""
+    struct = _struct(types, kind)
+
+    class Carrier:
+        __idl__, __idl_typename__ = struct.__idl__, struct.__idl_typename__
+
+        def __init__(self, data: bytes):
+            self.data = data
+
+        def serialize(self, use_version_2: bool | None = None) -> bytes:
+            return self.data
+
+        @classmethod
+        def deserialize(cls, data: bytes) -> "Carrier":
+            return cls(data)
+
+        deserialize_key = deserialize
+
+    return Carrier
