@@ -179,6 +179,8 @@ class Network:
     def _collect(self) -> list[tuple[int, Packets]]:
         """Collect the messages written since the last step, by radio."""
         batches, self._batches = self._batches, []
+        if not self._writers:
+            return batches
         written: dict[int, list[tuple[int, Outgoing]]] = {}
         for i, box in sorted(((self.index[box.owner], box) for box in self._writers), key=itemgetter(0)):
             for outgoing in box.outbox:

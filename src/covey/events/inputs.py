@@ -131,6 +131,11 @@ class Inputs:
         """Return the body twists (n, 3) that result from commands (n, 3), driving by hand, and faults of wheels."""
         return self.faults.driven(self._by_hand.driven(commands))
 
+    @property
+    def jams(self) -> bool:
+        """Whether there is a place where no radio works."""
+        return bool(self._by_hand.jams)
+
     def jammed(self, pose: np.ndarray) -> np.ndarray:
         """Return which poses (n, 3) lie where no radio works, bool (n,)."""
         return self._by_hand.jammed(pose)

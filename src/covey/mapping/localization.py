@@ -33,7 +33,7 @@ class Truth(LocalizerRecord):
 
     def build(self, names: Sequence[str], seed: int, equipment: Equipment = _ALONE) -> Localizer:
         """Return a localizer for robots with these names."""
-        return _TrueLocalizer(len(names))
+        return TrueLocalizer(len(names))
 
 
 @localizers.register("noise")
@@ -78,11 +78,14 @@ Localization = Annotated[Truth | Noise | Odometry | KnownMap | Slam | Particles,
 """Any of the shipped kinds; ``kind`` selects the record."""
 
 
-class _TrueLocalizer:
+class TrueLocalizer:
+    """Robots that know their true poses."""
+
     def __init__(self, count: int):
         self._covariance, self._revision = np.zeros((count, 3, 3)), np.zeros(count, np.int64)
 
     def update(self, sensed: Sensed) -> Estimate:
+        """Return the true poses."""
         return Estimate(sensed.true_pose.copy(), self._covariance, self._revision)
 
 

@@ -50,7 +50,7 @@ class CoverageTracker(Tracker):
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Cover the area that bodies passed over in this step, in straight lines between the requested poses."""
         before, trace, step = self._context.pose_before, self._context.trace, self._context.clock.step
-        for k in np.flatnonzero(self.wanted(len(trace))):
+        for k in range(self._stride - 1, len(trace) - 1, self._stride):
             self.cells.mark(trace[k, 0], self._context.model.discs, step, before)
             before = trace[k, 0]
         self.cells.mark(pose, self._context.model.discs, step, before)

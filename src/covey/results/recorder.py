@@ -93,7 +93,7 @@ class Recorder:
         n = len(self.names)
         self._steps_in_block, self._used = max(1, _ROWS // n), 0
         self._shares = np.empty((len(self._step_columns), self._steps_in_block, n))
-        self._poses = np.empty((len(self._pose_columns), self._steps_in_block, n))
+        self._poses = np.empty((self._steps_in_block, len(self._pose_columns) // 3 * n, 3))
         self._team = np.empty((self._steps_in_block, 2 + len(self._team_columns)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
@@ -124,12 +124,11 @@ class Recorder:
         for k, name in enumerate(self._step_columns):
             self._shares[k, i] = values.get(name, np.nan)
         if snapshot.step % self.pose_every == 0:
-            for k, part in enumerate((snapshot.pose, snapshot.estimate, snapshot.twist, snapshot.command)):
-                self._poses[3 * k : 3 * k + 3, i] = part.T
-            if self._attitude:
-                self._poses[len(POSE_COLUMNS) :, i] = snapshot.altitude_roll_pitch.T
+            parts = (snapshot.pose, snapshot.estimate, snapshot.twist, snapshot.command)
+            attitude = (snapshot.altitude_roll_pitch,) if self._attitude else ()
+            np.concatenate(parts + attitude, out=self._poses[i])
         else:
-            self._poses[:, i] = np.nan
+            self._poses[i] = np.nan
         self._team[i] = (snapshot.step, snapshot.time_s, *(values.get(name, np.nan) for name in self._team_columns))
         self._used = i + 1
         if snapshot.events:
@@ -253,7 +252,8 @@ class Recorder:
             team["step"] = team["step"].astype(np.int64)
             robots = {name: self._shares[k, :steps].ravel() for k, name in enumerate(self._step_columns)}
             robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}
-            robots |= {name: self._poses[k, :steps].ravel() for k, name in enumerate(self._pose_columns)}
+            poses = self._poses[:steps].reshape(steps, -1, n, 3)
+            robots |= {name: poses[:, k // 3, :, k % 3].ravel() for k, name in enumerate(self._pose_columns)}
             indices = pa.array(np.tile(np.arange(n, dtype=np.int32), steps))
             robots["robot"] = pa.DictionaryArray.from_arrays(indices, pa.array(self.names, pa.string()))
             robots["step"] = np.repeat(team["step"], n)

@@ -219,8 +219,8 @@ class Simulation:
         if ORDER_KEY in self.tracker.facts:
             self.communication.blackboard.entries[ORDER_KEY] = self.tracker.facts[ORDER_KEY]
         self.reporting = Reporting(self.tracker, self.communication.network)
-        self.observing = Observing(self)
         self.commands = np.zeros((len(self.names), 3))
+        self.observing = Observing(self)
         self.status: str | None = None
         self._repeatable = self.deciding.host.repeatable and not self.computing.measures
         try:
@@ -517,7 +517,8 @@ class Simulation:
     @property
     def _speaks(self) -> np.ndarray:
         """Which robots can send and hear, bool (n,)."""
-        return self.state.radio_alive & ~self.state.halted & ~self.inputs.jammed(self.state.pose)
+        speaks = self.state.radio_alive & ~self.state.halted
+        return speaks & ~self.inputs.jammed(self.state.pose) if self.inputs.jams else speaks
 
     def _carry(self, robot: int, pose: Pose) -> None:
         state = self.state
@@ -564,7 +565,8 @@ class Simulation:
         self._pose_before[:] = self.state.pose
         substeps = self.clock.substeps_per_step
         driven = self.inputs.driven(self.commands)
-        wanted = self.sensing.wanted(substeps) | self.scoring.wanted(substeps)
+        wanted = self.sensing.wanted(substeps)
+        self.scoring.want(wanted)
         contacts = self.physics.step(self.state, driven, substeps, self._trace, wanted)
         self.clock.now += self.clock.substeps_per_step
         self._felt = contacts.felt
@@ -618,8 +620,9 @@ class Simulation:
     def _end(self, snapshot: Snapshot) -> None:
         if self.status is not None:
             return
-        over, failed = self.deciding.all_done, self.deciding.all_failed
-        over &= failed or not self.inputs.awaits_orders
+        over = self.deciding.all_done
+        failed = over and self.deciding.all_failed
+        over = over and (failed or not self.inputs.awaits_orders)
         done = over and not failed and self.tracker.accomplished
         if self.tracker.reached or self.stop.reached(snapshot, done) or (self._goal is not None and self._goal(self)):
             self.status = "reached"

@@ -1,14 +1,15 @@
 """The wall time of a run, by phase."""
 
-import time
+from collections import defaultdict
+from time import perf_counter
 
 
 class Stopwatch:
     """Adds up wall time by phase; the sum of the phases is the time since its creation."""
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._first = self._last = time.perf_counter()
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._first = self._last = perf_counter()
 
     @property
     def elapsed_s(self) -> float:
@@ -17,6 +18,6 @@ class Stopwatch:
 
     def lap(self, phase: str) -> None:
         """Add the time since the last lap to ``phase``."""
-        now = time.perf_counter()
-        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self._last
+        now = perf_counter()
+        self.seconds[phase] += now - self._last
         self._last = now

@@ -7,6 +7,7 @@ walls and stops at other bodies, but never pushes them away. In contact the whee
 `TeamState.twist` is the actual motion. A step that starts without overlap ends with at most 0.1 mm.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ from covey.physics.protocol import Contacts, Incident
 from covey.robots.team import TeamModel, TeamState
 
 _NO_TRACE = np.empty((0, 2, 0, 3))
+_NONE = np.empty(0, np.int64)
+_NO_CONTACTS = Contacts(_NONE, _NONE, _NONE, np.empty(0), np.empty(0), _NONE, np.empty((0, 3)))
 
 
 class PlanarPhysics:
@@ -61,7 +64,7 @@ class PlanarPhysics:
         Raises:
             InvalidValueError: a command is not finite.
         """
-        if not np.isfinite(commands).all():
+        if not math.isfinite(np.vdot(commands, commands)) and not np.isfinite(commands).all():
             i = int(np.flatnonzero(~np.isfinite(commands).all(axis=1))[0])
             raise InvalidValueError(f"command of robot {i} is {commands[i].tolist()}; it must be three finite numbers")
         model, world = self._model, self._world
@@ -98,5 +101,7 @@ class PlanarPhysics:
         if trace is not None and ground is not None:
             for k in range(substeps) if wanted is None else np.flatnonzero(wanted):
                 stand(ground, *trace[k])
+        if not len(events) and not len(felt):
+            return _NO_CONTACTS
         kind, robot, other, substep = events[:, :4].T.astype(np.int64)
         return Contacts(kind, robot, other, events[:, 4].copy(), events[:, 5].copy(), substep, felt.copy())

@@ -63,11 +63,11 @@ class Communication:
             self.sample = self.network.sample(world, state.pose, alive, time_s)
         self.blackboard.turn()
         self._leave(state, left, time_s)
-        self.tags.expire(time_s)
-        skip, frame = world.skip, world.grid.frame
-        self.tags_in_reach = (
-            {i: self.tags.read(state.pose[i], time_s, skip, frame) for i in readers} if self.tags.tags else {}
-        )
+        self.tags_in_reach = {}
+        if self.tags.tags:
+            self.tags.expire(time_s)
+            skip, frame = world.skip, world.grid.frame
+            self.tags_in_reach = {i: self.tags.read(state.pose[i], time_s, skip, frame) for i in readers}
 
     def _leave(self, state: TeamState, left: list[tuple[int, Any, float]], time_s: float) -> None:
         self.events.clear()

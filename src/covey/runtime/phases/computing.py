@@ -118,6 +118,8 @@ class Computing:
 
     def begin(self, belief_of: dict[int, Any]) -> None:
         """Begin a step; every `POLL_S` sample the memory, including that of the beliefs (by team index)."""
+        if not self.machines:
+            return
         now, polls = self.clock.time_s, self.clock.step % self._poll_steps == 0
         for machine in self.machines.values():
             machine.idle = machine.free_s <= now + _EPS
@@ -266,8 +268,10 @@ class Computing:
 
         Call it after the clock has advanced.
         """
+        if not self.machines:
+            return []
         steps = self.clock.step - self._sampled
-        if not self.machines or not steps or (not last and self.clock.step % self._poll_steps):
+        if not steps or (not last and self.clock.step % self._poll_steps):
             return []
         self._sampled, now, span = self.clock.step, self.clock.time_s, steps * self.clock.step_s
         return [self._sample(machine, now, span) for machine in self.machines.values()]

@@ -149,9 +149,11 @@ class Deciding:
     @property
     def all_done(self) -> bool:
         """True if there is a controller and each is done, rests, has failed, or is lost."""
+        if not self.answered:
+            return False
         gone = self.failed | self.lost
         answers = self.answered.items()
-        return bool(answers) and all(i in gone or answer.status in ("done", "resting") for i, answer in answers)
+        return all(i in gone or answer.status in ("done", "resting") for i, answer in answers)
 
     @property
     def all_failed(self) -> bool:
@@ -174,7 +176,8 @@ class Deciding:
     def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
         """Write the commanded body twists of this step into ``commands``, shape (n, 3)."""
         self.failures.clear()
-        collided = self._gather(collided)
+        self._gather(collided)
+        collided = self._collided
         self._take(*self.host.begin(step, time_s), commands)
         of_team: list[GroupInput] = []
         for group in self.groups:
@@ -209,13 +212,12 @@ class Deciding:
 
     # -- inputs --------------------------------------------------------------------------------------------------------
 
-    def _gather(self, collided: np.ndarray) -> np.ndarray:
-        """Keep new data for groups that do not act in this step; return who collided since they last acted."""
+    def _gather(self, collided: np.ndarray) -> None:
+        """Keep new data for groups that do not act in this step."""
         for name, banks in self._banks_of.items():
             for come, bank in zip(self._come[name], banks, strict=True):
                 come += bank.samples
         self._collided |= collided
-        return self._collided.copy()
 
     def _ask_each(
         self, group: Group, members: range, time_s: float, collided: np.ndarray, commands: np.ndarray
@@ -312,12 +314,14 @@ class Deciding:
 
     def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
         part = slice(members.start, members.stop)
-        known: dict[str, Any] = {
-            "pose": self.localization.pose[part],
-            "pose_covariance": self.localization.covariance[part],
-            "collided": collided[part],
+        of_team = {
+            "pose": self.localization.pose,
+            "pose_covariance": self.localization.covariance,
+            "collided": collided,
         }
-        known = {name: _read_only(values) for name, values in known.items()}
+        known: dict[str, Any] = {
+            name: _read_only(values[part]) for name, values in of_team.items() if name in sees or "full" in sees
+        }
         wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
         for bank in wanted:
             if bank.readings is not None and members[0] in bank.row_of:

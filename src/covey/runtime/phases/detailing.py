@@ -155,8 +155,11 @@ def growing_maps(sim: "Simulation") -> Iterator[Growing]:
 
 def navigators(sim: "Simulation") -> Iterator[tuple[int, Any]] | None:
     """Return the navigators that drive robots to a goal now, by team index; None: they are in other processes."""
-    found, gone = sim.deciding.host.navigators(), sim.deciding.failed | sim.deciding.lost
-    return None if found is None else ((i, navigator) for i, navigator in found if i not in gone)
+    found = sim.deciding.host.navigators()
+    if not found:
+        return None if found is None else iter(())
+    gone = sim.deciding.failed | sim.deciding.lost
+    return ((i, navigator) for i, navigator in found if i not in gone)
 
 
 def route_of(sim: "Simulation", robot: int, navigator: Any) -> np.ndarray:

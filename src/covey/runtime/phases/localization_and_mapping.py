@@ -17,7 +17,7 @@ from covey.kernel import kernel
 from covey.mapping.dead_reckoning import GyroOdometry, turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.exchange.merge_rules import Rule
-from covey.mapping.localization import Truth
+from covey.mapping.localization import TrueLocalizer, Truth
 from covey.mapping.localizer import Equipment, HasPast, Localizer, Scan, Sensed
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
@@ -216,6 +216,9 @@ class LocalizationAndMapping:
         """Update every estimate from the sensors."""
         for group in self._localizers:
             part = group.part
+            if isinstance(group.localizer, TrueLocalizer):
+                self.pose[part] = self.state.pose[part]
+                continue
             motions, variances = self._motions(group)
             scan = None if group.lidar is None else self._scan(group)
             true = self.state.pose[part].copy()
@@ -288,13 +291,12 @@ class LocalizationAndMapping:
             since = compose(inverse(sample.pose[members]), self.state.pose[members])
         return Scan(ranges, group.laser, since)
 
-    def at_end_of_step(self, pose_before: np.ndarray) -> np.ndarray:
-        """Return the estimates, shape (n, 3), moved by the motion since ``pose_before``, the true poses then.
+    def end_step(self, pose_before: np.ndarray) -> None:
+        """Set `carried`: the estimates, moved by the motion since ``pose_before``, the true poses then.
 
         Estimates are made at the beginning of a step, records at its end; odometry bridges the step exactly.
         """
         carry(self.pose, pose_before, self.state.pose, self.carried)
-        return self.carried
 
     def map(self, computing: Computing) -> None:
         """Add each robot's new scans to its belief, each at the estimated pose at its time.

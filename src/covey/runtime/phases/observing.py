@@ -16,7 +16,20 @@ class Observing:
     """Makes the `Snapshot` of a step."""
 
     def __init__(self, sim: "Simulation"):
-        self.sim = sim
+        self.sim, state = sim, sim.state
+        self._views = {  # of arrays that change in place
+            name: _view(values)
+            for name, values in {
+                "pose": state.pose,
+                "estimate": sim.localization.carried,
+                "twist": state.twist,
+                "command": sim.commands,
+                "distance_m": state.distance_m,
+                "collisions_robot": sim.scoring.collisions_robot,
+                "collisions_wall": sim.scoring.collisions_wall,
+                "altitude_roll_pitch": state.altitude_roll_pitch,
+            }.items()
+        }
         self._order = np.arange(len(sim.names))
 
     def snapshot(self, pose_before: np.ndarray) -> Snapshot:
@@ -27,22 +40,16 @@ class Observing:
         """
         sim = self.sim
         scoring, state = sim.scoring, sim.state
+        sim.localization.end_step(pose_before)
         return Snapshot(
             step=sim.clock.step,
             time_s=sim.time,
-            pose=_view(state.pose),
-            estimate=_view(sim.localization.at_end_of_step(pose_before)),
-            twist=_view(state.twist),
-            command=_view(sim.commands),
-            distance_m=_view(state.distance_m),
-            collisions_robot=_view(scoring.collisions_robot),
-            collisions_wall=_view(scoring.collisions_wall),
             energy_j=_view(scoring.energy_j),
             min_separation_m=closest(state.pose, self._order),
             events=sim.events,
             radio=sim.communication.sample,
             mission=scoring.values | sim.ground_accuracy.values,
-            altitude_roll_pitch=_view(state.altitude_roll_pitch),
+            **self._views,
         )
 
 

@@ -50,6 +50,8 @@ class Reporting:
             answers: gets number and answer, by robot, of those that are answered now.
             time_s: the present time [s].
         """
+        if not asked and self._base is None:
+            return []
         reports = [Report(*one) for one in asked]
         asked.clear()
         if self._base is not None:

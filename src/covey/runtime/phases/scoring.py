@@ -41,6 +41,7 @@ class Scoring:
         own = [] if type(mission) in always else [self.tracker]
         own += [] if self.search is None else [self.search]
         self.trackers = [*always.values(), *own]
+        self._wanting = [tracker for tracker in self.trackers if type(tracker).wanted is not Tracker.wanted]
         self.columns = tuple(name for tracker in own for name in tracker.columns)
         self.robot_columns = tuple(name for tracker in own for name in tracker.robot_columns)
         self.collisions_robot, self.collisions_wall = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -49,9 +50,10 @@ class Scoring:
         self._drive_energy_j_m = np.array([r.drive_energy_j_m for r in robots])
         self._inside = np.ones(n, bool)
 
-    def wanted(self, substeps: int) -> np.ndarray:
-        """Return the substeps of a step after which a mission needs the poses, uint8 (substeps,)."""
-        return np.bitwise_or.reduce([tracker.wanted(substeps) for tracker in self.trackers])
+    def want(self, wanted: np.ndarray) -> None:
+        """Add to ``wanted``, uint8 (substeps,), the substeps of a step after which a mission needs the poses."""
+        for tracker in self._wanting:
+            wanted |= tracker.wanted(len(wanted))
 
     def score(self) -> list[tuple[int, str]]:
         """Measure the achievements of this step, and return the events; see `Tracker.measure`."""

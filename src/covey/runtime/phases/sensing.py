@@ -121,6 +121,8 @@ class Sensing:
             trace: poses and attitudes after each substep of the last step, shape (substeps, 2, n, 3).
             felt: contacts of robots in that step, see `covey.physics.protocol.Contacts`.
         """
+        if not self.banks:
+            return
         now, first = self.clock.now, self.clock.now - len(trace) + 1
         known = self._felt[self._felt[:, 0] > min((bank.substep for bank in self.banks), default=now)]
         self._felt = np.concatenate((known, felt + np.array([first, 0.0, 0.0]))) if len(felt) else known
