@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from covey.experiments.design.records import Design
     from covey.experiments.run import Results, run_design
     from covey.geometry.se2 import Pose
+    from covey.lab.out import Out
+    from covey.lab.play import play
     from covey.mapping.occupancy.belief import Belief
     from covey.mapping.occupancy.frontiers import Frontiers
     from covey.onboard.controller import Program, controller
@@ -66,6 +68,7 @@ __all__ = [
     "MapFileError",
     "Message",
     "Motion",
+    "Out",
     "PlacementError",
     "Pose",
     "Processes",
@@ -94,6 +97,7 @@ __all__ = [
     "load",
     "load_design",
     "load_scenario",
+    "play",
     "robots",
     "run_design",
     "statistics",
@@ -115,6 +119,7 @@ _HOMES = {
     "Group": "covey.onboard.group",
     "Message": "covey.comms.message",
     "Motion": "covey.onboard.motions",
+    "Out": "covey.lab.out",
     "Pose": "covey.geometry.se2",
     "Processes": "covey.runtime.execution",
     "Program": "covey.onboard.controller",
@@ -133,6 +138,7 @@ _HOMES = {
     "load_design": "covey.experiments.design.load",
     "load_scenario": "covey.scenario.load",
     "run_design": "covey.experiments.run",
+    "play": "covey.lab.play",
     "view": "covey.viewer.notebook",
 }
 

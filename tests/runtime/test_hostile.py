@@ -215,7 +215,7 @@ def test_commands_that_are_complex_are_refused_by_name():
 
     sim = covey.Simulation(covey.World.empty(6, 6), robots=2, controller=spins)
     sim.step()
-    assert "needs twists that are numbers; got complex128" in sim.deciding.failures[0].text
+    assert "returned an array of complex128 where numbers belong" in sim.deciding.failures[0].text
     sim.close()
 
 

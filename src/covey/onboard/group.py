@@ -1,4 +1,4 @@
-"""Groups of equal robots: their declaration, and the view of a group controller."""
+"""Groups of equal robots: their declaration."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from covey.errors import ControllerError, InvalidValueError, UnknownNameError
+from covey.errors import InvalidValueError
 from covey.mapping.localization import Localization, Truth
 from covey.onboard.controller import Program
 from covey.robots.model import RobotModel
-from covey.robots.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -70,67 +69,3 @@ class Group:
     def names(self) -> list[str]:
         """The names of the robots."""
         return [f"{self.name}{i}" for i in range(len(self.start))]
-
-
-class GroupView:
-    """The view of a group controller: arrays over the group, only those that it declared.
-
-    Attributes:
-        name: the group's name.
-        names: the robots' names.
-        count: number of robots.
-        time: simulated time [s].
-    """
-
-    def __init__(
-        self,
-        name: str,
-        names: list[str],
-        time: float,
-        fields: dict[str, Any],
-        samples: dict[str, list[Sample]] | None = None,
-    ):
-        self.name, self.names, self.count, self.time = name, names, len(names), time
-        self._fields, self._samples = fields, samples or {}
-
-    def samples(self, sensor: str) -> list[Sample]:
-        """Return all readings of a sensor since the controller's last step, oldest first.
-
-        Raises:
-            UnknownNameError: the controller declares no such sensor, or the robots have none.
-        """
-        if sensor not in self._samples:
-            raise UnknownNameError("sensor", sensor, self._samples)
-        return self._samples[sensor]
-
-    def __getattr__(self, field_name: str) -> Any:
-        fields = self.__dict__.get("_fields", {})
-        if field_name in fields:
-            return fields[field_name]
-        raise AttributeError(
-            f"group {self.name!r} does not see {field_name!r}, only: {', '.join(sorted(fields))}; declare it: "
-            f"@covey.controller(scope='group', sees=({field_name!r}, …))"
-        )
-
-
-def twists_of(answer: Any, view: Any) -> dict[str, np.ndarray]:
-    """Return the twists of a group controller, by group: float64 (n, 3), vx, vy [m/s], turn rate [rad/s].
-
-    Args:
-        answer: its return value: twists from a group controller, a dict of them from a team controller.
-        view: its argument: a `GroupView`, or a dict of them.
-
-    Raises:
-        ControllerError: twists have a wrong shape, or are not finite.
-    """
-    views, answers = (view, answer) if isinstance(view, dict) else ({view.name: view}, {view.name: answer})
-    given = {name: np.asarray(answers[name]) for name in views}
-    for name, part in given.items():
-        if part.dtype.kind not in "biuf":
-            raise ControllerError(f"group {name!r} needs twists that are numbers; got {part.dtype}")
-    twists = {name: part.astype(float) for name, part in given.items()}
-    for name, part in twists.items():
-        shape = (views[name].count, 3)
-        if part.shape != shape or not np.isfinite(part).all():
-            raise ControllerError(f"group {name!r} needs finite twists of shape {shape}; got {part.shape}")
-    return twists

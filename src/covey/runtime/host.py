@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from covey.geometry import Pose
 from covey.onboard.group import Group
+from covey.onboard.group_view import GroupFacts
 from covey.onboard.navigator import Navigator
 from covey.onboard.spec import RobotSpec
 from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
@@ -36,6 +37,7 @@ class Team:
         banks_of: the sensors that each of them reads, by team index.
         frames_of: poses of the frames of others that each of them has found; empty if all share one frame.
         programs: the controllers of several robots and their groups, by group or ``team``.
+        facts: what they know of each of these groups from the start, by name.
         members: the team indices of each group, by name.
         execution: the control period, what a controller may take for one step, and where it runs.
     """
@@ -44,6 +46,7 @@ class Team:
     banks_of: dict[int, list["SensorBank"]]
     frames_of: Mapping[int, Mapping[str, Pose]]
     programs: dict[str, list[Group]]
+    facts: dict[str, GroupFacts]
     members: dict[str, range]
     execution: Execution
     sensing: "Sensing"

@@ -277,7 +277,7 @@ class Simulation:
             {
                 "group": group.name,
                 "kind": group.robot.name,
-                "start": np.round(group.start, 4).tolist(),
+                "start": group.start.tolist(),
                 "discs_m": np.round(model.discs[end - 1, : model.disc_count[end - 1]], 4).tolist(),
             }
             for group, end in zip(self.groups, ends, strict=True)
@@ -287,7 +287,8 @@ class Simulation:
         """Return the facts of the world that its cells do not tell, for the manifest."""
         world = self.world_state
         doors = [asdict(door) for door in world.doors]
-        return {"name": world.name, "wall_height_m": world.wall_height_m, "doors": doors}
+        place = {"name": world.name, "wall_height_m": world.wall_height_m, "doors": doors}
+        return place if world.polygon is None else place | {"workspace_m": world.polygon.tolist()}
 
     def __repr__(self) -> str:
         n = f"{len(self.names)} robot{'s' * (len(self.names) > 1)}"

@@ -41,7 +41,7 @@ class WorldState:
 
     Attributes:
         grid, free, solid, skip, materials, material_names, version: as in `World`.
-        name, border, wall_height_m, doors, halls: as in `World`; constant.
+        name, border, wall_height_m, doors, halls, polygon: as in `World`; constant.
         ground: None if the world has no ground.
         targets: the targets in the world; constant.
         step: the step recorded with edits.
@@ -60,6 +60,7 @@ class WorldState:
             world.doors,
             world.halls,
         )
+        self.polygon = world.polygon
         self.ground = None if world.ground is None else GroundState(world.ground)
         self._clearance: np.ndarray | None = vars(world).get("clearance")
         self._stale: Window | None = None  # around all changes since the last update of the clearance
@@ -92,6 +93,7 @@ class WorldState:
                 self.doors,
                 self.halls,
                 ground,
+                polygon=self.polygon,
             )
             known = {} if self._clearance is None else {"clearance": self.clearance}
             vars(self._world).update(known, free=self.free, solid=self.solid, skip=self.skip)  # not computed again

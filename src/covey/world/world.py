@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
 from covey.lazy import Image, ndimage
 from covey.world.doors import Door
@@ -51,6 +52,7 @@ class World:
         halls: x0, y0, x1, y1 [m] of the halls of a building, rectangles.
         ground: the landscape below everything; None: a level plane at altitude 0.
         plan: the world before its damage, see `covey.world.generators.damage`; None: it has no damage.
+        polygon: vertices of the workspace that it was made of, float64 (m, 2) [m]; None: it was made otherwise.
     """
 
     grid: Grid
@@ -64,6 +66,7 @@ class World:
     halls: tuple[tuple[float, float, float, float], ...] = ()
     ground: Ground | None = None
     plan: "World | None" = None
+    polygon: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         cells = self.grid.cells
@@ -156,6 +159,16 @@ class World:
         from covey.world.clearance import clearance
 
         return clearance(self.solid, self.grid.resolution)
+
+    @property
+    def workspace_m(self) -> np.ndarray:
+        """Vertices of its polygon, float64 (m, 2) [m], read-only; without one the rectangle around its free cells."""
+        if self.polygon is not None:
+            return self.polygon
+        rows, columns = np.flatnonzero(self.free.any(axis=1)), np.flatnonzero(self.free.any(axis=0))
+        (low, high), (left, right) = ((at[0], at[-1]) if len(at) else (0, -1) for at in (rows, columns))
+        corners = [(low, left), (low, right + 1), (high + 1, right + 1), (high + 1, left)]
+        return constant(self.grid.to_world(np.array(corners, float) - 0.5))
 
     @property
     def free_area_m2(self) -> float:

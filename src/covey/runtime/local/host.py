@@ -9,7 +9,8 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from covey.onboard.group import GroupView, twists_of
+from covey.onboard.group_answer import answer_of
+from covey.onboard.group_view import GroupView
 from covey.onboard.navigator import Navigator
 from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
 from covey.runtime.host import NONE, Answers, GroupAnswers, Host, Team
@@ -42,6 +43,7 @@ class LocalHost(Host):
         }
         self._programs = {key: groups[0].program for key, groups in team.programs.items()}
         self._calls: dict[str, Callable[..., Any]] = {}
+        self._views = {name: GroupView(facts) for name, facts in team.facts.items()}
         self._process = os.getpid()
 
     def ask(self, robots: Sequence[int], inputs: Sequence[StepInput]) -> Answers:
@@ -68,14 +70,14 @@ class LocalHost(Host):
 
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
         """Let a controller of several robots act."""
-        views = {shown.name: GroupView(*shown) for shown in inputs}
+        views = {shown.name: self._views[shown.name].at(shown) for shown in inputs}
         self.watchdog.ready()
         try:
             self.watchdog.started = monotonic()
             if key not in self._calls:
                 self._calls[key] = self._programs[key].bound()
             view = views if self._programs[key].scope == "team" else next(iter(views.values()))
-            answer = GroupOutput(twists_of(self._calls[key](view), view))
+            answer = GroupOutput(answer_of(self._calls[key], view))
             self.watchdog.rest()
         except KeyboardInterrupt:
             raise

@@ -13,7 +13,8 @@ import numpy as np
 
 from covey.errors import ControllerError
 from covey.geometry import Pose
-from covey.onboard.group import Group, GroupView
+from covey.onboard.group import Group
+from covey.onboard.group_view import GroupFacts, GroupView
 from covey.onboard.handle import HISTORY
 from covey.onboard.motions import STILL
 from covey.onboard.spec import RobotSpec
@@ -21,6 +22,7 @@ from covey.onboard.step import Failed, GroupInput, Requests, StepInput, StepOutp
 from covey.planning.waypoints import Waypoints
 from covey.results.recorder import Recorder
 from covey.robots.sample import Sample
+from covey.robots.team import TeamState
 from covey.runtime.execution import Execution
 from covey.runtime.host import Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import Failure, text_of
@@ -31,6 +33,7 @@ from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 
 _pose = partial(tuple.__new__, Pose)  # from a list; half the time of Pose(*list)
 _input = partial(tuple.__new__, StepInput)
+_FULL = ("pose", "velocity", "pose_covariance", "collided")
 
 
 @dataclass
@@ -109,6 +112,18 @@ class Deciding:
                 specs |= self._specs(group, first, seed, execution.step_s * group.control_every, waypoints)
             elif group.program is not None:
                 programs.setdefault("team" if group.program.scope == "team" else group.name, []).append(group)
+        self._facts = {
+            group.name: GroupFacts(
+                group.name,
+                tuple(group.names),
+                group.robot,
+                execution.step_s * group.control_every,
+                sensing.world.world.workspace_m,
+                seed,
+            )
+            for groups_of_one in programs.values()
+            for group in groups_of_one
+        }
         self.shown = {i: StepInput(0.0, spec.home, readings=(None,) * len(spec.sensors)) for i, spec in specs.items()}
         self.answered = dict.fromkeys(specs, StepOutput())
         self.host = host(
@@ -117,6 +132,7 @@ class Deciding:
                 {i: self._banks_of[group.name] for group in groups for i in self._members[group.name] if i in specs},
                 {i: frames_of(i, spec.name) for i, spec in specs.items()} if frames_of is not None else {},
                 programs,
+                self._facts,
                 self._members,
                 execution,
                 sensing,
@@ -163,7 +179,7 @@ class Deciding:
     def views(self, time_s: float, collided: np.ndarray) -> list[GroupView]:
         """Return the inputs of group and team controllers."""
         return [
-            GroupView(*self._of_group(group, time_s, collided))
+            GroupView(self._facts[group.name]).at(self._of_group(group, time_s, collided))
             for group in self.groups
             if group.program is not None and group.program.scope != "robot"
         ]
@@ -314,14 +330,18 @@ class Deciding:
 
     def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
         part = slice(members.start, members.stop)
-        of_team = {
-            "pose": self.localization.pose,
-            "pose_covariance": self.localization.covariance,
-            "collided": collided,
+        pose = self.localization.pose[part]
+        of_team: dict[str, Any] = {
+            "pose": pose,
+            "position": pose[:, :2],
+            "heading": pose[:, 2],
+            "pose_covariance": self.localization.covariance[part],
+            "collided": collided[part],
         }
-        known: dict[str, Any] = {
-            name: _read_only(values[part]) for name, values in of_team.items() if name in sees or "full" in sees
-        }
+        names = _FULL if "full" in sees else sees
+        known: dict[str, Any] = {name: _read_only(of_team[name]) for name in names if name in of_team}
+        if "velocity" in names:
+            known["velocity"] = _read_only(_velocity(self.localization.state, part))
         wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
         for bank in wanted:
             if bank.readings is not None and members[0] in bank.row_of:
@@ -347,10 +367,20 @@ class Deciding:
             robots: list[int] = []
             for name in names:
                 members = self._members[name]
-                commands[members.start : members.stop] = 0.0 if answer.failure else answer.twists[name]
+                commands[members.start : members.stop] = (
+                    0.0 if answer.failure else self._body(members, answer.twists[name])
+                )
                 robots += members
             if answer.failure is not None:
                 self._fail(tuple(robots), answer.failure)
+
+    def _body(self, members: range, commanded: np.ndarray) -> np.ndarray:
+        """Return what a group is commanded as body twists (n, 3); velocities in the world frame (n, 2) are turned."""
+        if commanded.shape[1] == 3:
+            return commanded
+        heading = self.localization.pose[members.start : members.stop, 2]
+        c, s, (vx, vy) = np.cos(heading), np.sin(heading), commanded.T
+        return np.column_stack((c * vx + s * vy, c * vy - s * vx, np.zeros(len(members))))
 
     def _look_into(self, answered: Mapping[int, StepOutput]) -> None:
         """Process what answers hold besides twists."""
@@ -380,6 +410,12 @@ class Deciding:
         self.failed.update(robots)
         error = failure.error or ControllerError(failure.text)
         self.failures.append(Failure(robots, error, failure.text, failure.by_wall_time))
+
+
+def _velocity(state: TeamState, part: slice) -> np.ndarray:
+    """Return the true velocities vx, vy [m/s] of robots in the world frame, shape (n, 2)."""
+    (vx, vy, _), heading = state.twist[part].T, state.pose[part, 2]
+    return np.column_stack((np.cos(heading) * vx - np.sin(heading) * vy, np.sin(heading) * vx + np.cos(heading) * vy))
 
 
 def _rows(bank: SensorBank, members: range) -> slice:

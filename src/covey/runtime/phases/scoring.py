@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from covey.geometry.grid import Grid
+from covey.geometry.polygons import contains
 from covey.mapping.alignment.unknown_starts import union_apart
 from covey.mapping.occupancy.belief import Beliefs
 from covey.missions import Coverage, Exploration, Mission, MissionContext, Tracker
@@ -88,10 +89,13 @@ class Scoring:
         """Return the robots whose centre has left an open world since the last step."""
         if self.world.border != "open":
             return np.empty(0, np.int64)
-        cells = self.world.grid.to_cells(pose[:, :2])
-        inside = self.world.grid.inside(cells)
-        rows, columns = np.where(inside[:, None], cells, 0).T
-        inside &= self.world.grid.cells[rows, columns] != OPEN
+        if self.world.polygon is not None:
+            inside = contains(self.world.polygon, pose[:, :2])
+        else:
+            cells = self.world.grid.to_cells(pose[:, :2])
+            inside = self.world.grid.inside(cells)
+            rows, columns = np.where(inside[:, None], cells, 0).T
+            inside &= self.world.grid.cells[rows, columns] != OPEN
         left, self._inside = np.flatnonzero(self._inside & ~inside), inside
         return left
 

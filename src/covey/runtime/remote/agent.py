@@ -14,7 +14,8 @@ from covey.comms.mailbox import Mailbox
 from covey.geometry import Pose
 from covey.mapping.occupancy.apart import GivenTiles, OwnBelief, OwnTiles
 from covey.onboard.controller import Program
-from covey.onboard.group import GroupView, twists_of
+from covey.onboard.group_answer import answer_of
+from covey.onboard.group_view import GroupView
 from covey.onboard.handle import Robot
 from covey.onboard.step import (
     GroupInput,
@@ -102,15 +103,16 @@ class GroupAgent:
         self._watchdog = watchdog
         self._program = spawn.program
         self._call: Any = None
+        self._views = {facts.name: GroupView(facts) for facts in spawn.facts}
 
     def step(self, shown: Sequence[GroupInput]) -> GroupOutput:
         """Let the controller act on the input of its robots."""
-        views = {given.name: GroupView(*given) for given in shown}
+        views = {given.name: self._views[given.name].at(given) for given in shown}
         view = views if self._program.scope == "team" else next(iter(views.values()))
         try:
             with self._watchdog:
                 self._call = self._call or self._program.bound()
-                return GroupOutput(twists_of(self._call(view), view))
+                return GroupOutput(answer_of(self._call, view))
         except KeyboardInterrupt:
             raise
         except BaseException as error:

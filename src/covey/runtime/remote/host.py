@@ -296,7 +296,8 @@ class RemoteHost(Host):
         if channel.name in self._groups:
             program = self._team.programs[channel.name][0].program
             assert program is not None
-            return GroupSpawn(channel.name, program, channel.budget_s, self.fleet.record.memory_mib)
+            facts = tuple(self._team.facts[group.name] for group in self._team.programs[channel.name])
+            return GroupSpawn(channel.name, program, facts, channel.budget_s, self.fleet.record.memory_mib)
         (i,) = channel.robots
         box = self._team.communication.mailboxes[i]
         return RobotSpawn(

@@ -14,6 +14,7 @@ from covey.errors import InvalidValueError
 from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.records import Mapping
 from covey.onboard.controller import Program
+from covey.onboard.group_view import GroupFacts
 from covey.onboard.spec import RobotSpec
 from covey.registry import load_file, loaded_files
 
@@ -76,6 +77,7 @@ class GroupSpawn:
 
     name: str
     program: Program
+    facts: tuple[GroupFacts, ...]
     step_budget_s: float
     memory_mib: float
     limits_memory: bool = False

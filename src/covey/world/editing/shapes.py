@@ -12,6 +12,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.validation import explain_validity
 
 from covey.errors import InvalidValueError
+from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
 from covey.lazy import ndimage
 from covey.records import MOST
@@ -164,7 +165,7 @@ def workspace(
     if solids:
         filled = rasterize(grid, shapely.union_all(solids))
         cells[filled & ((cells == FREE) | (cells == OPEN))] = WALL
-    world = made_of(World(grid, name, border), material)
+    world = made_of(World(grid, name, border, polygon=constant(np.array(workspace_m, float))), material)
     if world.materials is not None:
         for solid, index in zip(solids, own, strict=True):
             world.materials[rasterize(grid, solid)] = index

@@ -1,0 +1,1 @@
+"""The lab: control laws of a few lines, played in the simulation that everything else uses."""

@@ -1,0 +1,132 @@
+"""The answers of group controllers: what they may return, and what it means."""
+
+import contextlib
+import dis
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from covey.errors import ControllerError
+from covey.onboard.group_view import GroupView
+
+Views = GroupView | Mapping[str, GroupView]
+
+
+def answer_of(call: Callable[[Any], Any], view: Views) -> dict[str, np.ndarray]:
+    """Call a group or team controller, and return what it commands, see `twists_of`.
+
+    Raises:
+        ControllerError: it returned no commands; the error has the place of the controller.
+    """
+    answer = call(view)
+    try:
+        return twists_of(answer, view)
+    except ControllerError as error:
+        code = _code_of(call)
+        raise error if code is None else error.about(code, _line_of_return(code)) from None
+
+
+def twists_of(answer: Any, view: Views) -> dict[str, np.ndarray]:
+    """Return the commands of a group controller, by group.
+
+    They are body twists vx, vy [m/s], turn rate [rad/s], float64 (n, 3); or for holonomic robots velocities in the
+    world frame [m/s], float64 (n, 2), if the controller returned two columns.
+
+    Args:
+        answer: its return value: a pair ``speed, turn`` or a triple ``vx, vy, turn``, each a number or (n,); or an
+            array (n, 2) or (n, 3) of these columns. A pair means vx, vy in the world frame for holonomic robots. A team
+            controller returns a dict of such answers.
+        view: its argument: a `GroupView`, or a dict of them.
+
+    Raises:
+        ControllerError: it is nothing of this kind, or not finite.
+    """
+    if not isinstance(view, Mapping):
+        return {view.name: _commands(answer, view)}
+    if not isinstance(answer, Mapping):
+        raise ControllerError(f"the controller of a team returned {_what(answer)}; return a dict with {sorted(view)}")
+    if missing := [name for name in view if name not in answer]:
+        raise ControllerError(f"the returned dict lacks {missing[0]!r}; it needs an answer for each of {sorted(view)}")
+    return {name: _commands(answer[name], one) for name, one in view.items()}
+
+
+def _commands(answer: Any, view: GroupView) -> np.ndarray:
+    n, holonomic = view.count, view.robot.kinematics == "holonomic"
+    pair = "vx, vy" if holonomic else "speed, turn"
+    if answer is None:
+        raise ControllerError(f"the law returned nothing; end it with: return {pair}")
+    given = _columns(answer, n, pair) if isinstance(answer, (tuple, list)) else _array(answer, pair)
+    if given.shape not in ((n, 2), (n, 3)):
+        is_turned = given.ndim == 2 and given.shape[::-1] in ((n, 2), (n, 3))
+        hint = "transpose it, one row for each robot" if is_turned else f"each a number or an array of {n}"
+        raise ControllerError(
+            f"the law returned an array of shape {given.shape} for {n} robots; write: return {pair}, {hint}"
+        )
+    given = given.astype(float)
+    if not np.isfinite(given).all():
+        i, k = np.argwhere(~np.isfinite(given))[0]
+        names = pair.split(", ") if given.shape[1] == 2 else ["vx", "vy", "turn"]
+        raise ControllerError(
+            f"{names[k]} of {view.names[i]} is {given[i, k]} at {view.time:g} s; commands must be finite, so look for "
+            "a division by 0"
+        )
+    if given.shape[1] == 3 or holonomic:
+        return given
+    twists = np.zeros((n, 3))
+    twists[:, ::2] = given
+    return twists
+
+
+def _columns(answer: Any, n: int, pair: str) -> np.ndarray:
+    """Return the array of a pair, of a triple, or of a list of rows."""
+    if isinstance(answer, list):
+        with contextlib.suppress(ValueError, TypeError):
+            rows = np.asarray(answer, float)
+            if rows.ndim == 2 and len(rows) == n:
+                return rows
+    if len(answer) not in (2, 3):
+        raise ControllerError(f"the law returned {len(answer)} values; write: return {pair}")
+    parts = [_array(part, pair) for part in answer]
+    names = pair.split(", ") if len(parts) == 2 else ["vx", "vy", "turn"]
+    for name, part in zip(names, parts, strict=True):
+        if part.shape not in ((), (1,), (n,)):
+            raise ControllerError(f"{name} has the shape {part.shape}; give a number or an array of {n}, one per robot")
+    columns = np.empty((n, len(parts)))
+    for k, part in enumerate(parts):
+        columns[:, k] = part
+    return columns
+
+
+def _array(value: Any, pair: str) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "biuf":
+        raise ControllerError(f"the law returned {_what(value)} where numbers belong; write: return {pair}")
+    return array
+
+
+def _what(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}"
+    return f"{value!r:.60}" if isinstance(value, (str, int, float, complex, type(None))) else type(value).__name__
+
+
+def _code_of(call: Any) -> CodeType | None:
+    """Return the code of a controller; None if it is not written in Python."""
+    while isinstance(call, functools.partial):
+        call = call.func
+    call = inspect.unwrap(call)
+    return getattr(getattr(call, "__func__", call), "__code__", None)
+
+
+def _line_of_return(code: CodeType) -> int:
+    """Return the line of the only return statement of a function, or the line on which it begins."""
+    returns = [step for step in dis.get_instructions(code) if step.opname in ("RETURN_VALUE", "RETURN_CONST")]
+    lines = {step.positions.lineno for step in returns if step.positions is not None}
+    return (lines.pop() if len(lines) == 1 else None) or code.co_firstlineno

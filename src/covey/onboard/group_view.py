@@ -1,0 +1,200 @@
+"""The view of a group controller: its team as arrays."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, Self
+
+import numpy as np
+
+from covey.errors import ControllerError, UnknownNameError, did_you_mean
+from covey.onboard.step import GroupInput
+from covey.random import generator
+from covey.robots.model import RobotModel
+from covey.robots.sample import Sample
+
+MOTION = ("pose", "position", "heading", "velocity")
+"""What a group controller can declare about motion, besides ``pose_covariance`` and ``true_pose``."""
+_ALWAYS = (
+    *("name", "names", "count", "time", "dt", "workspace", "robot", "random", "memory"),
+    *("after", "before", "bearing_to", "distance_to", "offset_to", "neighbours", "samples", "reading"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupFacts:
+    """What a group controller knows of its robots from the start.
+
+    Attributes:
+        name: the group's name.
+        names: the robots' names.
+        robot: their model.
+        dt: the control period [s].
+        workspace: vertices of the polygon in which they are to stay, float64 (m, 2) [m].
+        seed: root of the random numbers.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    robot: RobotModel
+    dt: float
+    workspace: np.ndarray
+    seed: int
+
+
+class GroupView:
+    """The team as a group controller sees it: arrays of n robots, only those that it declared.
+
+    Positions are in the world frame. A controller keeps its own values in ``memory``.
+
+    Attributes:
+        name: the group's name.
+        names: the robots' names.
+        count: n, the number of robots.
+        time: simulated time [s].
+        dt: the control period [s].
+        robot: the robots' model.
+        workspace: vertices of the polygon in which they are to stay, float64 (m, 2) [m].
+        memory: an empty namespace at the start of a run; it keeps what the controller writes there.
+
+    Examples:
+        >>> import covey
+        >>> def law(team):
+        ...     return 0.2, 0.8 * team.bearing_to(team.after(1))
+        >>> out = covey.play(law, robots=3, stop_s=1, speed="max")
+    """
+
+    def __init__(self, facts: GroupFacts):
+        self.__dict__.update(vars(facts), count=len(facts.names), memory=SimpleNamespace(), time=0.0)
+        self.__dict__.update(_fields={}, _samples={})
+
+    def at(self, shown: GroupInput) -> Self:
+        """Show the arrays of another time, and return the view."""
+        own = self.__dict__
+        own["time"], own["_fields"], own["_samples"] = shown.time_s, shown.fields, shown.samples
+        return self
+
+    # -- the robots ------------------------------------------------------------------------------------------------
+
+    @property
+    def position(self) -> np.ndarray:
+        """x, y [m] in the world frame, float64 (n, 2)."""
+        return self._seen("position") if "pose" not in self._fields else self._fields["pose"][:, :2]
+
+    @property
+    def heading(self) -> np.ndarray:
+        """Heading [rad] in the world frame, float64 (n,)."""
+        return self._seen("heading") if "pose" not in self._fields else self._fields["pose"][:, 2]
+
+    @cached_property
+    def random(self) -> np.random.Generator:
+        """A generator of random numbers of its own; it depends on the seed of the run."""
+        return generator(self.seed, f"law/{self.name}")
+
+    def after(self, k: int = 1) -> np.ndarray:
+        """Return the index of the k-th next robot for each robot, in a ring, int64 (n,)."""
+        return (np.arange(self.count) + k) % self.count
+
+    def before(self, k: int = 1) -> np.ndarray:
+        """Return the index of the k-th robot before each robot, in a ring, int64 (n,)."""
+        return self.after(-k)
+
+    def distance_to(self, x: Any) -> np.ndarray:
+        """Return the distance [m] from each robot to its target, float64 (n,).
+
+        Args:
+            x: the target: indices of robots (n,), such as ``team.after(1)``; the index or the name of one robot; a
+                point (2,), such as ``(5, 3)``; or a point for each robot (n, 2) [m].
+        """
+        offset = self._points(x) - self.position
+        return np.hypot(offset[:, 0], offset[:, 1])
+
+    def bearing_to(self, x: Any) -> np.ndarray:
+        """Return the direction of its target for each robot, from its heading, in (-pi, pi] [rad], float64 (n,).
+
+        Args:
+            x: see `distance_to`.
+        """
+        offset = self._points(x) - self.position
+        angle = np.arctan2(offset[:, 1], offset[:, 0]) - self.heading
+        return angle - 2.0 * math.pi * np.ceil((angle - math.pi) / (2.0 * math.pi))
+
+    def offset_to(self, x: Any) -> np.ndarray:
+        """Return the way to its target for each robot, ahead and to the left [m], float64 (n, 2).
+
+        Args:
+            x: see `distance_to`.
+        """
+        offset, c, s = self._points(x) - self.position, np.cos(self.heading), np.sin(self.heading)
+        return np.column_stack((c * offset[:, 0] + s * offset[:, 1], c * offset[:, 1] - s * offset[:, 0]))
+
+    def neighbours(self, graph: Any) -> np.ndarray:
+        """Return who sees whom, bool (n, n); row i: the robots that robot i sees.
+
+        Args:
+            graph: a graph of `covey.graphs`, such as ``covey.graphs.proximity(2)``.
+        """
+        return graph(self.position, self._fields.get("links"))
+
+    # -- sensors ---------------------------------------------------------------------------------------------------
+
+    def samples(self, sensor: str) -> list[Sample]:
+        """Return all readings of a sensor since the controller's last step, oldest first.
+
+        Raises:
+            UnknownNameError: the controller declares no such sensor, or the robots have none.
+        """
+        if sensor not in self._samples:
+            raise UnknownNameError("sensor", sensor, self._samples)
+        return self._samples[sensor]
+
+    def reading(self, sensor: str) -> Any:
+        """Return the newest readings of a sensor, the same as the attribute of its name.
+
+        Raises:
+            UnknownNameError: the controller declares no such sensor, or the robots have none.
+        """
+        if sensor not in self._samples:
+            raise UnknownNameError("sensor", sensor, self._samples)
+        return self._seen(sensor)
+
+    # -- what is not there -----------------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        return self._seen(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"team.{name} cannot be set; keep your own values in team.memory.{name}")
+
+    def _seen(self, name: str) -> Any:
+        fields = self.__dict__.get("_fields", {})
+        if name in fields:
+            return fields[name]
+        sensors = [sensor.name for sensor in self.robot.sensors] if "robot" in self.__dict__ else []
+        if name not in (*MOTION, *sensors, "pose_covariance", "collided", "true_pose", "links"):
+            hint = did_you_mean(name, [*_ALWAYS, *MOTION, *fields])
+            raise AttributeError(f"team has no {name!r}{hint}")
+        sees = ", ".join(sorted(fields)) or "nothing of the robots"
+        raise AttributeError(f"the law does not see {name!r}, only: {sees}; declare it: sees=({name!r}, …)")
+
+    def _points(self, x: Any) -> np.ndarray:
+        """Return the targets x, y [m] in the world frame, shape (n, 2) or (1, 2)."""
+        n = self.count
+        if isinstance(x, str):
+            if x not in self.names:
+                raise UnknownNameError("robot", x, self.names)
+            x = self.names.index(x)
+        given = np.asarray(x)
+        kind, shape = given.dtype.kind, given.shape
+        if kind in "iu" and (shape == () or (shape == (n,) and (n != 2 or isinstance(x, np.ndarray)))):
+            if given.size and not (-n <= given.min() and given.max() < n):
+                raise ControllerError(f"there is no robot {given.max()}; the {n} robots have the indices 0 to {n - 1}")
+            return self.position[given].reshape(-1, 2)
+        if kind not in "iuf" or shape not in ((2,), (n, 2)):
+            what = f"an array of shape {shape}" if kind in "iuf" else repr(x)[:60]
+            raise ControllerError(
+                f"{what} is no target; give indices of robots such as team.after(1), one index or name, a point "
+                f"(x, y), or points of shape ({n}, 2)"
+            )
+        return given.astype(float).reshape(-1, 2)
