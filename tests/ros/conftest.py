@@ -7,32 +7,47 @@ import uuid
 from pathlib import Path
 
 import pytest
+from tests.ros.world import PeerProcess
 
 _DATA = next((data for at in Path(__file__).parents if (data := at / "shared/data/ros2").is_dir()), None)
-VARIABLES = ("ROS_DISTRO", "ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_DOMAIN_ID")
+_VARIABLES = ("ROS_DISTRO", "ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_DOMAIN_ID")
 
 
 @pytest.fixture
-def domain(monkeypatch):
-    """Return a domain; the processes that a test starts inherit its tag."""
-    for name in VARIABLES:
+def tag():
+    return uuid.uuid4().hex
+
+
+@pytest.fixture
+def domain(monkeypatch, tag):
+    """Return a domain; the processes that a test starts inherit its tag. Who dies is missed after a second, not ten."""
+    for name in _VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    tag = f"<CycloneDDS><Domain><Discovery><Tag>{uuid.uuid4().hex}</Tag></Discovery></Domain></CycloneDDS>"
-    monkeypatch.setenv("CYCLONEDDS_URI", tag)
+    discovery = f"<LeaseDuration>1 s</LeaseDuration><Tag>{tag}</Tag>"
+    monkeypatch.setenv(
+        "CYCLONEDDS_URI", f"<CycloneDDS><Domain><Discovery>{discovery}</Discovery></Domain></CycloneDDS>"
+    )
     return random.Random(os.urandom(8)).randrange(100)  # not of the seeded generator, which other processes share
 
 
 @pytest.fixture
-def golden():
-    """Return a function that reads a file of what a real ROS 2 Jazzy sent."""
-    if _DATA is None:
-        pytest.skip("the recordings of a real ROS 2 are not here")
-    return lambda name: json.loads((_DATA / name).read_text())
+def peer(domain, tag, capfd):
+    """Return the independent peer on the domain; neither side may complain about the bytes of the other."""
+    process = PeerProcess(domain, tag)
+    yield process
+    complaints = process.close() + capfd.readouterr().err
+    assert "deserialization" not in complaints, complaints
+    assert "invalid type object" not in complaints, complaints
 
 
 @pytest.fixture
 def recorded():
-    """Return the folder of what a real ROS 2 Jazzy sent."""
+    """Return a function that reads a file of what a real ROS 2 Jazzy sent."""
     if _DATA is None:
         pytest.skip("the recordings of a real ROS 2 are not here")
-    return _DATA
+    return lambda name: (_DATA / name).read_text()
+
+
+@pytest.fixture
+def golden(recorded):
+    return lambda name: json.loads(recorded(name))

@@ -1,8 +1,7 @@
 """Writers and readers of one process; ``test_peer.py`` has a second process that shares no code."""
 
-import time
-
 import pytest
+from tests.ros.world import until
 
 from covey.errors import CoveyError, InvalidValueError, UnknownNameError
 from covey.ros.dds import Participant
@@ -10,15 +9,6 @@ from covey.ros.qos import COMMAND, LATCHED, SENSOR
 from covey.ros.reach import configuration, domain_of, reach_of
 
 TWIST, TEXT = "geometry_msgs/msg/Twist", "std_msgs/msg/String"
-
-
-def until(ask, seconds=20.0):
-    """Return the first answer that is true."""
-    end = time.monotonic() + seconds
-    while not (answer := ask()):
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.005)
-    return answer
 
 
 def test_bytes_go_in_and_out(domain):
@@ -92,7 +82,9 @@ def test_nothing_is_heard_beyond_this_machine_unless_asked(domain, monkeypatch):
     assert reach_of(None) == "LOCALHOST"
     with pytest.raises(UnknownNameError, match="SUBNET"):
         reach_of("LAN")
-    assert configuration("SUBNET").startswith("<CycloneDDS><Domain><Discovery><Tag>")  # what the user set comes first
+    assert configuration("SUBNET").startswith(
+        "<CycloneDDS><Domain><Discovery><LeaseDuration>1 s<"
+    )  # what the user set comes first
 
 
 def test_the_domain_is_that_of_ros(domain, monkeypatch):

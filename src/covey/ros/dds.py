@@ -118,8 +118,13 @@ class Participant:
             }
             for node in self._nodes
         ]
-        values = {"gid": self._gid(self._participant.guid.bytes), "node_entities_info_seq": nodes}
+        values = {"gid": self._gid(self.guid), "node_entities_info_seq": nodes}
         self._discovery.write(self.types.encode(_DISCOVERY, values))
+
+    @property
+    def guid(self) -> bytes:
+        """Its DDS GUID, 16 bytes."""
+        return self._participant.guid.bytes
 
     def user_data(self, kind: str) -> bytes:
         """Return what a writer or reader tells about its type: its hash, since Iron."""
@@ -138,7 +143,8 @@ class Participant:
 
     def _topic(self, name: str, kind: str) -> Topic:
         if (name, kind) not in self._topics:
-            self._topics[name, kind] = Topic(self._participant, name, _carrier(self.types, kind))
+            carrier = _carrier(self.types, kind, name.startswith(("rq/", "rr/")))
+            self._topics[name, kind] = Topic(self._participant, name, carrier)
         return self._topics[name, kind]
 
     def _writer(self, topic: str, kind: str, profile: Profile, user_data: bytes) -> "Writer":
@@ -271,8 +277,11 @@ _BASES = {"string": str, "bool": bool, "byte": idl.uint8, "octet": idl.uint8}
 
 
 @cache
-def _struct(types: Types, kind: str) -> Any:
-    """Return the type in the terms of Cyclone DDS, which compares the messages that arrive with it."""
+def _struct(types: Types, kind: str, of_service: bool = False) -> Any:
+    """Return the type in the terms of Cyclone DDS, which compares the messages that arrive with it.
+
+    The bodies of services begin with the numbers of the client and of its request.
+    """
 
     def of(how: Any) -> Any:
         form, inner = how
@@ -284,14 +293,15 @@ def _struct(types: Types, kind: str) -> Any:
             return idl.array[of(inner[0]), inner[1]]
         return idl.sequence[of(inner[0])]
 
-    fields = {name: of(how) for name, how in types.fields(kind)}
+    fields = {"client": idl.uint64, "number": idl.int64} if of_service else {}
+    fields |= {name: of(how) for name, how in types.fields(kind)}
     return make_idl_struct(kind.rsplit("/", 1)[1], dds_name(kind).replace("::", "."), fields)
 
 
 @cache
-def _carrier(types: Types, kind: str) -> type:
+def _carrier(types: Types, kind: str, of_service: bool) -> type:
     """Return a class that carries the bytes of a type as they are, instead of an object with its fields."""
-    struct = _struct(types, kind)
+    struct = _struct(types, kind, of_service)
 
     class Carrier:
         __idl__, __idl_typename__ = struct.__idl__, struct.__idl_typename__

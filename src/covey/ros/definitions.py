@@ -15,19 +15,40 @@ SERVICES = {
     "action_msgs/srv/CancelGoal": "action_msgs/GoalInfo goal_info\n---\n"
     "int8 return_code\naction_msgs/GoalInfo[] goals_canceling",
 }
-ACTIONS = {
-    "example_interfaces/action/Fibonacci": "int32 order\n---\nint32[] sequence\n---\nint32[] sequence",
-}
+_TRACKING = (
+    "std_msgs/Header header\nfloat32 position_tracking_error\nfloat32 heading_tracking_error\n"
+    "uint32 current_path_index\ngeometry_msgs/PoseStamped robot_pose\nfloat32 distance_to_goal\nfloat32 speed\n"
+    "float32 remaining_path_length"
+)
+
+
+def _actions(distro: str) -> dict[str, str]:
+    """Return the definitions of actions; those of Nav2 have grown from distribution to distribution."""
+    humble, latest = distro == "humble", distro in ("lyrical", "rolling")
+    code = "" if humble else "uint16 error_code\n" + ("" if distro == "iron" else "string error_msg\n")
+    errors = "float32 position_tracking_error\nfloat32 heading_tracking_error\n" if latest else ""
+    checkers = "" if humble else "string progress_checker_id\n" + ("string path_handler_id\n" if latest else "")
+    tracking = "nav2_msgs/TrackingFeedback tracking_feedback" if latest else "float32 distance_to_goal\nfloat32 speed"
+    return {
+        "example_interfaces/action/Fibonacci": "int32 order\n---\nint32[] sequence\n---\nint32[] sequence",
+        "nav2_msgs/action/NavigateToPose": "geometry_msgs/PoseStamped pose\nstring behavior_tree\n---\n"
+        f"{code or 'std_msgs/Empty result'}\n---\ngeometry_msgs/PoseStamped current_pose\n"
+        "builtin_interfaces/Duration navigation_time\nbuiltin_interfaces/Duration estimated_time_remaining\n"
+        f"int16 number_of_recoveries\nfloat32 distance_remaining\n{errors}",
+        "nav2_msgs/action/FollowPath": "nav_msgs/Path path\nstring controller_id\nstring goal_checker_id\n"
+        f"{checkers}---\nstd_msgs/Empty result\n{code}---\n{tracking}",
+    }
+
 
 _UUID, _TIME = (Nodetype.NAME, "unique_identifier_msgs/msg/UUID"), (Nodetype.NAME, "builtin_interfaces/msg/Time")
 
 
-def all_definitions() -> Fields:
-    """Return the fields of all parts of the services and actions."""
-    found: Fields = {}
+def definitions(distro: str) -> Fields:
+    """Return the fields of all parts of the services and actions of a distribution."""
+    found: Fields = {"nav2_msgs/msg/TrackingFeedback": _fields(_TRACKING)} if distro in ("lyrical", "rolling") else {}
     for name, text in SERVICES.items():
         found |= _parts(name, text, ("_Request", "_Response"))
-    for name, text in ACTIONS.items():
+    for name, text in _actions(distro).items():
         found |= _parts(name, text, ("_Goal", "_Result", "_Feedback")) | _wrapped(name)
     return found
 

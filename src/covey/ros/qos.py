@@ -51,4 +51,4 @@ LATCHED = Profile(1, latched=True)
 CLOCK = Profile(1)
 COMMAND = Profile(10)
 STATE = Profile(10)
-SERVICE = Profile(10)
+SERVICE = Profile(100)  # ROS has 10, of which requests of many clients in one step would be lost

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import CoveyError, InvalidValueError, UnknownNameError
-from covey.ros.definitions import all_definitions
+from covey.ros.definitions import definitions
 from covey.ros.libraries import Nodetype, SerdeError, Stores, get_typestore
 
 DISTRIBUTIONS = {
@@ -45,7 +45,7 @@ class Types:
         self.distro, self.store = distro, get_typestore(DISTRIBUTIONS[distro])
         for name, (constants, fields) in self.store.fielddefs.items():
             self.store.fielddefs[name] = constants, [(field, _without_char(kind)) for field, kind in fields]
-        self.store.register(all_definitions())
+        self.store.register(definitions(distro))
         self._makers: dict[str, list[tuple[str, Callable[[Any], Any], Callable[[], Any]]]] = {}
         self._hashes: dict[str, str] = {}
 
