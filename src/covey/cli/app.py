@@ -510,6 +510,39 @@ def slam(
     return slam_command(log, relations, out, method, changes, seed, resolution, force, quiet)
 
 
+ros = App(name="ros", help="Work with ROS 2: write files for its packages.")
+app.command(ros)
+
+
+@ros.command(name="launch")
+def ros_launch(
+    source: str,
+    /,
+    *,
+    out: Path | None = None,
+    distro: Literal["humble", "jazzy", "kilted", "lyrical", "rolling"] | None = None,
+    prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    overrides: Override = [],  # noqa: B006
+) -> None:
+    """Write a launch file with parameters for slam_toolbox, Nav2, m-explore and RViz, for the robots of a scenario.
+
+    Parameters
+    ----------
+    source
+        Scenario.
+    out
+        Folder to write. Default: NAME-ros in the current folder.
+    distro
+        Distribution that will read the files. Default: ROS_DISTRO, else jazzy.
+    prefixed
+        Begin frames with the names of the robots, so that one RViz can show all robots; covey ros run must do so, too.
+    """
+    from covey.cli.ros_files import launch_command
+    from covey.scenario.overrides import parse_override
+
+    launch_command(source, dict(map(parse_override, overrides)), out, distro, prefixed=prefixed)
+
+
 @app.command
 def robot(address: str, /, *, name: str) -> int:
     """Run one robot in this process and join a simulation that waits for it (execution.processes.nodes: join).

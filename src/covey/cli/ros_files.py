@@ -1,0 +1,22 @@
+"""`covey ros launch`: files for packages of ROS 2."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from covey.ros.launch import LAUNCH_FILE, write_launch
+from covey.scenario.folders import folder_name
+from covey.scenario.load import load_scenario
+
+
+def launch_command(
+    source: str, changes: Mapping[str, Any], out: Path | None, distro: str | None, *, prefixed: bool
+) -> None:
+    """Write the files, and say how they are used."""
+    scenario = load_scenario(source, changes)
+    folder = out or Path(f"{folder_name(scenario.name)}-ros")
+    distro = distro or os.environ.get("ROS_DISTRO") or "jazzy"
+    written = write_launch(scenario, folder, distro, prefixed=prefixed)
+    print(f"{folder}  {len(written)} files for ROS 2 {distro}, explained in docs/nav2.md")
+    print(f"start   ros2 launch {folder / LAUNCH_FILE}")
