@@ -510,8 +510,101 @@ def slam(
     return slam_command(log, relations, out, method, changes, seed, resolution, force, quiet)
 
 
-ros = App(name="ros", help="Work with ROS 2: write files for its packages.")
+ros = App(name="ros", help="Work with ROS 2: run a team as robots of a ROS 2 graph, write files for its packages.")
 app.command(ros)
+Distro = Literal["humble", "jazzy", "kilted", "lyrical", "rolling"]
+
+
+@ros.command(name="run")
+def ros_run(
+    source: str,
+    /,
+    *,
+    overrides: Override = [],  # noqa: B006
+    seed: Annotated[int | None, Parameter(converter=_whole_number)] = None,
+    out: Path | None = None,
+    speed: str = "1",
+    watch: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    domain: int | None = None,
+    distro: Distro | None = None,
+    reach: Literal["LOCALHOST", "SUBNET", "SYSTEM_DEFAULT", "OFF"] | None = None,
+    stamped: Annotated[bool | None, Parameter(show_default=False)] = None,
+    localization: Annotated[bool, Parameter(show_default=False)] = True,
+    map: Annotated[bool, Parameter(negative=(), show_default=False)] = False,  # noqa: A002
+    truth: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    timeout: float = 0.5,
+    battery: float | None = None,
+    radio: Annotated[list[str], Parameter(negative=(), show_default=False)] = [],  # noqa: B006
+    force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
+    trusted_only: TrustedOnly = False,
+) -> int:
+    """Run a scenario as a team of robots in a graph of ROS 2, which drives them. Needs pip install 'covey[ros2]'.
+
+    Each robot has topics such as /scout0/scan, odom, tf and cmd_vel; docs/ros2.md lists them. Ctrl-C ends the run; its
+    folder is kept.
+
+    Exit codes: as covey run.
+
+    Parameters
+    ----------
+    source
+        Path of a .yaml file, or name of a scenario that ships with Covey.
+    seed
+        Seed of all random numbers. Replaces the seed in the file.
+    out
+        Folder to write. Default: runs/NAME/DATE-TIME.
+    speed
+        Simulated seconds per second (1 is real time), max, or lockstep: a step is taken when all robots have answers.
+    watch
+        The scenario's own controllers drive; ROS watches. It still drives robots with controller: commanded.
+    domain
+        Domain, 0 to 232. Default: ROS_DOMAIN_ID, else 0.
+    distro
+        Distribution of the others on the domain. Default: ROS_DISTRO, else jazzy.
+    reach
+        Who can be heard, on both sides the same. Default: ROS_AUTOMATIC_DISCOVERY_RANGE, else LOCALHOST: this machine.
+    stamped
+        cmd_vel is a TwistStamped. Default: from kilted on.
+    localization
+        With --no-localization, the simulator does not send map -> odom, map and pose: slam_toolbox or AMCL does.
+    map
+        Send the true map, on /true_map.
+    truth
+        Send the true poses, on /ROBOT/ground_truth.
+    prefixed
+        Begin frames with the names of the robots, and send them all on /tf, so that one RViz can show all robots.
+    timeout
+        A robot stops when its cmd_vel has been silent for this simulated time [s].
+    battery
+        Capacity of each robot's battery [Wh]. Default: it sends no battery.
+    radio
+        A topic that goes over the simulated radio, NAME:TYPE. You can repeat this option. Default:
+        text:std_msgs/msg/String.
+    force
+        Replace the finished run in the folder.
+    quiet
+        Print only errors and, at the end, the path of the folder.
+    """
+    from covey.cli.ros import ros_run_command, topics_of
+    from covey.cli.run import parse_speed
+    from covey.ros.settings import Settings
+
+    settings = Settings(
+        speed=speed if speed == "lockstep" else parse_speed(speed),  # type: ignore[arg-type]
+        drives=not watch,
+        stamped=stamped,
+        localization=localization,
+        true_map=map,
+        true_poses=truth,
+        prefixed=prefixed,
+        timeout_s=timeout,
+        battery_wh=battery,
+        radio=topics_of(radio or ["text:std_msgs/msg/String"]),
+    )
+    how = {"out": out, "force": force, "quiet": quiet, "trusted_only": trusted_only}
+    return ros_run_command(source, _changes(overrides, seed), (domain, distro, reach), settings, **how)
 
 
 @ros.command(name="launch")
@@ -520,7 +613,7 @@ def ros_launch(
     /,
     *,
     out: Path | None = None,
-    distro: Literal["humble", "jazzy", "kilted", "lyrical", "rolling"] | None = None,
+    distro: Distro | None = None,
     prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     overrides: Override = [],  # noqa: B006
 ) -> None:

@@ -1,5 +1,6 @@
 """The controllers that ship with Covey, one file each; `controllers` finds them by name."""
 
+from covey.controllers.basic.commanded import commanded
 from covey.controllers.basic.still import still
 from covey.controllers.basic.wall_follower import wall_follower
 from covey.controllers.basic.wander import Wander
@@ -48,6 +49,7 @@ __all__ = [
     "Wander",
     "boustrophedon",
     "brick_and_mortar",
+    "commanded",
     "connected",
     "conscientious_reactive",
     "controller",

@@ -1,0 +1,316 @@
+"""`Bridge`: a simulation as a team of robots in a graph of ROS 2."""
+
+import logging
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from covey.geometry.se2 import Pose, compose, inverse, wrap_angle
+from covey.mapping.occupancy.belief import Beliefs
+from covey.ros import messages as m
+from covey.ros.commands import Commands
+from covey.ros.control import Control
+from covey.ros.dds import Participant
+from covey.ros.host import BridgeHost
+from covey.ros.messages import BASE, FOOTPRINT, MAP, ODOM, Stamp
+from covey.ros.pace import Pacer
+from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, STATE, TF
+from covey.ros.robot_node import RobotNode
+from covey.ros.sensor_topics import Output, output_of
+from covey.ros.settings import STAMPED_SINCE, Settings
+from covey.runtime.hosting import Hosting
+from covey.runtime.simulation import Simulation
+
+LOG = logging.getLogger("covey")
+_LOOK_S = 0.0001  # how often lockstep looks for answers [s]
+_SERVE_S = 0.02  # how often it looks for new readers and requests meanwhile
+_SAY_S = 10.0
+
+
+class Bridge:
+    """A simulation as a team of robots in a graph of ROS 2.
+
+    Give the simulation its `hosting`, and `before_step` to its `run`::
+
+        bridge = Bridge(Participant(), Settings())
+        sim = covey.Simulation(world, 3, controller="commanded", hosting=bridge.hosting)
+        run = sim.run(before_step=bridge.before_step)
+
+    A step: the robots sense; their readings, odometry and transforms are sent, last of all the clock; in lockstep it
+    waits for the answers; the commands that have come are taken; the robots act. So a command acts from the time of the
+    newest clock on.
+
+    Args:
+        participant: of this process.
+        settings: what is told, and how time passes.
+
+    Attributes:
+        repeatable: whether the same run gives the same result.
+        pacer: pause, speed, and the count of late steps.
+        again: the run is to begin anew.
+    """
+
+    host: BridgeHost
+
+    def __init__(self, participant: Participant, settings: Settings = Settings()):
+        self.participant, self.settings = participant, settings
+        self.repeatable, self.again = not settings.drives, False
+        self.pacer = Pacer(None if isinstance(settings.speed, str) else settings.speed)
+        self.node = participant.node("covey")
+        self._clock = self.node.writer("/clock", "rosgraph_msgs/msg/Clock", CLOCK)
+        self.sim: Simulation | None = None
+        self.robots: list[RobotNode] = []
+
+    @property
+    def hosting(self) -> Hosting:
+        """For the simulation: where its controllers run, which is in its process."""
+        return Beliefs, partial(BridgeHost, self)
+
+    # -- before a step -------------------------------------------------------------------------------------------------
+
+    def before_step(self, sim: Simulation) -> None:
+        """Do what was asked for, and wait until the step may begin."""
+        if sim is not self.sim:
+            self._attach(sim)
+        self.pacer.wait(sim.clock.step_s, self.control.look)
+
+    def _attach(self, sim: Simulation) -> None:
+        """Get to know a simulation before its first step."""
+        first, self.sim, self.again = self.sim is None, sim, False
+        for bank in sim.sensing.banks:
+            bank.unread = False
+        if first:
+            self._announce(sim)
+        for commands in self.commands.values():
+            commands.begin()
+        self._next_state = 0.0
+        self._reckoned = np.full_like(sim.state.pose, np.nan)
+        self._odom_before: np.ndarray | None = None
+        self.control.begin(sim)
+
+    def _announce(self, sim: Simulation) -> None:
+        """Make the nodes of the robots, their topics and their frames."""
+        settings, participant = self.settings, self.participant
+        self.robots = [RobotNode(participant, name, settings.prefixed) for name in sim.names]
+        static: list[list[m.Fields]] = [[] for _ in self.robots]
+        self._outputs: list[list[Output | None]] = []
+        for bank in sim.sensing.banks:
+            made = [
+                output_of(bank.record, sim.sensing.is_first(bank, i), self.robots[i], static[i])
+                for i in bank.members.tolist()
+            ]
+            self._outputs.append(made)
+        self._own_frames = sim.localization.frames is not None
+        self._spatial = sim.world_state.ground is not None
+        if not self._spatial:
+            for node, frames in zip(self.robots, static, strict=True):
+                frames.append(m.transform(node.frame(FOOTPRINT), node.frame(BASE), (0.0, 0.0, 0.0, 0.0)))
+        self._frames_of(static)
+        types = participant.types
+        self._odometry = [m.Odometry(types, node.frame(ODOM), node.frame(FOOTPRINT)) for node in self.robots]
+        self._send_odometry = [node.topic("odom", m.Odometry.TYPE, ODOMETRY) for node in self.robots]
+        self._send_pose = [
+            node.messages("pose", "geometry_msgs/msg/PoseWithCovarianceStamped", STATE)
+            for node in self.robots
+            if settings.localization
+        ]
+        self._send_contact = [node.topic("contact", "std_msgs/msg/Bool", STATE) for node in self.robots]
+        self._send_state = [
+            node.messages("state", "diagnostic_msgs/msg/DiagnosticStatus", STATE) for node in self.robots
+        ]
+        self._send_battery = [
+            node.messages("battery", "sensor_msgs/msg/BatteryState", STATE)
+            for node in self.robots
+            if settings.battery_wh is not None
+        ]
+        self._truth = [m.Odometry(types, MAP, node.frame(FOOTPRINT)) for node in self.robots if settings.true_poses]
+        self._send_truth = [
+            node.topic("ground_truth", m.Odometry.TYPE, ODOMETRY) for node in self.robots if settings.true_poses
+        ]
+        stamped = types.distro in STAMPED_SINCE if settings.stamped is None else settings.stamped
+        self.commands = {i: Commands(self.robots[i], stamped, settings.timeout_s) for i in self.driven}
+        self.control = Control(self)
+
+    def _frames_of(self, static: list[list[m.Fields]]) -> None:
+        """Send the transforms that never change, and prepare those that do."""
+        pairs = [self._moving(node) for node in self.robots]
+        types, latched = self.participant.types, m.Transforms.TYPE
+        if self.settings.prefixed:
+            self._tf = [m.Transforms(types, [pair for own in pairs for pair in own])]
+            writer = self.node.writer("/tf", latched, TF)
+            self._send_tf = [writer.write]
+            every = [transform for frames in static for transform in frames]
+            self._static = [self.node.writer("/tf_static", latched, LATCHED)]
+            self._static[0].write(types.encode(latched, {"transforms": every}))
+            return
+        self._tf = [m.Transforms(types, own) for own in pairs]
+        self._send_tf = [node.topic("tf", latched, TF) for node in self.robots]
+        self._static = [node.node.writer("tf_static", latched, LATCHED) for node in self.robots]
+        for writer, frames in zip(self._static, static, strict=True):
+            writer.write(types.encode(latched, {"transforms": frames}))
+
+    def map_frame(self, node: RobotNode) -> str:
+        """Return the frame in which a robot says where it is: ``map``, or its own if it does not know all starts."""
+        return node.frame(MAP) if self._own_frames else MAP
+
+    def _moving(self, node: RobotNode) -> list[tuple[str, str]]:
+        """Return the frames of a robot that change, as parent and child."""
+        pairs = [(node.frame(ODOM), node.frame(FOOTPRINT))]
+        if self.settings.localization:
+            pairs.insert(0, (self.map_frame(node), node.frame(ODOM)))
+        if self._spatial:
+            pairs.append((node.frame(FOOTPRINT), node.frame(BASE)))
+        return pairs
+
+    @property
+    def driven(self) -> list[int]:
+        """The robots that ROS drives, by team index."""
+        sim = self.sim
+        assert sim is not None
+        programs = [group.program for group in sim.groups for _ in group.start]
+        return [i for i, program in enumerate(programs) if program is not None and program.name == "commanded"]
+
+    # -- in a step, between sensing and deciding -----------------------------------------------------------------------
+
+    def exchange(self) -> None:
+        """Tell ROS what the robots have sensed, and take its commands."""
+        sim = self.sim
+        if sim is None:  # stepped without `before_step`
+            return
+        stamp = m.stamp_of(sim.clock.now, sim.clock.substep_s)
+        for node in self.robots:
+            node.sent.clear()
+        self._send_motion(sim, stamp)
+        for bank, outputs in zip(sim.sensing.banks, self._outputs, strict=True):
+            for sample in bank.samples:
+                taken = m.stamp_of(sample.substep, sim.clock.substep_s)
+                for row, send in enumerate(outputs):
+                    if send is not None:
+                        send(taken, sample.readings, row)
+        self._send_others(sim, stamp)
+        self.control.send(stamp)
+        self._clock.write(m.clock(stamp))
+        if self.settings.speed == "lockstep":
+            self._wait_for_answers(sim, stamp)
+        self._take(sim)
+
+    def _send_motion(self, sim: Simulation, stamp: Stamp) -> None:
+        """Send transforms and odometry."""
+        odom, own = self._odometry_of(sim)
+        self._map_odom = compose(own, inverse(odom))
+        before = odom if self._odom_before is None else self._odom_before
+        moved = compose(inverse(before), odom)
+        moved[:, 2] = wrap_angle(moved[:, 2])
+        twists = (moved / sim.clock.step_s).tolist()
+        self._odom_before = odom
+        odom_rows = m.rows_of(odom)
+        rows = [odom_rows]
+        if self.settings.localization:
+            rows.insert(0, m.rows_of(self._map_odom))
+        if self._spatial:
+            rows.append(m.rows_of(np.zeros_like(odom), sim.state.altitude_roll_pitch))
+        together = np.stack(rows, axis=1)
+        if self.settings.prefixed:
+            self._send_tf[0](self._tf[0].encode(stamp, together.reshape(-1, 7)))
+        else:
+            for tf, send, of_robot in zip(self._tf, self._send_tf, together, strict=True):
+                send(tf.encode(stamp, of_robot))
+        for odometry, send, row, twist in zip(self._odometry, self._send_odometry, odom_rows, twists, strict=True):
+            send(odometry.encode(stamp, row, twist))
+        if self._truth:
+            true = m.rows_of(sim.state.pose, sim.state.altitude_roll_pitch if self._spatial else None)
+            speeds = sim.state.twist.tolist()
+            for truth, send, row, twist in zip(self._truth, self._send_truth, true, speeds, strict=True):
+                send(truth.encode(stamp, row, twist))
+
+    def _odometry_of(self, sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
+        """Return the poses of the robots in their frames odom, which begin at their starts, and in their maps."""
+        localization, pose = sim.localization, sim.localization.pose
+        if self._odom_before is None:
+            self._start = sim.state.pose.copy()
+        own = localization.in_own_frames(slice(None), pose)
+        odom = compose(inverse(self._start), np.where(np.isnan(localization.odometry), pose, localization.odometry))
+        for bank in sim.sensing.of_kind("odometry"):
+            at = np.nan_to_num(self._reckoned[bank.members])
+            for sample in bank.samples:
+                at = compose(at, sample.readings.motion)
+            self._reckoned[bank.members] = at
+        wheels = ~np.isnan(self._reckoned[:, 0]) & np.isnan(localization.odometry[:, 0])
+        odom[wheels] = self._reckoned[wheels]
+        return odom, own
+
+    def _send_others(self, sim: Simulation, stamp: Stamp) -> None:
+        """Send the estimates, contacts and states."""
+        if self._send_pose:
+            poses = sim.localization.in_own_frames(slice(None), sim.localization.pose)
+            spreads = sim.localization.covariances(range(len(poses)))
+            for node, send, at, spread in zip(self.robots, self._send_pose, poses, spreads, strict=True):
+                send(m.pose_with_covariance(stamp, self.map_frame(node), at, spread))
+        touches = ~np.isnan(sim.state.contact_bearing)
+        for send, touch in zip(self._send_contact, touches.tolist(), strict=True):
+            send(b"\0\1\0\0\1\0\0\0" if touch else b"\0\1\0\0\0\0\0\0")
+        if sim.time < self._next_state - 1e-9:
+            return
+        self._next_state = sim.time + 1.0
+        for i, node in enumerate(self.robots):
+            self._send_state[i](self._state_of(sim, i, node))
+            if self._send_battery:
+                assert self.settings.battery_wh is not None
+                self._send_battery[i](m.battery(stamp, float(sim.scoring.energy_j[i]), self.settings.battery_wh))
+
+    def _state_of(self, sim: Simulation, i: int, node: RobotNode) -> m.Fields:
+        """Return what a robot does, as a DiagnosticStatus."""
+        answer, halted = sim.deciding.answered.get(i), bool(sim.state.halted[i])
+        values: dict[str, Any] = {
+            "distance_m": f"{sim.state.distance_m[i]:.3f}",
+            "energy_j": f"{sim.scoring.energy_j[i]:.3f}",
+            "collisions_robot": int(sim.scoring.collisions_robot[i]),
+            "collisions_wall": int(sim.scoring.collisions_wall[i]),
+        }
+        if i in self.commands:
+            values["refused_commands"] = self.commands[i].bad
+        return m.status(sim.names[i], "halted" if halted else answer.status if answer else "", values, wrong=halted)
+
+    def _take(self, sim: Simulation) -> None:
+        """Give the robots the commands that have come."""
+        for i, commands in self.commands.items():
+            commands.take(self.host.handle(i), sim.time, Pose(*self._map_odom[i].tolist()))
+
+    # -- lockstep ------------------------------------------------------------------------------------------------------
+
+    def _wait_for_answers(self, sim: Simulation, stamp: Stamp) -> None:
+        """Wait until each robot that ROS drives, and that can act, has an answer for this time."""
+        gone, begun = sim.deciding.failed | set(sim.deciding.down), time.perf_counter()
+        waiting = [i for i in self.commands if i not in gone]
+        heard: dict[int, int] = {}
+        look, say = begun + _SERVE_S, begun + _SAY_S
+        while not sim.done:
+            self._take(sim)
+            waiting = [i for i in waiting if not self.commands[i].has_answered(stamp)]
+            if not waiting:
+                return
+            now = time.perf_counter()
+            if now >= look:
+                look = now + _SERVE_S
+                self.control.look()
+                self._send_to_newcomers(waiting, heard, stamp)
+            if now >= say:
+                say = now + 60.0
+                names = ", ".join(sim.names[i] for i in waiting[:5]) + (" …" if len(waiting) > 5 else "")
+                LOG.warning("lockstep: waiting for answers of %d robots: %s", len(waiting), names)
+            time.sleep(_LOOK_S)
+
+    def _send_to_newcomers(self, waiting: list[int], heard: dict[int, int], stamp: Stamp) -> None:
+        """Send this step again to robots without an answer whose readers have become more.
+
+        Args:
+            heard: how many readers each of them had; changed in place.
+        """
+        for i in waiting:
+            now = self.robots[i].readers + self._clock.matched
+            if now > heard.get(i, now if i in heard else 0):
+                self.robots[i].send_again()
+                self._clock.write(m.clock(stamp))
+            heard[i] = now

@@ -1,0 +1,31 @@
+"""`BridgeHost`: controllers in the simulation's process, with an exchange with ROS 2 before they decide."""
+
+from typing import Protocol
+
+from covey.runtime.host import NONE, Answers, GroupAnswers, Team
+from covey.runtime.local.host import LocalHost
+
+
+class Exchange(Protocol):
+    """What happens with what the robots have just sensed, before they decide."""
+
+    host: "BridgeHost"
+    repeatable: bool
+
+    def exchange(self) -> None:
+        """Tell ROS what the robots have sensed, and take its commands."""
+        ...
+
+
+class BridgeHost(LocalHost):
+    """Controllers in the simulation's process. Before they decide, a bridge has its exchange."""
+
+    def __init__(self, bridge: Exchange, team: Team):
+        super().__init__(team)
+        self.repeatable = bridge.repeatable
+        self._bridge, bridge.host = bridge, self
+
+    def begin(self, step: int, time_s: float) -> tuple[Answers, GroupAnswers]:
+        """Exchange with ROS what belongs to this step."""
+        self._bridge.exchange()
+        return NONE

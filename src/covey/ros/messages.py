@@ -1,0 +1,379 @@
+"""Readings, poses and maps of Covey as ROS messages: pure functions, without any transport.
+
+A message is a dict of its fields, nested like the message, where what is left out is zero; `Types.encode` makes its
+bytes. Scans, odometry and transforms, which are sent in each step, have buffers that were encoded once: only the
+numbers that change are written into them.
+
+Frames follow REP 105 (map, odom, base_footprint, base_link) and REP 103 (x ahead, y left, z up; z ahead if optical).
+
+References:
+    ROS REP 103, 105, 117 (ranges beyond the largest are +inf, lost ones NaN) and 118 (depth images).
+"""
+
+import math
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from covey.geometry.grid import Grid
+from covey.geometry.se2 import Pose
+from covey.ros.types import Types
+
+MAP, ODOM, FOOTPRINT, BASE = "map", "odom", "base_footprint", "base_link"
+"""Names of the frames of REP 105, and of the base, which stands on the ground and leans with it."""
+OPTICAL = (-0.5, 0.5, -0.5, 0.5)
+"""Quaternion x, y, z, w of the optical frame (right, down, ahead) in the frame of its camera."""
+_MARK = 0x5EED5EED
+_LINE_LIST, _CUBE = 5, 1
+
+Stamp = tuple[int, int]
+"""Seconds and nanoseconds."""
+Fields = dict[str, Any]
+"""A message: its fields, nested; what is left out is zero."""
+
+
+def stamp_of(substeps: int, substep_s: float) -> Stamp:
+    """Return the time of a substep.
+
+    Examples:
+        >>> stamp_of(123, 0.01)
+        (1, 230000000)
+    """
+    return divmod(substeps * round(substep_s * 1e9), 1_000_000_000)
+
+
+def header(stamp: Stamp, frame: str) -> Fields:
+    """Return a std_msgs/Header."""
+    return {"stamp": time(stamp), "frame_id": frame}
+
+
+def time(stamp: Stamp) -> Fields:
+    """Return a builtin_interfaces/Time."""
+    return {"sec": stamp[0], "nanosec": stamp[1]}
+
+
+def quaternion(yaw: float, pitch: float = 0.0, roll: float = 0.0) -> Fields:
+    """Return the rotation by roll about x, then pitch about y, then yaw about z [rad]."""
+    x, y, z, w = quaternions(np.array(yaw), np.array(pitch), np.array(roll)).tolist()
+    return {"x": x, "y": y, "z": z, "w": w}
+
+
+def quaternions(yaw: np.ndarray, pitch: np.ndarray, roll: np.ndarray) -> np.ndarray:
+    """Return quaternions x, y, z, w, shape (..., 4), of rotations [rad]: roll about x, then pitch, then yaw."""
+    cy, sy, cp, sp, cr, sr = (f(0.5 * a) for a in (yaw, pitch, roll) for f in (np.cos, np.sin))
+    return np.stack(
+        (
+            sr * cp * cy - cr * sp * sy,
+            cr * sp * cy + sr * cp * sy,
+            cr * cp * sy - sr * sp * cy,
+            cr * cp * cy + sr * sp * sy,
+        ),
+        axis=-1,
+    )
+
+
+def rows_of(poses: np.ndarray, altitude_roll_pitch: np.ndarray | None = None) -> np.ndarray:
+    """Return poses (n, 3) as x, y, z [m] and quaternion x, y, z, w, float64 (n, 7)."""
+    flat = np.zeros((len(poses), 3)) if altitude_roll_pitch is None else altitude_roll_pitch
+    turn = quaternions(poses[:, 2], flat[:, 2], flat[:, 1])
+    return np.column_stack((poses[:, :2], flat[:, 0], turn))
+
+
+def yaw_of(x: float, y: float, z: float, w: float) -> float:
+    """Return the heading [rad] of a quaternion."""
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def pose(at: Sequence[float], z: float = 0.0) -> Fields:
+    """Return a geometry_msgs/Pose of x, y [m], heading [rad]."""
+    return {"position": {"x": float(at[0]), "y": float(at[1]), "z": z}, "orientation": quaternion(float(at[2]))}
+
+
+def covariance(planar: Sequence[float]) -> np.ndarray:
+    """Return the 36 numbers of a covariance in space from the nine of x, y [m], heading [rad]; NaN becomes 0."""
+    full = np.zeros((6, 6))
+    full[np.ix_((0, 1, 5), (0, 1, 5))] = np.nan_to_num(np.reshape(planar, (3, 3)))
+    return full.ravel()
+
+
+# -- sent in each step: encoded once -----------------------------------------------------------------------------------
+
+
+class Scan:
+    """A sensor_msgs/LaserScan whose stamp and ranges change.
+
+    Args:
+        types: of the distribution.
+        frame: name of the frame of the fan.
+        angles: directions of the rays [rad], evenly spread, counter-clockwise, in the frame.
+        range_m: smallest and largest range [m].
+        period_s: time between two scans [s].
+    """
+
+    TYPE = "sensor_msgs/msg/LaserScan"
+
+    def __init__(self, types: Types, frame: str, angles: np.ndarray, range_m: tuple[float, float], period_s: float):
+        n = len(angles)
+        values = {
+            "header": header((0, 0), frame),
+            "angle_min": float(angles[0]),
+            "angle_max": float(angles[-1]),
+            "angle_increment": float(angles[1] - angles[0]) if n > 1 else math.tau,
+            "scan_time": period_s,
+            "range_min": range_m[0],
+            "range_max": range_m[1],
+            "ranges": np.zeros(n, np.float32),
+        }
+        self._buffer = bytearray(types.encode(self.TYPE, values))
+        self._ranges = np.frombuffer(self._buffer, "<f4", n, len(self._buffer) - 4 - 4 * n)
+
+    def encode(self, stamp: Stamp, ranges: np.ndarray) -> bytes:
+        """Return the bytes; ``ranges``: (rays,) [m]."""
+        struct.pack_into("<iI", self._buffer, 4, *stamp)
+        self._ranges[:] = ranges
+        return bytes(self._buffer)
+
+
+class Odometry:
+    """A nav_msgs/Odometry whose stamp, pose, twist and covariance of the pose change."""
+
+    TYPE = "nav_msgs/msg/Odometry"
+
+    def __init__(self, types: Types, frame: str, child: str):
+        values = {"header": header((0, 0), frame), "child_frame_id": child}
+        self._buffer = bytearray(types.encode(self.TYPE, values))
+        numbers = np.frombuffer(self._buffer, "<f8", 85, len(self._buffer) - 8 * 85)
+        self._pose, self._twist = numbers[:7], numbers[43:49]
+        self._covariance = numbers[7:43]
+
+    def encode(self, stamp: Stamp, row: np.ndarray, twist: Sequence[float], spread: np.ndarray | None = None) -> bytes:
+        """Return the bytes; ``row``: pose as in `rows_of`; ``twist``: vx, vy [m/s], omega [rad/s] of the child."""
+        struct.pack_into("<iI", self._buffer, 4, *stamp)
+        self._pose[:] = row
+        self._twist[0], self._twist[1], self._twist[5] = twist
+        if spread is not None:
+            self._covariance[:] = spread
+        return bytes(self._buffer)
+
+
+class Transforms:
+    """A tf2_msgs/TFMessage of several transforms with one stamp.
+
+    Args:
+        types: of the distribution.
+        frames: parent and child frame of each transform.
+    """
+
+    TYPE = "tf2_msgs/msg/TFMessage"
+
+    def __init__(self, types: Types, frames: Iterable[tuple[str, str]]):
+        marks = [(parent, child, float(_MARK + k)) for k, (parent, child) in enumerate(frames)]
+        values = [
+            {
+                "header": header((_MARK, _MARK), parent),
+                "child_frame_id": child,
+                "transform": {"translation": {"x": mark}},
+            }
+            for parent, child, mark in marks
+        ]
+        self._buffer = bytearray(types.encode(self.TYPE, {"transforms": values}))
+        self._stamps, self._rows, at = [], [], 0
+        for _, _, mark in marks:
+            self._stamps.append(at := self._buffer.index(struct.pack("<iI", _MARK, _MARK), at))
+            self._rows.append(at := self._buffer.index(struct.pack("<d", mark), at))
+
+    def encode(self, stamp: Stamp, rows: np.ndarray) -> bytes:
+        """Return the bytes; ``rows``: poses of the children in their parents, as in `rows_of`."""
+        packed = struct.pack("<iI", *stamp)
+        for at, place, row in zip(self._stamps, self._rows, rows, strict=True):
+            self._buffer[at : at + 8] = packed
+            self._buffer[place : place + 56] = row.tobytes()
+        return bytes(self._buffer)
+
+
+def clock(stamp: Stamp) -> bytes:
+    """Return the bytes of a rosgraph_msgs/Clock."""
+    return b"\0\1\0\0" + struct.pack("<iI", *stamp)
+
+
+# -- the others --------------------------------------------------------------------------------------------------------
+
+
+def transform(
+    parent: str, child: str, at: Sequence[float], rotation: Sequence[float] | None = None, stamp: Stamp = (0, 0)
+) -> Fields:
+    """Return a geometry_msgs/TransformStamped.
+
+    Args:
+        at: x, y, z [m], and, without a rotation, heading and pitch [rad].
+        rotation: quaternion x, y, z, w.
+    """
+    x, y, z, *angles = map(float, at)
+    turn = quaternion(*angles) if rotation is None else dict(zip("xyzw", rotation, strict=True))
+    place = {"translation": {"x": x, "y": y, "z": z}, "rotation": turn}
+    return {"header": header(stamp, parent), "child_frame_id": child, "transform": place}
+
+
+def occupancy_grid(stamp: Stamp, frame: str, grid: Grid, cells: np.ndarray) -> Fields:
+    """Return a nav_msgs/OccupancyGrid.
+
+    Args:
+        grid: place and resolution of the cells.
+        cells: int8 (rows, columns): -1 unknown, 0 free to 100 occupied; row 0 has the smallest y.
+    """
+    rows, columns = cells.shape
+    info = {"map_load_time": time(stamp), "resolution": grid.resolution, "width": columns, "height": rows}
+    info["origin"] = pose(grid.origin)
+    return {"header": header(stamp, frame), "info": info, "data": np.ascontiguousarray(cells, np.int8).ravel()}
+
+
+def grid_update(stamp: Stamp, frame: str, cells: np.ndarray, row: int, column: int) -> Fields:
+    """Return a map_msgs/OccupancyGridUpdate: cells, int8 (rows, columns), that begin at a row and column of the map."""
+    rows, columns = cells.shape
+    place = {"x": column, "y": row, "width": columns, "height": rows}
+    return {"header": header(stamp, frame), **place, "data": np.ascontiguousarray(cells, np.int8).ravel()}
+
+
+def changed_part(before: np.ndarray, now: np.ndarray) -> tuple[slice, slice] | None:
+    """Return the smallest rectangle of cells outside of which two maps are equal; None if they are equal.
+
+    Examples:
+        >>> changed_part(np.zeros((3, 3)), np.eye(3))
+        (slice(0, 3, None), slice(0, 3, None))
+    """
+    differs = before != now
+    rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
+    if not len(rows):
+        return None
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
+
+
+def pose_with_covariance(stamp: Stamp, frame: str, at: Sequence[float], planar: Sequence[float]) -> Fields:
+    """Return a geometry_msgs/PoseWithCovarianceStamped; ``planar``: nine numbers, of x, y [m] and heading [rad]."""
+    return {"header": header(stamp, frame), "pose": {"pose": pose(at), "covariance": covariance(planar)}}
+
+
+def point_cloud(stamp: Stamp, frame: str, points: np.ndarray) -> Fields:
+    """Return a sensor_msgs/PointCloud2 of x, y, z; ``points``: (rows, columns, 3) [m], NaN where nothing was hit."""
+    rows, columns, _ = points.shape
+    fields = [{"name": name, "offset": 4 * k, "datatype": 7, "count": 1} for k, name in enumerate("xyz")]
+    data = np.ascontiguousarray(points, "<f4").view(np.uint8).ravel()
+    shape = {"height": rows, "width": columns, "point_step": 12, "row_step": 12 * columns}
+    return {"header": header(stamp, frame), **shape, "fields": fields, "data": data}
+
+
+def depth_image(stamp: Stamp, frame: str, depth: np.ndarray) -> Fields:
+    """Return a sensor_msgs/Image of type 32FC1; ``depth``: (height, width) [m] along the optical axis."""
+    rows, columns = depth.shape
+    data = np.ascontiguousarray(depth, "<f4").view(np.uint8).ravel()
+    shape = {"height": rows, "width": columns, "step": 4 * columns, "encoding": "32FC1"}
+    return {"header": header(stamp, frame), **shape, "data": data}
+
+
+def camera_info(stamp: Stamp, frame: str, width: int, height: int, fov: float) -> Fields:
+    """Return the sensor_msgs/CameraInfo of a pinhole camera with square pixels; ``fov``: left to right edge [rad]."""
+    focal, x, y = 0.5 * width / math.tan(0.5 * fov), 0.5 * (width - 1), 0.5 * (height - 1)
+    return {
+        "header": header(stamp, frame),
+        "height": height,
+        "width": width,
+        "distortion_model": "plumb_bob",
+        "d": np.zeros(5),
+        "k": np.array([focal, 0.0, x, 0.0, focal, y, 0.0, 0.0, 1.0]),
+        "r": np.eye(3).ravel(),
+        "p": np.array([focal, 0.0, x, 0.0, 0.0, focal, y, 0.0, 0.0, 0.0, 1.0, 0.0]),
+    }
+
+
+def imu(
+    stamp: Stamp, frame: str, turn_rate: float, acceleration: Sequence[float], sigmas: tuple[float, float]
+) -> Fields:
+    """Return a sensor_msgs/Imu without orientation.
+
+    Args:
+        turn_rate: about the vertical axis [rad/s].
+        acceleration: ahead, left, up, with gravity [m/s²].
+        sigmas: standard deviations of a sample of both.
+    """
+    gyro, accelerometer = (np.diag([sigma**2] * 3).ravel() for sigma in sigmas)
+    return {
+        "header": header(stamp, frame),
+        "orientation": quaternion(0.0),
+        "orientation_covariance": np.array([-1.0, *[0.0] * 8]),
+        "angular_velocity": {"z": float(turn_rate)},
+        "angular_velocity_covariance": gyro,
+        "linear_acceleration": dict(zip("xyz", map(float, acceleration), strict=True)),
+        "linear_acceleration_covariance": accelerometer,
+    }
+
+
+def battery(stamp: Stamp, used_j: float, capacity_wh: float, volt: float = 12.0) -> Fields:
+    """Return a sensor_msgs/BatteryState of a battery of 12 V with a capacity, of which some energy has been used."""
+    left = max(0.0, 1.0 - used_j / (3600.0 * capacity_wh))
+    capacity = capacity_wh / volt
+    return {
+        "header": header(stamp, ""),
+        "voltage": volt if left else 0.0,
+        "temperature": math.nan,
+        "current": math.nan,
+        "charge": left * capacity,
+        "capacity": capacity,
+        "design_capacity": capacity,
+        "percentage": left,
+        "power_supply_status": 2,
+        "present": True,
+    }
+
+
+def markers(
+    stamp: Stamp, frame: str, kinds: Iterable[str], names: Iterable[int], places: np.ndarray, texts: Iterable[str]
+) -> Fields:
+    """Return a visualization_msgs/MarkerArray: first one that deletes those before, then one cube for each thing seen.
+
+    Args:
+        kinds: ``ns`` of each.
+        names: ``id`` of each.
+        places: (k, 3) [m] in the frame.
+        texts: ``text`` of each.
+    """
+    every: list[Fields] = [{"header": header(stamp, frame), "action": 3}]
+    for kind, name, place, text in zip(kinds, names, places, texts, strict=True):
+        at = {"position": dict(zip("xyz", map(float, place), strict=True)), "orientation": quaternion(0.0)}
+        cube = {"type": _CUBE, "scale": dict.fromkeys("xyz", 0.15), "color": {"r": 1.0, "g": 0.5, "a": 1.0}}
+        every.append({"header": header(stamp, frame), "ns": kind, "id": int(name), "pose": at, "text": text, **cube})
+    return {"markers": every}
+
+
+def links(stamp: Stamp, frame: str, places: np.ndarray, names: Sequence[str], pairs: np.ndarray) -> Fields:
+    """Return a visualization_msgs/Marker of lines between robots; its text has sender and receiver of each.
+
+    Args:
+        places: (n, 2) [m]. pairs: (k, 2), sender and receiver.
+    """
+    ends = [{"x": float(places[i, 0]), "y": float(places[i, 1])} for pair in pairs for i in pair]
+    text = "\n".join(f"{names[a]} {names[b]}" for a, b in pairs.tolist())
+    line = {"type": _LINE_LIST, "scale": {"x": 0.03}, "color": {"g": 0.8, "b": 0.2, "a": 1.0}}
+    at = pose((0.0, 0.0, 0.0))
+    return {"header": header(stamp, frame), "ns": "links", "pose": at, "points": ends, "text": text, **line}
+
+
+def status(name: str, text: str, values: Mapping[str, Any], *, wrong: bool = False) -> Fields:
+    """Return a diagnostic_msgs/DiagnosticStatus."""
+    pairs = [{"key": key, "value": str(value)} for key, value in values.items()]
+    return {"level": 2 if wrong else 0, "name": name, "message": text, "hardware_id": name, "values": pairs}
+
+
+def twist_of(message: Any) -> tuple[float, float, float] | None:
+    """Return vx, vy [m/s], omega [rad/s] of a decoded Twist or TwistStamped; None if a number is not finite."""
+    twist = getattr(message, "twist", message)
+    numbers = twist.linear.x, twist.linear.y, twist.angular.z
+    return numbers if all(map(math.isfinite, numbers)) else None
+
+
+def planar_pose(message: Any) -> Pose | None:
+    """Return x, y [m], heading [rad] of a decoded Pose; None if a number is not finite."""
+    p, q = message.position, message.orientation
+    numbers = p.x, p.y, yaw_of(q.x, q.y, q.z, q.w)
+    return Pose(*numbers) if all(map(math.isfinite, numbers)) else None

@@ -1,0 +1,81 @@
+"""`Pacer`: when the next step of a simulation in a graph of ROS 2 may begin, and how many began late."""
+
+import time
+from collections.abc import Callable
+
+LOOK_S = 0.005
+"""How often a waiting simulation looks for requests [s]."""
+_LOST_S = 0.25
+
+
+class Pacer:
+    """Holds a simulation before each step.
+
+    A step is late when it was due before the one before it had ended. Up to a quarter of a second is caught up; more is
+    lost time.
+
+    Args:
+        factor: simulated seconds per second; None: as fast as possible.
+
+    Attributes:
+        factor: see above.
+        playing: whether the time runs.
+        steps: number of steps to take while it does not.
+        taken, late: number of steps that it let go, and of those that were late.
+        worst_s: the largest delay [s].
+    """
+
+    def __init__(self, factor: float | None):
+        self._factor, self.playing, self.steps = factor, True, 0
+        self.taken, self.late, self.worst_s = 0, 0, 0.0
+        self._due: float | None = None
+
+    @property
+    def factor(self) -> float | None:
+        """Simulated seconds per second; None: as fast as possible."""
+        return self._factor
+
+    @factor.setter
+    def factor(self, factor: float | None) -> None:
+        self._factor, self._due = factor, None
+
+    def pause(self) -> None:
+        """Stop before the next step."""
+        self.playing, self.steps, self._due = False, 0, None
+
+    def play(self) -> None:
+        """Go on."""
+        self.playing, self.steps, self._due = True, 0, None
+
+    def step(self, count: int = 1) -> None:
+        """Take some steps, then stop."""
+        self.playing, self.steps, self._due = False, self.steps + count, None
+
+    def wait(self, step_s: float, look: Callable[[], object]) -> None:
+        """Wait until the next step may begin; until then ``look`` is called again and again, at least once."""
+        look()
+        now = time.perf_counter()
+        if self._due is not None and now > self._due and self.playing:
+            self.late += 1
+            self.worst_s = max(self.worst_s, now - self._due)
+        while not self._may_begin(now):
+            time.sleep(LOOK_S if self._due is None else max(0.0, min(self._due - now, LOOK_S)))
+            look()
+            now = time.perf_counter()
+        self.taken += 1
+        if self.steps:
+            self.steps -= 1
+        elif self._factor is not None:
+            before = now if self._due is None or now - self._due > _LOST_S else self._due
+            self._due = before + step_s / self._factor
+
+    def _may_begin(self, now: float) -> bool:
+        if self.steps or not self.playing:
+            return self.steps > 0
+        return self._factor is None or self._due is None or now >= self._due
+
+    def __str__(self) -> str:
+        if self._factor is None:
+            return f"{self.taken} steps"
+        worst = f", the worst by {1e3 * self.worst_s:.0f} ms" if self.late else ""
+        return f"{self.late} of {self.taken} steps were late{worst}"

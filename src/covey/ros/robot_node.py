@@ -1,0 +1,84 @@
+"""`RobotNode`: the node of one robot in the graph of ROS 2: its names, its frames, and what it has sent."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from covey.errors import CoveyError
+from covey.ros.dds import Node, Participant, Reader, Writer
+from covey.ros.qos import COMMAND, Profile
+
+Send = Callable[[bytes], None]
+
+
+class RobotNode:
+    """The node of one robot.
+
+    Args:
+        participant: of the process.
+        robot: name of the robot; its namespace is the same, with ``_`` for what a namespace cannot hold.
+        prefixed: the names of its frames begin with its name.
+
+    Attributes:
+        namespace: such as ``scout0``.
+        sent: the messages of this step, with their writers.
+        refused: number of messages that no reader took in time.
+    """
+
+    def __init__(self, participant: Participant, robot: str, prefixed: bool):
+        self.robot, self.namespace, self.prefixed = robot, namespace_of(robot), prefixed
+        self.types = participant.types
+        self.node: Node = participant.node("covey", f"/{self.namespace}")
+        self.sent: list[tuple[Writer, bytes]] = []
+        self.refused = 0
+
+    def frame(self, name: str) -> str:
+        """Return the full name of one of its frames."""
+        return f"{self.namespace}/{name}" if self.prefixed else name
+
+    def topic(self, name: str, kind: str, profile: Profile) -> Send:
+        """Return a function that sends the bytes of a message on a topic."""
+        writer = self.node.writer(name, kind, profile)
+
+        def send(data: bytes) -> None:
+            self.sent.append((writer, data))
+            self.write(writer, data)
+
+        return send
+
+    def messages(self, name: str, kind: str, profile: Profile) -> Callable[[dict[str, Any]], None]:
+        """Return a function that sends a message, given by its fields, on a topic."""
+        send, encode = self.topic(name, kind, profile), self.types.encode
+        return lambda values: send(encode(kind, values))
+
+    def reader(self, name: str, kind: str, profile: Profile = COMMAND) -> Reader:
+        """Return a reader of a topic."""
+        return self.node.reader(name, kind, profile)
+
+    def send_again(self) -> None:
+        """Send the messages of this step again, for a reader that has just come."""
+        for writer, data in self.sent:
+            self.write(writer, data)
+
+    def write(self, writer: Writer, data: bytes) -> None:
+        """Send a message; one that a stuck reader does not take is lost, and counted."""
+        try:
+            writer.write(data)
+        except CoveyError:
+            self.refused += 1
+
+    @property
+    def readers(self) -> int:
+        """How many readers of others hear what it has sent in this step."""
+        return sum(writer.matched for writer, _ in self.sent)
+
+
+def namespace_of(robot: str) -> str:
+    """Return the namespace of a robot.
+
+    Examples:
+        >>> namespace_of("scout0"), namespace_of("tb3-1"), namespace_of("7")
+        ('scout0', 'tb3_1', 'robot_7')
+    """
+    name = re.sub(r"\W", "_", robot, flags=re.ASCII)
+    return f"robot_{name}" if name[:1].isdigit() or not name else name
