@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.comms.links.disc import Unlimited
 from covey.comms.links.geometry import Pairs
 from covey.comms.links.model import Links, LossModel, PowerModel
 from covey.comms.radio import Radio
@@ -40,6 +41,7 @@ class Propagation:
         self._floor = radio.floor_dbm - _DEVIATIONS * sum(shadow.sigma_db for shadow in self._shadows)
         self._faintest = min(self._floor, radio.noise_dbm - _FAINT_DB)
         self.reach_m = self._reach_m(self._floor)
+        self._everybody = all(isinstance(m, Unlimited) for m in self.models) and radio.loss <= 0.5
 
     def _reach_m(self, floor_dbm: float) -> float:
         reaches = [m.reach_m() for m in self.models]
@@ -83,6 +85,8 @@ class Propagation:
             pose: true poses, float64 (n, 3).
             alive: robots whose radio works, bool (n,).
         """
+        if self._everybody:
+            return ~np.eye(len(pose), dtype=bool) & alive[:, None] & alive[None]
         found = self.all_links(world, pose[:, :2])
         up = self.up(found)
         hears = np.zeros((len(pose), len(pose)), bool)

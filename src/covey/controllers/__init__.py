@@ -28,6 +28,9 @@ from covey.controllers.exploration.nearest_frontier import nearest_frontier
 from covey.controllers.exploration.next_best_view import next_best_view
 from covey.controllers.exploration.rrt_frontier import rrt_frontier
 from covey.controllers.exploration.tnf import tnf
+from covey.controllers.laws.consensus import consensus, follow_leaders, rendezvous
+from covey.controllers.laws.flocking import olfati_saber, reynolds, vicsek
+from covey.controllers.laws.formations import formation_bearing, formation_displacement, formation_distance
 from covey.controllers.patrolling.conscientious_reactive import conscientious_reactive
 from covey.controllers.patrolling.cyclic_patrol import cyclic_patrol
 from covey.controllers.patrolling.expected_idleness import expected_idleness
@@ -52,6 +55,7 @@ __all__ = [
     "commanded",
     "connected",
     "conscientious_reactive",
+    "consensus",
     "controller",
     "controllers",
     "cost_frontier",
@@ -60,6 +64,10 @@ __all__ = [
     "expected_idleness",
     "fftnf",
     "first_frontier",
+    "follow_leaders",
+    "formation_bearing",
+    "formation_displacement",
+    "formation_distance",
     "greed",
     "greedy_assignment",
     "heuristic_conscientious_reactive",
@@ -74,17 +82,21 @@ __all__ = [
     "minpos",
     "nearest_frontier",
     "next_best_view",
+    "olfati_saber",
     "partitioned_coverage",
     "partitioned_patrol",
     "random_ballistic_walk",
+    "rendezvous",
     "rescue_leader",
     "rescue_team",
+    "reynolds",
     "rrt_frontier",
     "search_plan",
     "spanning_tree_coverage",
     "ssb",
     "still",
     "tnf",
+    "vicsek",
     "wall_follower",
     "with_lookout",
 ]

@@ -44,6 +44,21 @@ Draws = Annotated[int, Field(ge=1, le=10_000)]
 """Number of samples drawn at each choice."""
 Definition = Literal["explore", "m_explore", "rescue", "maes"]
 """Of frontier cells, see `covey.mapping.occupancy.frontiers`."""
+LookAhead = Annotated[float, Field(gt=0, le=10)]
+"""Distance of the point that a law moves, ahead of a robot with wheels [m]."""
+Velocity = tuple[Annotated[float, Field(ge=-100, le=100)], Annotated[float, Field(ge=-100, le=100)]]
+"""In the world frame [m/s]."""
+Coordinate = Annotated[float, Field(ge=-100_000, le=100_000)]
+Indices = tuple[Count, ...]
+"""Of robots."""
 Gain = Annotated[float, Field(ge=0, le=1000)]
 GraphField = Annotated[Any, BeforeValidator(_graph)]
 """A graph of `covey.graphs`: in a file a name, or {proximity: 2}."""
+Points = tuple[tuple[Coordinate, Coordinate], ...]
+"""x, y [m]."""
+Point = tuple[Coordinate, Coordinate]
+"""x, y [m]."""
+Pace = Annotated[float, Field(ge=0, le=100)]
+"""Speed [m/s]."""
+Angle = Annotated[float, Field(ge=0, le=7)]
+"""[rad]."""

@@ -33,7 +33,7 @@ from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 
 _pose = partial(tuple.__new__, Pose)  # from a list; half the time of Pose(*list)
 _input = partial(tuple.__new__, StepInput)
-_FULL = ("pose", "velocity", "pose_covariance", "collided")
+_FULL = ("pose", "velocity", "pose_covariance", "collided", "links")
 
 
 @dataclass
@@ -342,6 +342,8 @@ class Deciding:
         known: dict[str, Any] = {name: _read_only(of_team[name]) for name in names if name in of_team}
         if "velocity" in names:
             known["velocity"] = _read_only(_velocity(self.localization.state, part))
+        if "links" in names:
+            known["links"] = self._links(members)
         wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
         for bank in wanted:
             if bank.readings is not None and members[0] in bank.row_of:
@@ -350,6 +352,12 @@ class Deciding:
             known["true_pose"] = _read_only(self.localization.state.pose[part])
             return known
         return {name: known[name] for name in sees if name in known}
+
+    def _links(self, members: range) -> np.ndarray:
+        """Return which robots of a group hear each other now, over the first radio, bool (k, k)."""
+        state, part = self.localization.state, slice(members.start, members.stop)
+        alive = state.radio_alive & ~state.halted
+        return self.communication.network.links(self.sensing.world, state.pose, alive)[part, part]
 
     # -- answers -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""Control laws of teams: plain functions of arrays, and group controllers that apply them."""
