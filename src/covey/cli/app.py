@@ -376,7 +376,7 @@ def export(
     run: Path,
     /,
     *,
-    format: Literal["html", "mcap", "rrd", "map", "log"] = "html",  # noqa: A002
+    format: Literal["html", "mcap", "ros2", "rrd", "map", "log"] = "html",  # noqa: A002
     out: Path | None = None,
     robot: str | None = None,
 ) -> None:
@@ -387,8 +387,9 @@ def export(
     run
         Run folder.
     format
-        html needs nothing but a browser; mcap needs pip install 'covey[mcap]', rrd 'covey[rerun]'; map is the world at
-        the end of the run, a .yaml and a .pgm as ROS reads them; log is what one robot measured, an .npz for covey slam
+        html needs nothing but a browser; mcap needs pip install 'covey[mcap]', rrd 'covey[rerun]'; ros2 is an MCAP of
+        ROS 2 messages for Foxglove and ros2 bag play, and needs 'covey[ros2]'; map is the world at the end of the run,
+        a .yaml and a .pgm as ROS reads them; log is what one robot measured, an .npz for covey slam
         (record: {scans_every_s: 0.1}), with a NAME_relations.csv to score by.
     out
         File to write. Default: NAME of the run folder, with the ending of the format, in the current folder.

@@ -49,7 +49,10 @@ def export_command(folder: Path, form: Format, out: Path | None, robot: str | No
         raise InvalidValueError(f"--out {out}: a file of --format {form} ends with {ending}{hint}")
     run = Run(folder)
     path = out or Path(f"{run.folder.resolve().name}{ending}")
-    export(run, form, path, robot)
+    writer = None
+    if form == "ros2":
+        from covey.ros.bag_writing import write as writer
+    export(run, form, path, robot, writer)
     written = [path, *(beside for beside in [relations_beside(path)] if form == "log" and beside.exists())]
     for file in written:
         print(f"{file}  {file.stat().st_size / 1e6:.2f} MB")

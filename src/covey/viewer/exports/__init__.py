@@ -11,12 +11,14 @@ from covey.results.run import Run
 from covey.world.doors import Door
 from covey.world.world import OPEN, WALL, World
 
-Format = Literal["html", "mcap", "rrd", "map", "log"]
-ENDINGS: dict[str, str] = {"map": "yaml", "log": "npz"}
+Format = Literal["html", "mcap", "rrd", "map", "log", "ros2"]
+ENDINGS: dict[str, str] = {"map": "yaml", "log": "npz", "ros2": "mcap"}
 """Endings of files that differ from the format."""
 
 
-def export(run: Run, form: Format, path: Path, robot: str | None = None) -> None:
+def export(
+    run: Run, form: Format, path: Path, robot: str | None = None, writer: Callable[..., None] | None = None
+) -> None:
     """Write a run into one file, whole or not at all.
 
     Args:
@@ -25,6 +27,7 @@ def export(run: Run, form: Format, path: Path, robot: str | None = None) -> None
             ``log``: what one robot measured, for `covey slam`.
         path: the file; one that exists is replaced.
         robot: of a log, the name of the robot.
+        writer: of ``ros2``, `covey.ros.bag_writing.write`, which this package does not know.
 
     Raises:
         RunFolderError: the file cannot be written.
@@ -35,9 +38,9 @@ def export(run: Run, form: Format, path: Path, robot: str | None = None) -> None
             return world_of(run).save(path)
         except OSError as error:
             raise unwritable(repr(str(path)), error) from error
-    writer: Callable[..., None] = importlib.import_module(f"covey.viewer.exports.{form}").write
+    write = writer or importlib.import_module(f"covey.viewer.exports.{form}").write
     try:
-        writer(run, part(path), *([robot] if form == "log" else []))
+        write(run, part(path), *([robot] if form == "log" else []))
         part(path).replace(path)
     except OSError as error:
         raise unwritable(repr(str(path)), error) from error
