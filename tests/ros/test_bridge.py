@@ -5,15 +5,20 @@ import math
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from tests.ros.world import until
 
 import covey
 from covey.onboard.group import Group
 from covey.robots.catalogue import disc
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
+from covey.ros.qos import COMMAND
 from covey.ros.settings import Settings
 from covey.sensors.lidar import Lidar
 
@@ -92,3 +97,228 @@ def test_two_runs_in_lockstep_see_the_same_scans(domain):
     noisy = Lidar(rays=90, range_m=8.0, rate_hz=10.0, sigma_m=0.02)
     one, another = (in_lockstep(domain, 15, noisy)[0]["ranges"] for _ in range(2))
     assert one == another
+
+
+# -- step by step, with the peer of `peer.py`; between two steps the test waits for what is on its way ------------------
+
+
+@pytest.fixture
+def bridged(domain):
+    """Return a function that makes a bridge and its simulation; the robots act as fast as the test steps."""
+    with Participant(domain) as ros:
+
+        def make(starts, settings=Settings("max"), **how):
+            bridge = Bridge(ros, settings)
+            sim = team(bridge, starts, **how)
+            bridge.before_step(sim)  # makes the topics
+            return bridge, sim
+
+        yield make
+
+
+def step(bridge, sim, count=1):
+    for _ in range(count):
+        bridge.before_step(sim)
+        sim.step()
+
+
+def stepping(bridge, sim, ask):
+    """Step until an answer is true; return it."""
+
+    def one():
+        step(bridge, sim)
+        return ask()
+
+    return until(one)
+
+
+def sender(peer, topic, kind):
+    """Let the peer send on a topic, once it is heard."""
+    peer.advertise(topic=topic, kind=kind)
+    until(lambda: peer.matched(topic=topic))
+
+
+def test_a_robot_drives_as_cmd_vel_says_and_stops_when_it_is_silent(bridged, peer):
+    bridge, sim = bridged([(0.0, 0.0, 0.0)])
+    sender(peer, "rt/scout0/cmd_vel", "Twist")
+    peer.write(topic="rt/scout0/cmd_vel", values={"linear": {"x": 0.5}, "angular": {"z": 0.0}})
+    stepping(bridge, sim, lambda: sim.commands[0, 0] == 0.5)
+    step(bridge, sim, 20)
+    assert sim.state.pose[0] == pytest.approx(
+        [0.3, 0.0, 0.0]
+    )  # 0.5 m/s for 0.5 s, and the step in which that is noticed
+    assert sim.commands[0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_command_that_is_no_number_is_left_out(bridged, peer, caplog):
+    bridge, sim = bridged([(0.0, 0.0, 0.0)])
+    sender(peer, "rt/scout0/cmd_vel", "Twist")
+    peer.write(topic="rt/scout0/cmd_vel", values={"linear": {"x": 0.5}})
+    stepping(bridge, sim, lambda: sim.commands[0, 0] == 0.5)
+    peer.write(topic="rt/scout0/cmd_vel", values={"linear": {"x": math.nan}})
+    peer.write(topic="rt/scout0/cmd_vel", values={"linear": {"x": math.inf}})
+    stepping(bridge, sim, lambda: bridge.commands[0].bad == 2)
+    assert np.isfinite(sim.state.pose).all()
+    assert [one.message for one in caplog.records if "left out" in one.message] == [
+        "scout0: a message on cmd_vel is left out: a number is not finite"
+    ]
+
+
+def test_of_a_flood_the_newest_command_counts(bridged, peer):
+    bridge, sim = bridged([(0.0, 0.0, 0.0)])
+    sender(peer, "rt/scout0/cmd_vel", "Twist")
+    peer.write(topic="rt/scout0/cmd_vel", repeat=5001)  # 0, 1, ... 5000 m/s
+    stepping(bridge, sim, lambda: sim.commands[0, 0] == 5000.0)
+    step(bridge, sim)
+    assert abs(sim.state.twist[0, 0]) <= 1.0  # the robot's largest speed
+
+
+def test_commands_of_another_type_are_not_heard_and_said_once(bridged, peer, caplog):
+    peer.advertise(topic="rt/scout0/cmd_vel", kind="TwistStamped")
+    bridge, sim = bridged([(0.0, 0.0, 0.0)])
+
+    def said():
+        return [one.message for one in caplog.records if "nobody hears" in one.message]
+
+    stepping(bridge, sim, said)
+    assert said() == [
+        "/scout0/cmd_vel has a sender of geometry_msgs/msg/TwistStamped, which nobody hears: it takes geometry_msgs/msg/Twist"
+    ]
+    peer.write(topic="rt/scout0/cmd_vel", values={"twist": {"linear": {"x": 0.5}}})
+    step(bridge, sim, 20)
+    assert sim.state.pose[0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_texts_that_are_no_text_are_left_out(bridged):
+    bridge, sim = bridged([(0.0, 0.0, 0.0)])
+    with Participant(bridge.participant.domain_id) as other:
+        tags = other.node("other").writer("/scout0/leave_tag", "std_msgs/msg/String", COMMAND)
+        until(lambda: tags.matched)
+        tags.write(bytes.fromhex("0001000003000000fffe0000"))  # 0xff is in no UTF-8
+        stepping(bridge, sim, lambda: bridge.commands[0].bad)
+    assert not sim.communication.tags.tags
+
+
+def test_messages_go_over_the_simulated_radio(bridged, peer):
+    bridge, sim = bridged([(-3.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (3.0, 0.0, 0.0)], radio=3.0)
+    for name in ("scout1", "scout2"):
+        peer.read(topic=f"rt/{name}/heard/text", kind="String")
+        until(lambda name=name: peer.matched(topic=f"rt/{name}/heard/text"))
+    sender(peer, "rt/scout0/radio/text", "String")
+    peer.write(topic="rt/scout0/radio/text", values={"data": "here"})
+    heard = stepping(bridge, sim, lambda: peer.take(topic="rt/scout1/heard/text"))
+    step(bridge, sim, 10)
+    assert heard == [{"data": "here"}]
+    assert peer.take(topic="rt/scout2/heard/text") == []  # it is 6 m away
+
+
+def test_a_tag_is_left_and_read(bridged, peer):
+    bridge, sim = bridged([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
+    sender(peer, "rt/scout0/leave_tag", "String")
+    peer.write(topic="rt/scout0/leave_tag", values={"data": "been here"})
+    stepping(bridge, sim, lambda: sim.communication.tags_in_reach)
+    ((tag),) = sim.communication.tags_in_reach[1]
+    assert (tag.content, tag.distance_m) == ("been here", pytest.approx(1.0))
+
+
+def test_the_robots_own_navigator_goes_where_an_action_says(bridged, peer):
+    bridge, sim = bridged([(0.0, 0.0, 0.0)])
+    action = "/scout0/navigate_to_pose/_action"
+    peer.client(name="goal", service=f"{action}/send_goal", kind="NavigateToPose_SendGoal")
+    peer.client(name="result", service=f"{action}/get_result", kind="NavigateToPose_GetResult")
+    peer.read(topic=f"rt{action}/feedback", kind="NavigateToPose_FeedbackMessage")
+    until(lambda: peer.ready(name="goal") and peer.ready(name="result"))
+    pose = {"header": {"frame_id": "map"}, "pose": {"position": {"x": 2.0, "y": 1.0}, "orientation": {"w": 1.0}}}
+    goal_id = {"uuid": list(range(16))}
+    peer.call(name="goal", number=1, values={"goal_id": goal_id, "goal": {"pose": pose}})
+    (reply,) = stepping(bridge, sim, lambda: peer.replies(name="goal"))
+    assert reply["accepted"]
+    peer.call(name="result", number=1, values={"goal_id": goal_id})
+    (result,) = stepping(bridge, sim, lambda: peer.replies(name="result"))
+    assert (result["status"], result["result"]["error_code"]) == (4, 0)
+    assert np.hypot(*(sim.state.pose[0, :2] - (2.0, 1.0))) < 0.2
+    left = [one["feedback"]["distance_remaining"] for one in peer.take(topic=f"rt{action}/feedback")]
+    assert left == sorted(left, reverse=True)
+    assert left[0] == pytest.approx(math.hypot(2.0, 1.0), abs=0.1)
+
+
+def test_a_goal_is_refused_in_an_unknown_frame_and_ended_by_cmd_vel(bridged, peer):
+    bridge, sim = bridged([(0.0, 0.0, 0.0)])
+    action = "/scout0/navigate_to_pose/_action"
+    for name, kind in (("send_goal", "SendGoal"), ("get_result", "GetResult")):
+        peer.client(name=name, service=f"{action}/{name}", kind=f"NavigateToPose_{kind}")
+        until(lambda name=name: peer.ready(name=name))
+    pose = {"header": {"frame_id": "moon"}, "pose": {"position": {"x": 2.0}, "orientation": {"w": 1.0}}}
+    peer.call(name="send_goal", number=1, values={"goal_id": {"uuid": [1] * 16}, "goal": {"pose": pose}})
+    (reply,) = stepping(bridge, sim, lambda: peer.replies(name="send_goal"))
+    assert not reply["accepted"]
+    pose["header"]["frame_id"] = "odom"
+    peer.call(name="send_goal", number=2, values={"goal_id": {"uuid": [2] * 16}, "goal": {"pose": pose}})
+    (reply,) = stepping(bridge, sim, lambda: peer.replies(name="send_goal"))
+    assert reply["accepted"]
+    peer.call(name="get_result", number=1, values={"goal_id": {"uuid": [2] * 16}})
+    sender(peer, "rt/scout0/cmd_vel", "Twist")
+    peer.write(topic="rt/scout0/cmd_vel", values={"linear": {"x": -0.1}})
+    (result,) = stepping(bridge, sim, lambda: peer.replies(name="get_result"))
+    assert result["status"] == 6
+    assert "replaced" in result["result"]["error_msg"]
+
+
+def test_who_comes_late_gets_the_maps_and_the_frames(bridged, peer):
+    bridge, sim = bridged([(0.0, 0.0, 0.0)], Settings("max", true_map=True))
+    step(bridge, sim, 5)
+    for topic, kind in (
+        ("/scout0/map", "OccupancyGrid"),
+        ("/true_map", "OccupancyGrid"),
+        ("/merged_map", "OccupancyGrid"),
+    ):
+        peer.read(topic=f"rt{topic}", kind=kind, latched=True, depth=1)
+    peer.read(topic="rt/scout0/tf_static", kind="TFMessage", latched=True, depth=1)
+    (frames,) = until(lambda: peer.take(topic="rt/scout0/tf_static"))
+    assert len(frames["transforms"]) == 2
+    (true,) = stepping(bridge, sim, lambda: peer.take(topic="rt/true_map"))
+    cells = np.array(true["data"]).reshape(true["info"]["height"], true["info"]["width"])
+    assert np.array_equal(cells == 100, sim.world.grid.cells == 1)
+    (own,) = stepping(bridge, sim, lambda: peer.take(topic="rt/scout0/map"))
+    belief = sim.localization.belief_of[0]
+    assert own["info"]["resolution"] == pytest.approx(belief.grid.resolution)
+    assert (own["info"]["origin"]["position"]["x"], own["info"]["origin"]["position"]["y"]) == belief.grid.origin[:2]
+    assert np.array_equal(np.array(own["data"]).reshape(belief.grid.shape), belief.occupancy())
+    assert own["header"]["frame_id"] == "map"
+    assert stepping(bridge, sim, lambda: peer.take(topic="rt/merged_map"))
+
+
+def test_pause_step_speed_and_end_are_services(domain, peer):
+    with Participant(domain) as ros:
+        bridge = Bridge(ros, Settings("max"))
+        sim = team(bridge, [(0.0, 0.0, 0.0)])
+        run = threading.Thread(target=sim.run, kwargs={"before_step": bridge.before_step, "until_s": 1e6})
+        run.start()
+        for word in ("pause", "step", "save_map", "end"):
+            peer.client(name=word, service=f"/covey/{word}", kind="Trigger")
+            until(lambda word=word: peer.ready(name=word))
+
+        def ask(word, number):
+            peer.call(name=word, number=number)
+            ((reply),) = until(lambda: peer.replies(name=word))
+            return reply
+
+        assert ask("pause", 1)["success"]
+        time.sleep(0.1)
+        before = sim.clock.step
+        time.sleep(0.1)
+        assert sim.clock.step == before
+        assert ask("step", 1)["success"]
+        until(lambda: sim.clock.step == before + 1)
+        time.sleep(0.1)
+        assert sim.clock.step == before + 1
+        saved = covey.World.from_file(ask("save_map", 1)["message"])
+        cells = saved.grid.cells[1:-1, 1:-1]  # in a border
+        assert np.array_equal(cells == 1, sim.scoring.union().cells >= 50)
+        assert np.array_equal(cells == 0, sim.scoring.union().cells == 0)
+        sender(peer, "rt/covey/control", "String")
+        peer.write(topic="rt/covey/control", values={"data": "speed 10"})
+        until(lambda: bridge.pacer.factor == 10.0)
+        assert ask("end", 1)["success"]
+        run.join(timeout=30)
+        assert sim.status == "stopped"

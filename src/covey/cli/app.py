@@ -531,6 +531,7 @@ def ros_run(
     reach: Literal["LOCALHOST", "SUBNET", "SYSTEM_DEFAULT", "OFF"] | None = None,
     stamped: Annotated[bool | None, Parameter(show_default=False)] = None,
     localization: Annotated[bool, Parameter(show_default=False)] = True,
+    navigation: Annotated[bool, Parameter(show_default=False)] = True,
     map: Annotated[bool, Parameter(negative=(), show_default=False)] = False,  # noqa: A002
     truth: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -569,7 +570,10 @@ def ros_run(
     stamped
         cmd_vel is a TwistStamped. Default: from kilted on.
     localization
-        With --no-localization, the simulator does not send map -> odom, map and pose: slam_toolbox or AMCL does.
+        With --no-localization, the simulator does not send map -> odom, map and pose: slam_toolbox or AMCL does. It
+        then takes no goals either.
+    navigation
+        With --no-navigation, the simulator takes no goals and paths: Nav2 does.
     map
         Send the true map, on /true_map.
     truth
@@ -581,8 +585,7 @@ def ros_run(
     battery
         Capacity of each robot's battery [Wh]. Default: it sends no battery.
     radio
-        A topic that goes over the simulated radio, NAME:TYPE. You can repeat this option. Default:
-        text:std_msgs/msg/String.
+        A topic that goes over the simulated radio, NAME:TYPE, besides text. You can repeat this option.
     force
         Replace the finished run in the folder.
     quiet
@@ -597,12 +600,13 @@ def ros_run(
         drives=not watch,
         stamped=stamped,
         localization=localization,
+        navigation=navigation,
         true_map=map,
         true_poses=truth,
         prefixed=prefixed,
         timeout_s=timeout,
         battery_wh=battery,
-        radio=topics_of(radio or ["text:std_msgs/msg/String"]),
+        radio=topics_of(radio),
     )
     how = {"out": out, "force": force, "quiet": quiet, "trusted_only": trusted_only}
     return ros_run_command(source, _changes(overrides, seed), (domain, distro, reach), settings, **how)

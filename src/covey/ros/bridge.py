@@ -19,7 +19,7 @@ from covey.ros.pace import Pacer
 from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, STATE, TF
 from covey.ros.robot_node import RobotNode
 from covey.ros.sensor_topics import Output, output_of
-from covey.ros.settings import STAMPED_SINCE, Settings
+from covey.ros.settings import Settings
 from covey.runtime.hosting import Hosting
 from covey.runtime.simulation import Simulation
 
@@ -85,7 +85,7 @@ class Bridge:
             self._announce(sim)
         for commands in self.commands.values():
             commands.begin()
-        self._next_state = 0.0
+        self._next_state, self._had_tags = 0.0, set[int]()
         self._reckoned = np.full_like(sim.state.pose, np.nan)
         self._odom_before: np.ndarray | None = None
         self.control.begin(sim)
@@ -129,8 +129,8 @@ class Bridge:
         self._send_truth = [
             node.topic("ground_truth", m.Odometry.TYPE, ODOMETRY) for node in self.robots if settings.true_poses
         ]
-        stamped = types.distro in STAMPED_SINCE if settings.stamped is None else settings.stamped
-        self.commands = {i: Commands(self.robots[i], stamped, settings.timeout_s) for i in self.driven}
+        self.commands = {i: Commands(self.robots[i], settings) for i in self.driven}
+        self._send_tags = [node.messages("tags", "visualization_msgs/msg/MarkerArray", STATE) for node in self.robots]
         self.control = Control(self)
 
     def _frames_of(self, static: list[list[m.Fields]]) -> None:
@@ -194,12 +194,12 @@ class Bridge:
         self._clock.write(m.clock(stamp))
         if self.settings.speed == "lockstep":
             self._wait_for_answers(sim, stamp)
-        self._take(sim)
+        self._take(sim, stamp)
 
     def _send_motion(self, sim: Simulation, stamp: Stamp) -> None:
         """Send transforms and odometry."""
         odom, own = self._odometry_of(sim)
-        self._map_odom = compose(own, inverse(odom))
+        self._own, self._map_odom = own, compose(own, inverse(odom))
         before = odom if self._odom_before is None else self._odom_before
         moved = compose(inverse(before), odom)
         moved[:, 2] = wrap_angle(moved[:, 2])
@@ -248,6 +248,17 @@ class Bridge:
             spreads = sim.localization.covariances(range(len(poses)))
             for node, send, at, spread in zip(self.robots, self._send_pose, poses, spreads, strict=True):
                 send(m.pose_with_covariance(stamp, self.map_frame(node), at, spread))
+        for i, commands in self.commands.items():
+            commands.tell_answers()
+            commands.radio.hear(self.host.handle(i))
+        near = sim.communication.tags_in_reach or {}
+        for i in near.keys() | self._had_tags:
+            tags = near.get(i, ())
+            places = np.array([(t.distance_m * np.cos(t.bearing), t.distance_m * np.sin(t.bearing), 0.0) for t in tags])
+            said, owners = [str(tag.content) for tag in tags], [tag.owner for tag in tags]
+            frame = self.robots[i].frame(FOOTPRINT)
+            self._send_tags[i](m.markers(stamp, frame, owners, range(len(tags)), places, said))
+        self._had_tags = set(near)
         touches = ~np.isnan(sim.state.contact_bearing)
         for send, touch in zip(self._send_contact, touches.tolist(), strict=True):
             send(b"\0\1\0\0\1\0\0\0" if touch else b"\0\1\0\0\0\0\0\0")
@@ -273,10 +284,12 @@ class Bridge:
             values["refused_commands"] = self.commands[i].bad
         return m.status(sim.names[i], "halted" if halted else answer.status if answer else "", values, wrong=halted)
 
-    def _take(self, sim: Simulation) -> None:
+    def _take(self, sim: Simulation, stamp: Stamp) -> None:
         """Give the robots the commands that have come."""
         for i, commands in self.commands.items():
-            commands.take(self.host.handle(i), sim.time, Pose(*self._map_odom[i].tolist()))
+            at, odom = self._own[i].tolist(), self._map_odom[i].tolist()
+            commands.take(self.host.handle(i), sim.time, stamp, Pose(*at), Pose(*odom))
+        self.control.serve()
 
     # -- lockstep ------------------------------------------------------------------------------------------------------
 
@@ -287,7 +300,7 @@ class Bridge:
         heard: dict[int, int] = {}
         look, say = begun + _SERVE_S, begun + _SAY_S
         while not sim.done:
-            self._take(sim)
+            self._take(sim, stamp)
             waiting = [i for i in waiting if not self.commands[i].has_answered(stamp)]
             if not waiting:
                 return

@@ -1,56 +1,70 @@
 """`Commands`: what ROS 2 tells one robot to do."""
 
 import logging
+import math
+from collections.abc import Callable
 from typing import Any
 
 from covey.geometry.se2 import Pose
 from covey.onboard.handle import Robot
-from covey.onboard.motions import STILL
+from covey.onboard.motions import Report
 from covey.ros import messages as m
+from covey.ros.goals import Goals
 from covey.ros.messages import Stamp
+from covey.ros.qos import STATE
 from covey.ros.robot_node import RobotNode
+from covey.ros.services import Request, Service
+from covey.ros.settings import STAMPED_SINCE, Settings
+from covey.ros.team_radio import TEXT, RadioTopics
 from covey.ros.types import MessageError
 
 LOG = logging.getLogger("covey")
+_CLOCK, _STRING = "rosgraph_msgs/msg/Clock", "std_msgs/msg/String"
+_MARKER = "visualization_msgs/msg/Marker"
 
 
 class Commands:
-    """The commands of ROS to one robot, by topics.
+    """The commands of ROS to one robot.
 
-    ==============  =============================  =====================================================================
-    topic           type                           effect
-    ==============  =============================  =====================================================================
-    ``cmd_vel``     Twist, or TwistStamped         it drives so until the next command, or until they have been silent
-    ``goal_pose``   geometry_msgs/PoseStamped      its navigator drives it there; the next cmd_vel ends that
-    ``path``        nav_msgs/Path                  it follows the poses
-    ``leave_tag``   std_msgs/String                it leaves a tag where it stands
-    ``report``      visualization_msgs/Marker      it reports target ``id`` at the position of ``pose`` to the referee
-    ``ready``       rosgraph_msgs/Clock            in lockstep: all of its commands up to this time have been sent
-    ==============  =============================  =====================================================================
+    ===============  ============================  =====================================================================
+    topic            type                          effect
+    ===============  ============================  =====================================================================
+    ``cmd_vel``      Twist, or TwistStamped        it drives so until the next command, or until they have been silent
+    ``goal_pose``    geometry_msgs/PoseStamped     its navigator drives it there, see `Goals`
+    ``path``         nav_msgs/Path                 it follows the poses
+    ``leave_tag``    std_msgs/String               it leaves a tag where it stands
+    ``report``       visualization_msgs/Marker     it reports target ``id`` at the position of ``pose`` to the referee,
+                                                   whose answer comes on ``report_answer``
+    ``radio/NAME``   of the topic                  it broadcasts it, see `RadioTopics`
+    ``ready``        rosgraph_msgs/Clock           in lockstep: all of its commands up to this time have been sent
+    ===============  ============================  =====================================================================
+
+    The services ``maes_broadcast``, ``maes_deposit_tag`` and ``set_marker_position`` do the same as ``radio/text``,
+    ``leave_tag`` and ``report``.
 
     Args:
         node: the node of the robot.
-        stamped: cmd_vel is a TwistStamped.
-        timeout_s: it stops when cmd_vel has been silent for this time [s].
+        settings: of the bridge.
 
     Attributes:
         answered: the newest time for which it has an answer; None: none.
         bad: number of messages that could not be used.
     """
 
-    def __init__(self, node: RobotNode, stamped: bool, timeout_s: float):
-        self._node, self._timeout_s, self._types = node, timeout_s, node.types
-        self._twist_kind = f"geometry_msgs/msg/Twist{'Stamped' * stamped}"
-        self._stamped = stamped
+    def __init__(self, node: RobotNode, settings: Settings):
+        self._node, self._timeout_s, self._types = node, settings.timeout_s, node.types
+        distro = node.types.distro
+        self._stamped = distro in STAMPED_SINCE if settings.stamped is None else settings.stamped
+        self._twist_kind = f"geometry_msgs/msg/Twist{'Stamped' * self._stamped}"
         self._twist = node.reader("cmd_vel", self._twist_kind)
-        kinds = {
-            "goal_pose": "geometry_msgs/msg/PoseStamped",
-            "path": "nav_msgs/msg/Path",
-            "leave_tag": "std_msgs/msg/String",
-            "report": "visualization_msgs/msg/Marker",
-        }
-        self._others = [(name, kind, node.reader(name, kind)) for name, kind in kinds.items()]
-        self._ready = node.reader("ready", "rosgraph_msgs/msg/Clock")
+        self._ready = node.reader("ready", _CLOCK)
+        self._tags, self._reports = node.reader("leave_tag", _STRING), node.reader("report", _MARKER)
+        self._answer_report = node.messages("report_answer", _STRING, STATE)
+        self._broadcasts = Service(node.node, "maes_broadcast", "maes_msgs/srv/BroadcastToAll")
+        self._deposits = Service(node.node, "maes_deposit_tag", "maes_msgs/srv/DepositTag")
+        self.markers = MarkerService(node, "set_marker_position")
+        self.radio = RadioTopics(node, settings.radio)
+        self._goals = Goals(node) if settings.localization and settings.navigation else None
         self.bad = 0
         self.begin()
 
@@ -58,23 +72,65 @@ class Commands:
         """Forget what was commanded: a new run begins."""
         self.answered: Stamp | None = None
         self._since_s: float | None = None  # the time of the last cmd_vel, while it drives
+        self._waiting: list[tuple[int, Report, Callable[[str], None]]] = []
+        if self._goals is not None:
+            self._goals.begin()
 
-    def take(self, robot: Robot, time_s: float, odom: Pose) -> None:
+    def take(self, robot: Robot, time_s: float, stamp: Stamp, at: Pose, odom: Pose) -> None:
         """Do what has been commanded since the last call.
 
         Args:
             robot: its handle.
-            time_s: simulated time [s].
+            time_s, stamp: simulated time.
+            at: its estimated pose.
             odom: pose of the frame odom in the frame map.
         """
+        if self._goals is not None:
+            self._goals.take(robot, stamp, at, lambda one, frame: self._in_map(one, odom, frame), self._decoded)
+        self._drive(robot, time_s)
+        for data in self._tags.take():
+            if (message := self._decoded("leave_tag", _STRING, data)) is not None:
+                robot.leave_tag(message.data)
+        for data in self._reports.take():
+            if (message := self._decoded("report", _MARKER, data)) is not None:
+                self.report(robot, message.id, message.pose.position, self._say_answer(message.id))
+        self.radio.say(robot)
+        self._serve(robot)
+        for data in self._ready.take():
+            if (message := self._decoded("ready", _CLOCK, data)) is not None:
+                self._answer(message.clock)
+
+    def tell_answers(self) -> None:
+        """Tell the answers of the referee that have come."""
+        for identity, report, tell in [one for one in self._waiting if one[1].outcome is not None]:
+            tell(str(report.outcome))
+            self._waiting = [one for one in self._waiting if one[1] is not report]
+            LOG.debug("%s: report of %d: %s", self._node.robot, identity, report.outcome)
+
+    def has_answered(self, stamp: Stamp) -> bool:
+        """Return whether there is an answer for a time."""
+        return self.answered is not None and self.answered >= stamp
+
+    def report(self, robot: Robot, identity: int, at: Any, tell: Callable[[str], None]) -> None:
+        """Report a target; ``tell`` gets the answer when it comes."""
+        if all(map(math.isfinite, (at.x, at.y, at.z))):
+            self._waiting.append((identity, robot.report(identity, (at.x, at.y, at.z)), tell))
+        else:
+            self._refuse("report", "a number is not finite")
+            tell("not a number")
+
+    def _drive(self, robot: Robot, time_s: float) -> None:
+        """Take the newest cmd_vel; stop after a silence."""
         newest = None
         for data in self._twist.take():
             message = self._decoded("cmd_vel", self._twist_kind, data)
-            twist = None if message is None else m.twist_of(message)
-            if message is not None and twist is None:
-                self._refuse("cmd_vel", "a number is not finite")
-            if message is not None and self._stamped:
+            if message is None:
+                continue
+            if self._stamped:
                 self._answer(message.header.stamp)
+            twist = m.twist_of(message)
+            if twist is None:
+                self._refuse("cmd_vel", "a number is not finite")
             newest = twist or newest
         if newest is not None:
             robot.drive(newest[0], newest[2], vy=newest[1])
@@ -83,19 +139,21 @@ class Commands:
             if robot.status == "driving":
                 robot.stop()
             self._since_s = None
-        for name, kind, reader in self._others:
-            for data in reader.take():
-                message = self._decoded(name, kind, data)
-                if message is not None:
-                    getattr(self, f"_{name}")(robot, message, odom)
-        for data in self._ready.take():
-            message = self._decoded("ready", "rosgraph_msgs/msg/Clock", data)
-            if message is not None:
-                self._answer(message.clock)
 
-    def has_answered(self, stamp: Stamp) -> bool:
-        """Return whether there is an answer for a time."""
-        return self.answered is not None and self.answered >= stamp
+    def _serve(self, robot: Robot) -> None:
+        """Answer the services of MAES and of the rescue course."""
+        encode, decode = self._types.encode, self._types.decode
+        for request in self._broadcasts.take():
+            said = decode("maes_msgs/srv/BroadcastToAll_Request", request.data).msg
+            done = self.radio.broadcast(robot, TEXT[0], encode(_STRING, {"data": said}))
+            self._broadcasts.reply(request, encode("maes_msgs/srv/BroadcastToAll_Response", {"success": done}))
+        for request in self._deposits.take():
+            robot.leave_tag(decode("maes_msgs/srv/DepositTag_Request", request.data).msg)
+            self._deposits.reply(request, encode("maes_msgs/srv/DepositTag_Response", {"success": True}))
+        self.markers.serve(self, robot)
+
+    def _say_answer(self, identity: int) -> Callable[[str], None]:
+        return lambda answer: self._answer_report({"data": f"{identity} {answer}"})
 
     def _answer(self, stamp: Any) -> None:
         at = stamp.sec, stamp.nanosec
@@ -109,53 +167,43 @@ class Commands:
             return None
 
     def _refuse(self, topic: str, why: str) -> None:
-        """Leave out a message; said once."""
+        """Leave out a message; the first is said."""
         if not self.bad:
             LOG.warning("%s: a message on %s is left out: %s", self._node.robot, topic, why)
         self.bad += 1
 
-    def _goal_pose(self, robot: Robot, message: Any, odom: Pose) -> None:
-        goal = self.in_map(message, odom)
-        if goal is not None:
-            robot.goto(goal)
-            self._since_s = None
-
-    def _path(self, robot: Robot, message: Any, odom: Pose) -> None:
-        poses = [self.in_map(at, odom, message.header.frame_id) for at in message.poses]
-        if poses and None not in poses:
-            robot.follow([pose[:2] for pose in poses if pose is not None])
-            self._since_s = None
-
-    def _leave_tag(self, robot: Robot, message: Any, _odom: Pose) -> None:
-        robot.leave_tag(message.data)
-
-    def _report(self, robot: Robot, message: Any, _odom: Pose) -> None:
-        at = message.pose.position
-        if m.planar_pose(message.pose) is None or at.z != at.z:
-            self._refuse("report", "a number is not finite")
-        else:
-            robot.report(message.id, (at.x, at.y, at.z))
-
-    def in_map(self, stamped: Any, odom: Pose, frame: str = "") -> Pose | None:
-        """Return the pose of a decoded PoseStamped in the frame map; None if it cannot be used.
-
-        Args:
-            stamped: the message.
-            odom: pose of the frame odom in the frame map.
-            frame: the frame, if the message itself names none.
-        """
+    def _in_map(self, stamped: Any, odom: Pose, frame: str) -> Pose | None:
+        """Return the pose of a decoded PoseStamped in the frame map; None if it cannot be used."""
         frame, pose = stamped.header.frame_id or frame or m.MAP, m.planar_pose(stamped.pose)
         if pose is None:
-            self._refuse("a pose", "a number is not finite")
+            self._refuse("a goal", "a number is not finite")
         elif frame == self._node.frame(m.ODOM):
             return odom @ pose
         elif frame in (m.MAP, self._node.frame(m.MAP)):
             return pose
         else:
-            self._refuse("a pose", f"its frame is {frame!r}; give it in map or odom")
+            self._refuse("a goal", f"its frame is {frame!r}; give it in map or odom")
         return None
 
 
-def stands_still(robot: Robot) -> bool:
-    """Return whether a robot has been told nothing that it still does."""
-    return robot.status in ("idle", "done") and robot.twist == STILL
+class MarkerService:
+    """The service ``set_marker_position`` of the rescue course: a report to the referee, and its answer."""
+
+    _KIND = "scoring_interfaces/srv/SetMarkerPosition"
+
+    def __init__(self, node: RobotNode, name: str):
+        self._types = node.types
+        self._service = Service(node.node, name, self._KIND)
+
+    def serve(self, commands: Commands, robot: Robot) -> None:
+        """Let a robot report what was asked for; the reply follows with the answer of the referee."""
+        for request in self._service.take():
+            asked = self._types.decode(f"{self._KIND}_Request", request.data)
+            commands.report(robot, asked.marker_id, asked.marker_position, self._teller(request))
+
+    def _teller(self, request: Request) -> Callable[[str], None]:
+        def tell(answer: str) -> None:
+            values = {"accepted": answer == "accepted"}
+            self._service.reply(request, self._types.encode(f"{self._KIND}_Response", values))
+
+        return tell

@@ -1,20 +1,23 @@
-"""`Control`: requests to the simulation itself, by topic: pause, play, step, speed, reset, end."""
+"""`Control`: requests to the simulation itself, as texts and as services: pause, play, step, speed, reset, end."""
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from covey.errors import CoveyError, InvalidValueError
+from covey.ros.commands import MarkerService
 from covey.ros.maps import MapTopics
 from covey.ros.messages import Stamp
 from covey.ros.qos import COMMAND
-from covey.ros.types import MessageError
+from covey.ros.services import Request, Service
 from covey.runtime.simulation import Simulation
 
 if TYPE_CHECKING:
     from covey.ros.bridge import Bridge
 
 LOG = logging.getLogger("covey")
-_TEXT = "std_msgs/msg/String"
+_WARN_EVERY_S = 2.0
+_TEXT, _TRIGGER, _SET_BOOL = "std_msgs/msg/String", "std_srvs/srv/Trigger", "std_srvs/srv/SetBool"
 
 
 class Control:
@@ -23,14 +26,24 @@ class Control:
     ``pause``, ``play``, ``step`` or ``step 10``, ``speed 2`` or ``speed max``, ``save_map``, ``reset`` (the run ends,
     and a new one begins) and ``end``.
 
+    Services, all std_srvs/Trigger: ``/covey/pause``, ``play``, ``step``, ``save_map``, ``reset``, ``end``; and
+    ``/covey/real_time``, a SetBool: false is as fast as possible.
+
     Args:
         bridge: the simulation's bridge.
     """
 
     def __init__(self, bridge: "Bridge"):
         self._bridge = bridge
+        words = "pause", "play", "step", "save_map", "reset", "end"
+        self._services = [(word, Service(bridge.node, f"~/{word}", _TRIGGER)) for word in words]
+        self._real_time = Service(bridge.node, "~/real_time", _SET_BOOL)
+        self._first = next(iter(bridge.commands), None)
+        if self._first is not None:
+            self._markers = MarkerService(bridge.robots[self._first], "/set_marker_position")
         self._requests = bridge.node.reader("/covey/control", _TEXT, COMMAND)
         self.maps = MapTopics(bridge)
+        self._next_warning, self._warned = 0.0, set[tuple[str, str, str]]()
 
     def begin(self, sim: Simulation) -> None:
         """Get to know a simulation before its first step."""
@@ -41,14 +54,39 @@ class Control:
         """Send what belongs to no single robot."""
         self.maps.send(stamp)
 
+    def serve(self) -> None:
+        """Let the first robot that ROS drives report what nobody in particular reports."""
+        if self._first is not None:
+            self._markers.serve(self._bridge.commands[self._first], self._bridge.host.handle(self._first))
+
     def look(self) -> None:
         """Do what was asked for since the last call."""
         for data in self._requests.take():
             try:
                 text = self._bridge.participant.types.decode(_TEXT, data).data
                 self.do(text)
-            except (CoveyError, MessageError) as error:
+            except CoveyError as error:
                 LOG.warning("/covey/control: %s", error)
+        if (now := time.monotonic()) >= self._next_warning:
+            self._next_warning = now + _WARN_EVERY_S
+            for misfit in self._bridge.participant.misfits():
+                if misfit not in self._warned:
+                    self._warned.add(misfit)
+                    LOG.warning("%s has a sender of %s, which nobody hears: it takes %s", *misfit)
+        for word, service in self._services:
+            for request in service.take():
+                self._reply(service, _TRIGGER, request, word)
+        for request in self._real_time.take():
+            wanted = self._bridge.participant.types.decode(f"{_SET_BOOL}_Request", request.data).data
+            self._reply(self._real_time, _SET_BOOL, request, f"speed {1 if wanted else 'max'}")
+
+    def _reply(self, service: Service, kind: str, request: Request, text: str) -> None:
+        """Do what a request asks for, and reply."""
+        try:
+            values = {"success": True, "message": self.do(text)}
+        except CoveyError as error:
+            values = {"success": False, "message": str(error)}
+        service.reply(request, self._bridge.participant.types.encode(f"{kind}_Response", values))
 
     def do(self, text: str) -> str:
         """Do what a text asks for, and return what was done.

@@ -22,6 +22,8 @@ from weakref import WeakValueDictionary
 
 from covey.errors import CoveyError, InvalidValueError
 from covey.ros.libraries import (
+    BuiltinDataReader,
+    BuiltinTopicDcpsPublication,
     DataReader,
     DataWriter,
     DDSException,
@@ -82,6 +84,7 @@ class Participant:
         self._nodes: list[Node] = []
         self._ends: list[Writer | Reader] = []
         self._changed = True
+        self._announced: Any = None
         self._discovery = self._writer("ros_discovery_info", _DISCOVERY, LATCHED, self.user_data(_DISCOVERY))
 
     def __enter__(self) -> Self:
@@ -136,6 +139,22 @@ class Participant:
             del end.end  # Cyclone DDS ends what nothing refers to
         self._ends, self._nodes, self._topics = [], [], {}
         del self._publisher, self._subscriber, self._participant, self._domain
+
+    def misfits(self) -> list[tuple[str, str, str]]:
+        """Return what others send in vain, because it has another type than is read here.
+
+        Returns:
+            For each, the topic, such as ``/scout0/cmd_vel``, its type there, and the type that is read here.
+        """
+        if self._announced is None:
+            self._announced = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
+        read = {end.end.topic.name: end.end.topic.typename for end in self._ends if isinstance(end, Reader)}
+        found = {
+            (one.topic_name.removeprefix("rt"), _ros_name(one.type_name), _ros_name(read[one.topic_name]))
+            for one in self._announced.read(10_000)
+            if read.get(one.topic_name, one.type_name) != one.type_name
+        }
+        return sorted(found)
 
     def _gid(self, guid: bytes) -> dict[str, list[int]]:
         length = self.types.fields("rmw_dds_common/msg/Gid")[0][1][1][1]  # 24 in Humble, 16 later
@@ -271,6 +290,10 @@ class Reader:
     def matched(self) -> int:
         """How many writers of other programs, or of this one, send to it now."""
         return len(self.end.get_matched_publications())
+
+
+def _ros_name(kind: str) -> str:
+    return kind.replace("::dds_::", "/").replace("::", "/").removesuffix("_")
 
 
 _BASES = {"string": str, "bool": bool, "byte": idl.uint8, "octet": idl.uint8}

@@ -12,6 +12,10 @@ SERVICES = {
     "std_srvs/srv/SetBool": "bool data\n---\nbool success\nstring message",
     "std_srvs/srv/Trigger": "---\nbool success\nstring message",
     "nav_msgs/srv/GetMap": "---\nnav_msgs/OccupancyGrid map",
+    "maes_msgs/srv/BroadcastToAll": "string msg\n---\nbool success",
+    "maes_msgs/srv/DepositTag": "string msg\n---\nbool success",
+    "scoring_interfaces/srv/SetMarkerPosition": "int8 marker_id\ngeometry_msgs/Point marker_position\n"
+    "---\nbool accepted",
     "action_msgs/srv/CancelGoal": "action_msgs/GoalInfo goal_info\n---\n"
     "int8 return_code\naction_msgs/GoalInfo[] goals_canceling",
 }

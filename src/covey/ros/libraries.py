@@ -3,6 +3,7 @@
 from covey.errors import CoveyError
 
 try:
+    from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
     from cyclonedds.core import DDSException
     from cyclonedds.domain import Domain, DomainParticipant
     from cyclonedds.idl import make_idl_struct
@@ -18,6 +19,8 @@ except ImportError as error:
     raise CoveyError(f"ROS 2 needs {error.name}; install it with: pip install 'covey[ros2]'") from error
 
 __all__ = [
+    "BuiltinDataReader",
+    "BuiltinTopicDcpsPublication",
     "DDSException",
     "DataReader",
     "DataWriter",

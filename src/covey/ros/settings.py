@@ -19,18 +19,20 @@ class Settings:
         drives: ROS drives the robots; otherwise their own controllers do, and ROS watches.
         stamped: cmd_vel is a TwistStamped; None: as in the distribution's Nav2.
         localization: the simulator localizes and maps for the robots: it says map -> odom, map and pose.
+        navigation: with localization, it also navigates for them: goals, paths and their actions.
         true_map, true_poses: tell the truth, which no robot knows.
         prefixed: all robots share /tf, and their frames begin with their names; otherwise each has its own tf.
         timeout_s: a robot stops when its cmd_vel has been silent for this simulated time [s].
         battery_wh: capacity of each robot's battery [Wh]; None: it has none.
         map_every_s, update_every_s: shortest simulated time between two maps, and between two updates of a map [s].
-        radio: topics that go over the simulated radio: their names and types.
+        radio: topics that go over the simulated radio besides ``text``: their names and types.
     """
 
     speed: float | Literal["max", "lockstep"] = 1.0
     drives: bool = True
     stamped: bool | None = None
     localization: bool = True
+    navigation: bool = True
     true_map: bool = False
     true_poses: bool = False
     prefixed: bool = False
@@ -38,7 +40,7 @@ class Settings:
     battery_wh: float | None = None
     map_every_s: float = 5.0
     update_every_s: float = 1.0
-    radio: tuple[tuple[str, str], ...] = (("text", "std_msgs/msg/String"),)
+    radio: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.speed, str) and not 0 < self.speed < float("inf"):

@@ -111,7 +111,7 @@ class Types:
         self.fields(kind)
         try:
             return self.store.deserialize_cdr(data, kind)
-        except (SerdeError, IndexError, OverflowError, MemoryError) as error:
+        except (SerdeError, ValueError, IndexError, OverflowError, MemoryError) as error:
             raise MessageError(f"{len(data)} bytes are no {kind}: {error}") from error
 
     def _maker(self, kind: str) -> list[tuple[str, Callable[[Any], Any], Callable[[], Any]]]:
