@@ -49,7 +49,7 @@ def test_a_crater_and_an_order():
     inputs.apply_due()
     assert called.events == []
     assert port.world.version == port.world.ground.version == 0
-    clock.now += 10
+    clock.advance(10)
     inputs.call({"order": {"objective_m": [3, 4]}})
     inputs.call({"crater": {"centre_m": [0, 0], "depth_m": 9, "radius_m": 4}})
     inputs.apply_due()
@@ -71,7 +71,7 @@ def test_faults_change_the_state_and_never_the_model():
     inputs, discs = Inputs(port, [], [jump, died, mute, worse]), port.model.disc_count.copy()
     for _ in range(3):
         inputs.apply_due()
-        clock.now += 10
+        clock.advance(10)
     np.testing.assert_array_equal(port.model.disc_count, discs)
     assert port.state.vanished.tolist() == [True, False]
     assert port.state.disc_count(port.model).tolist() == [0, discs[1]]

@@ -40,12 +40,12 @@ class CoverageTracker(Tracker):
         goal = world.grid.with_cells(to_cover if to_cover.any() else world.free)
         self.cells = CoveredCells(goal, len(state.pose))
         self._stride = sweep_stride(model.limits, world.grid.resolution, context.clock)
+        self._wanted = np.zeros(context.clock.substeps_per_step, np.uint8)
+        self._wanted[self._stride - 1 : -1 : self._stride] = 1
 
     def wanted(self, substeps: int) -> np.ndarray:
         """Return the substeps after which the path of a body can no longer be treated as straight."""
-        wanted = np.zeros(substeps, np.uint8)
-        wanted[self._stride - 1 : -1 : self._stride] = 1
-        return wanted
+        return self._wanted
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Cover the area that bodies passed over in this step, in straight lines between the requested poses."""

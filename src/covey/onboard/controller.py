@@ -9,6 +9,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, get_type_hints
 
 from covey.errors import InvalidValueError, did_you_mean
@@ -107,12 +108,12 @@ class Program:
         """The registered name, or the name of the function or class."""
         return controllers.name_of(self.factory) or getattr(self.factory, "__name__", repr(self.factory))
 
-    @property
+    @cached_property
     def scope(self) -> Scope:
         """robot, group or team."""
         return getattr(self.factory, "covey_scope", "robot")
 
-    @property
+    @cached_property
     def sees(self) -> tuple[str, ...] | None:
         """What the controller may read, see `controller`; None: everything."""
         own, inner = getattr(self.factory, "covey_sees", None), self.inner

@@ -15,12 +15,16 @@ class Clock:
         substep_s: length of a physics substep [s].
         step_s: length of a control step [s], a multiple of ``substep_s``.
         now: number of substeps since the start.
+        step: number of control steps since the start.
+        time_s: time since the start [s].
     """
 
     substep_s: float = 0.01
     step_s: float = 0.1
     now: int = 0
     substeps_per_step: int = field(init=False)
+    step: int = field(init=False)
+    time_s: float = field(init=False)
 
     def __post_init__(self) -> None:
         for name in ("substep_s", "step_s"):
@@ -34,16 +38,13 @@ class Clock:
             )
         self.substeps_per_step = int(ratio)
         self._num, self._den = exact(self.substep_s).as_integer_ratio()
+        self.advance(0)
 
-    @property
-    def step(self) -> int:
-        """Number of control steps since the start."""
-        return self.now // self.substeps_per_step
-
-    @property
-    def time_s(self) -> float:
-        """Time since the start [s]."""
-        return self.now * self._num / self._den
+    def advance(self, substeps: int) -> None:
+        """Let some substeps pass."""
+        self.now += substeps
+        self.step = self.now // self.substeps_per_step
+        self.time_s = self.now * self._num / self._den
 
 
 @lru_cache(maxsize=64)

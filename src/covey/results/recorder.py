@@ -92,7 +92,8 @@ class Recorder:
         """Start the folder with the manifest of `covey.results.manifest.build_manifest`."""
         n = len(self.names)
         self._steps_in_block, self._used = max(1, _ROWS // n), 0
-        self._shares = np.empty((len(self._step_columns), self._steps_in_block, n))
+        self._shares = np.empty((self._steps_in_block, len(self._step_columns) * n))
+        self._absent = np.full(n, np.nan)
         self._poses = np.empty((self._steps_in_block, len(self._pose_columns) // 3 * n, 3))
         self._team = np.empty((self._steps_in_block, 2 + len(self._team_columns)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
@@ -121,12 +122,11 @@ class Recorder:
         """
         i = self._used
         values = vars(snapshot) | snapshot.mission
-        for k, name in enumerate(self._step_columns):
-            self._shares[k, i] = values.get(name, np.nan)
+        np.concatenate([values.get(name, self._absent) for name in self._step_columns], out=self._shares[i])
         if snapshot.step % self.pose_every == 0:
             parts = (snapshot.pose, snapshot.estimate, snapshot.twist, snapshot.command)
             attitude = (snapshot.altitude_roll_pitch,) if self._attitude else ()
-            np.concatenate(parts + attitude, out=self._poses[i])
+            np.concatenate((*parts, *attitude), out=self._poses[i])
         else:
             self._poses[i] = np.nan
         self._team[i] = (snapshot.step, snapshot.time_s, *(values.get(name, np.nan) for name in self._team_columns))
@@ -250,7 +250,8 @@ class Recorder:
             names = ("step", "time_s", *self._team_columns)
             team: dict[str, Any] = dict(zip(names, self._team[:steps].T, strict=True))
             team["step"] = team["step"].astype(np.int64)
-            robots = {name: self._shares[k, :steps].ravel() for k, name in enumerate(self._step_columns)}
+            shares = self._shares[:steps].reshape(steps, -1, n)
+            robots = {name: shares[:, k].ravel() for k, name in enumerate(self._step_columns)}
             robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}
             poses = self._poses[:steps].reshape(steps, -1, n, 3)
             robots |= {name: poses[:, k // 3, :, k % 3].ravel() for k, name in enumerate(self._pose_columns)}

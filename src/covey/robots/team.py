@@ -153,4 +153,4 @@ class TeamState:
 
     def disc_count(self, model: TeamModel) -> np.ndarray:
         """Return the number of discs of each body, int64 (n,); 0 for vanished robots."""
-        return np.where(self.vanished, 0, model.disc_count)
+        return np.where(self.vanished, 0, model.disc_count) if np.count_nonzero(self.vanished) else model.disc_count

@@ -518,7 +518,7 @@ class Simulation:
     @property
     def _speaks(self) -> np.ndarray:
         """Which robots can send and hear, bool (n,)."""
-        speaks = self.state.radio_alive & ~self.state.halted
+        speaks = self.state.radio_alive > self.state.halted
         return speaks & ~self.inputs.jammed(self.state.pose) if self.inputs.jams else speaks
 
     def _carry(self, robot: int, pose: Pose) -> None:
@@ -550,6 +550,8 @@ class Simulation:
     def _decide(self) -> None:
         collided = ~np.isnan(self.state.contact_bearing)
         self.deciding.decide(self.clock.step, self.time, self.commands, collided)
+        if not self.deciding.failures:
+            return
         for failure in self.deciding.failures:
             self._repeatable &= not failure.by_wall_time
             for i in failure.robots:
@@ -563,21 +565,23 @@ class Simulation:
         self._failed += failed
 
     def _act(self) -> None:
-        self._pose_before[:] = self.state.pose
-        substeps = self.clock.substeps_per_step
+        state, substeps = self.state, self.clock.substeps_per_step
+        self._pose_before[:] = state.pose
         driven = self.inputs.driven(self.commands)
         wanted = self.sensing.wanted(substeps)
         self.scoring.want(wanted)
-        contacts = self.physics.step(self.state, driven, substeps, self._trace, wanted)
-        self.clock.now += self.clock.substeps_per_step
+        contacts = self.physics.step(state, driven, substeps, self._trace, wanted)
+        self.clock.advance(substeps)
         self._felt = contacts.felt
-        self.scoring.count(contacts)
-        for kind, i, j, x, y in zip(contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y, strict=True):
-            self._event("collision", i, other=self.names[j] if kind else "wall", x=x, y=y)
+        if len(contacts):
+            self.scoring.count(contacts)
+            columns = contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y
+            for kind, i, j, x, y in zip(*columns, strict=True):
+                self._event("collision", i, other=self.names[j] if kind else "wall", x=x, y=y)
         for kind, i in self.physics.incidents:
-            self._event(kind, i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
-        for i in self.scoring.leaving(self.state.pose):
-            self._event("left_world", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1])
+            self._event(kind, i, x=state.pose[i, 0], y=state.pose[i, 1])
+        for i in self.scoring.leaving(state.pose):
+            self._event("left_world", i, x=state.pose[i, 0], y=state.pose[i, 1])
 
     def _score(self) -> None:
         self._judge()

@@ -70,13 +70,13 @@ class LocalHost(Host):
 
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
         """Let a controller of several robots act."""
-        views = {shown.name: self._views[shown.name].at(shown) for shown in inputs}
+        program, views = self._programs[key], {shown.name: self._views[shown.name].at(shown) for shown in inputs}
         self.watchdog.ready()
         try:
             self.watchdog.started = monotonic()
             if key not in self._calls:
-                self._calls[key] = self._programs[key].bound()
-            view = views if self._programs[key].scope == "team" else next(iter(views.values()))
+                self._calls[key] = program.bound()
+            view = views if program.scope == "team" else views[key]
             answer = GroupOutput(answer_of(self._calls[key], view))
             self.watchdog.rest()
         except KeyboardInterrupt:

@@ -61,8 +61,10 @@ class Communication:
         if self.network.used and time_s >= self._next_s - 1e-9:
             self._next_s = time_s + self._every_s
             self.sample = self.network.sample(world, state.pose, alive, time_s)
-        self.blackboard.turn()
-        self._leave(state, left, time_s)
+        if self.blackboard.pending:
+            self.blackboard.turn()
+        if left or self.events:
+            self._leave(state, left, time_s)
         self.tags_in_reach = {}
         if self.tags.tags:
             self.tags.expire(time_s)

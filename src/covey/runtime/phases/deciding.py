@@ -102,6 +102,11 @@ class Deciding:
         self._come: dict[str, list[list[BankSample]]] = {
             name: [[] for _ in banks] for name, banks in self._banks_of.items()
         }
+        self._arriving = [
+            (come, bank)
+            for name, banks in self._banks_of.items()
+            for come, bank in zip(self._come[name], banks, strict=True)
+        ]
         self._collided = np.zeros(int(self.starts[-1]), bool)
         self._missed: dict[int, StepInput] = {}  # inputs during which a robot's computer was busy
         self._finished: set[int] = set()
@@ -230,9 +235,8 @@ class Deciding:
 
     def _gather(self, collided: np.ndarray) -> None:
         """Keep new data for groups that do not act in this step."""
-        for name, banks in self._banks_of.items():
-            for come, bank in zip(self._come[name], banks, strict=True):
-                come += bank.samples
+        for come, bank in self._arriving:
+            come += bank.samples
         self._collided |= collided
 
     def _ask_each(
@@ -330,20 +334,23 @@ class Deciding:
 
     def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
         part = slice(members.start, members.stop)
-        pose = self.localization.pose[part]
-        of_team: dict[str, Any] = {
-            "pose": pose,
-            "position": pose[:, :2],
-            "heading": pose[:, 2],
-            "pose_covariance": self.localization.covariance[part],
-            "collided": collided[part],
-        }
-        names = _FULL if "full" in sees else sees
-        known: dict[str, Any] = {name: _read_only(of_team[name]) for name in names if name in of_team}
-        if "velocity" in names:
-            known["velocity"] = _read_only(_velocity(self.localization.state, part))
-        if "links" in names:
-            known["links"] = self._links(members)
+        known: dict[str, Any] = {}
+        for name in _FULL if "full" in sees else sees:
+            match name:
+                case "pose":
+                    known[name] = _read_only(self.localization.pose[part])
+                case "position":
+                    known[name] = _read_only(self.localization.pose[part, :2])
+                case "heading":
+                    known[name] = _read_only(self.localization.pose[part, 2])
+                case "velocity":
+                    known[name] = _read_only(_velocity(self.localization.state, part))
+                case "pose_covariance":
+                    known[name] = _read_only(self.localization.covariance[part])
+                case "collided":
+                    known[name] = _read_only(collided[part])
+                case "links":
+                    known[name] = self._links(members)
         wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
         for bank in wanted:
             if bank.readings is not None and members[0] in bank.row_of:
@@ -363,8 +370,8 @@ class Deciding:
 
     def _take(self, answers: Answers, of_groups: GroupAnswers, commands: np.ndarray) -> None:
         """Process the answers of robots, and of controllers of several robots."""
-        answered, machines = dict(answers), self.computing.machines
-        if answered:
+        if answers and (answered := dict(answers)):
+            machines = self.computing.machines
             twists, statuses, requested = zip(*answered.values(), strict=True)
             flat = np.fromiter(chain.from_iterable(twists), float, 3 * len(twists))
             commands[list(answered)] = flat.reshape(-1, 3)
@@ -372,15 +379,13 @@ class Deciding:
             if machines or any(requested) or "done" in statuses:
                 self._look_into(answered)
         for names, answer in of_groups:
-            robots: list[int] = []
             for name in names:
                 members = self._members[name]
                 commands[members.start : members.stop] = (
                     0.0 if answer.failure else self._body(members, answer.twists[name])
                 )
-                robots += members
             if answer.failure is not None:
-                self._fail(tuple(robots), answer.failure)
+                self._fail(tuple(chain(*(self._members[name] for name in names))), answer.failure)
 
     def _body(self, members: range, commanded: np.ndarray) -> np.ndarray:
         """Return what a group is commanded as body twists (n, 3); velocities in the world frame (n, 2) are turned."""

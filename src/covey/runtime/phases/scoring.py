@@ -1,5 +1,6 @@
 """Scoring: the measurements of the missions on the truth, and the contacts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -78,17 +79,15 @@ class Scoring:
 
     def count(self, contacts: Contacts) -> None:
         """Count the new contacts."""
-        if not len(contacts):
-            return
         between = contacts.kind == ROBOT_CONTACT
         np.add.at(self.collisions_robot, contacts.robot[between], 1)
         np.add.at(self.collisions_robot, contacts.other[between], 1)
         np.add.at(self.collisions_wall, contacts.robot[~between], 1)
 
-    def leaving(self, pose: np.ndarray) -> np.ndarray:
+    def leaving(self, pose: np.ndarray) -> Sequence[int]:
         """Return the robots whose centre has left an open world since the last step."""
         if self.world.border != "open":
-            return np.empty(0, np.int64)
+            return ()
         if self.world.polygon is not None:
             inside = contains(self.world.polygon, pose[:, :2])
         else:
@@ -97,7 +96,7 @@ class Scoring:
             rows, columns = np.where(inside[:, None], cells, 0).T
             inside &= self.world.grid.cells[rows, columns] != OPEN
         left, self._inside = np.flatnonzero(self._inside & ~inside), inside
-        return left
+        return left.tolist()
 
     def maps(self, changed: np.ndarray) -> Maps:
         """Return the explored area and the beliefs for the run folder; ``changed`` as in `Maps`."""
