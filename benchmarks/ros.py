@@ -22,43 +22,22 @@ CLOCK, TWIST, GRID = "rosgraph_msgs/msg/Clock", "geometry_msgs/msg/Twist", "nav_
 
 def publish(domain: int, robots: int, rate_hz: float, seconds: float) -> None:
     """Publish scans, odometry, transforms and a clock, in real time, and print the CPU time of a step."""
-    from covey.ros import qos
+    from covey.ros import messages, qos
     from covey.ros.dds import Participant
-    from covey.ros.prepared import Prepared
 
     with Participant(domain) as ros:
-        teams = []
+        angles, team = np.linspace(-np.pi, np.pi, 360, endpoint=False), []
         for k in range(robots):
             node = ros.node("base", f"/robot_{k}")
-            scan = Prepared(ros.types, SCAN, {"header": {"frame_id": "base_scan"}, "ranges": np.zeros(360)})
-            odometry = Prepared(ros.types, ODOMETRY, {"header": {"frame_id": "odom"}, "child_frame_id": "base_link"})
-            teams.append(
-                (
-                    (scan, scan.view("header.stamp"), scan.view("ranges"), node.writer("scan", SCAN, qos.SENSOR)),
-                    (
-                        odometry,
-                        odometry.view("header.stamp"),
-                        odometry.view("pose.pose"),
-                        odometry.view("twist.twist"),
-                        node.writer("odom", ODOMETRY, qos.ODOMETRY),
-                    ),
-                    node.reader("cmd_vel", TWIST, qos.COMMAND),
-                )
-            )
+            scan = messages.Scan(ros.types, "base_scan", angles, (0.1, 10.0), 1 / rate_hz)
+            odometry = messages.Odometry(ros.types, "odom", "base_link")
+            to_scan, to_odometry = node.writer("scan", SCAN, qos.SENSOR), node.writer("odom", ODOMETRY, qos.ODOMETRY)
+            team.append((scan, to_scan, odometry, to_odometry, node.reader("cmd_vel", TWIST, qos.COMMAND)))
         sim = ros.node("sim")
-        frames = [
-            {"header": {"frame_id": f"robot_{k}/odom"}, "child_frame_id": f"robot_{k}/base"} for k in range(robots)
-        ]
-        transforms = Prepared(ros.types, TRANSFORMS, {"transforms": frames})
-        tf = [
-            (transforms.view(f"transforms.{k}.header.stamp"), transforms.view(f"transforms.{k}.transform"))
-            for k in range(robots)
-        ]
-        clock = Prepared(ros.types, CLOCK, {})
-        clock_stamp = clock.view("clock")
+        frames = [(f"robot_{k}/odom", f"robot_{k}/base_link") for k in range(robots)]
+        transforms = messages.Transforms(ros.types, frames)
         to_tf, to_clock = sim.writer("/tf", TRANSFORMS, qos.TF), sim.writer("/clock", CLOCK, qos.CLOCK)
-        first = teams[0][0][3]
-        while not first.matched:
+        while not team[-1][1].matched:
             ros.announce()
             time.sleep(0.1)
         time.sleep(1.0)
@@ -73,18 +52,11 @@ def publish(domain: int, robots: int, rate_hz: float, seconds: float) -> None:
             entered = time.perf_counter()
             late += entered - at > 1 / rate_hz
             now = divmod(time.time_ns(), 1_000_000_000)
-            clock_stamp[:] = now
-            to_clock.write(clock.data())
-            for k, (stamp, place) in enumerate(tf):
-                stamp[:], place[:] = now, poses[k]
-            to_tf.write(transforms.data())
-            for k, (scan, odometry, commands) in enumerate(teams):
-                message, stamp, values, writer = scan
-                stamp[:], values[:] = now, ranges[k]
-                writer.write(message.data())
-                message, stamp, pose, twist, writer = odometry
-                stamp[:], pose[:], twist[:] = now, poses[k], poses[k, :6]
-                writer.write(message.data())
+            to_clock.write(messages.clock(now))
+            to_tf.write(transforms.encode(now, poses))
+            for (scan, to_scan, odometry, to_odometry, commands), seen, row in zip(team, ranges, poses, strict=True):
+                to_scan.write(scan.encode(now, seen))
+                to_odometry.write(odometry.encode(now, row, row[:3]))
                 commands.take()
             took.append(time.perf_counter() - entered)
         cpu_s = time.process_time() - cpu

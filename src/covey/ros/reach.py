@@ -4,9 +4,10 @@ import os
 
 from covey.errors import InvalidValueError, UnknownNameError
 
+# packets as large as the loopback takes: a map of 9 MB is then there three times as soon on a busy machine
 _LOCALHOST = (
-    "<General><Interfaces><NetworkInterface address='127.0.0.1'/></Interfaces>"
-    "<AllowMulticast>false</AllowMulticast></General>"
+    "<General><Interfaces><NetworkInterface address='127.0.0.1'/></Interfaces><AllowMulticast>false</AllowMulticast>"
+    "<MaxMessageSize>65500B</MaxMessageSize><FragmentSize>64000B</FragmentSize></General>"
     "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</MaxAutoParticipantIndex>"
     "<Peers><Peer address='127.0.0.1'/></Peers></Discovery>"
 )

@@ -132,7 +132,7 @@ class Types:
         (inner, name), count = of
         count = count if form == Nodetype.ARRAY else 0
         if inner == Nodetype.BASE and name[0] != "string":
-            dtype = np.dtype(DTYPES.get(name[0], name[0]))
+            dtype = np.dtype(_DTYPES.get(name[0], name[0]))
             return (lambda value: np.ascontiguousarray(value, dtype)), (lambda: np.zeros(count, dtype))
         convert, default = self._field((inner, name))
         return (lambda values: [convert(value) for value in values]), (lambda: [default() for _ in range(count)])
@@ -140,7 +140,7 @@ class Types:
 
 _PYTHON = {"string": str, "bool": bool, "float32": float, "float64": float}
 _PYTHON |= {f"{sign}int{bits}": int for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"byte": int, "octet": int}
-DTYPES = {"byte": "uint8", "octet": "uint8"}
+_DTYPES = {"byte": "uint8", "octet": "uint8"}
 
 
 def _without_char(how: Any) -> Any:
