@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from covey.onboard.controller import Program, controller
     from covey.onboard.group import Group
     from covey.onboard.handle import Robot
+    from covey.onboard.law import law
     from covey.onboard.motions import Motion
     from covey.planning import graphs
     from covey.results import statistics
@@ -94,6 +95,7 @@ __all__ = [
     "__version__",
     "controller",
     "graphs",
+    "law",
     "load",
     "load_design",
     "load_scenario",
@@ -119,6 +121,7 @@ _HOMES = {
     "Group": "covey.onboard.group",
     "Message": "covey.comms.message",
     "Motion": "covey.onboard.motions",
+    "law": "covey.onboard.law",
     "Out": "covey.lab.out",
     "Pose": "covey.geometry.se2",
     "Processes": "covey.runtime.execution",

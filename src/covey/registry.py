@@ -180,7 +180,7 @@ def load_from_file(reference: str, folder: Path) -> Any:
     try:
         module = load_file(path)
     except Exception as error:
-        raise InvalidValueError(f"{reference!r} cannot be loaded: {_told(error, path)}") from error
+        raise InvalidValueError(f"{reference!r} cannot be loaded: {told(error, path)}") from error
     try:
         return getattr(module, attribute)
     except AttributeError:
@@ -208,13 +208,13 @@ def check_names(reference: str, folder: Path) -> None:
     try:
         names = names_bound(ast.parse(path.read_bytes(), path.name).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OSError) as error:
-        raise InvalidValueError(f"{reference!r} cannot be read: {_told(error, path)}") from None
+        raise InvalidValueError(f"{reference!r} cannot be read: {told(error, path)}") from None
     if attribute not in names and "*" not in names:
         raise UnknownNameError(f"name in {path.name}", attribute, [n for n in names if not n.startswith("_")])
 
 
-def _told(error: Exception, path: Path) -> str:
-    """Return the text of an error, with the line of the file if known."""
+def told(error: Exception, path: Path) -> str:
+    """Return the text of an error of a file that was being loaded, with its line if known."""
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {path.name}:{error.lineno}: {error.msg}"
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == str(path)]

@@ -453,6 +453,49 @@ def compare(
 
 
 @app.command
+def play(
+    law: str,
+    /,
+    *,
+    speed: Annotated[str | None, Parameter(show_default=False)] = None,
+    robots: int | None = None,
+    stop: float | None = None,
+    seed: Annotated[int | None, Parameter(converter=_whole_number)] = None,
+    save: Path | None = None,
+    plot: Path | None = None,
+    film: Path | None = None,
+) -> int:
+    """Let the control law of a file drive robots, and show them in a web page.
+
+    The file may set its own robots, workspace, starts and more, which win over the options here (docs/lab.md).
+
+    Exit codes: 0 it was played, 1 the law failed, 2 bad input, 130 interrupted.
+
+    Parameters
+    ----------
+    law
+        A Python file with a function law(team), or FILE:NAME for another function; or the name of a law that ships.
+    speed
+        Simulated seconds per second: 1 (default) is real time, 0 waits for Enter at each step; or max.
+    robots
+        Number of robots. Default: 1.
+    stop
+        Simulated time at which it ends [s]. Default: 60.
+    seed
+        Seed of all random numbers. Default: 0.
+    save
+        File for what happened in each step: .npz, .mat or .csv; or a folder for the whole run.
+    plot
+        Picture to write: .png, .svg or .pdf.
+    film
+        Film to write: .gif or .mp4.
+    """
+    from covey.cli.play import play_command
+
+    return play_command(law, speed, {"robots": robots, "stop_s": stop, "seed": seed}, save, plot, film)
+
+
+@app.command
 def slam(
     log: Path,
     /,

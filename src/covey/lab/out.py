@@ -1,40 +1,81 @@
 """`Out`: what `covey.play` returns, the recorded run as arrays."""
 
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from covey.errors import InvalidValueError
 from covey.geometry.constant import constant
+from covey.geometry.grid import Grid
+from covey.lab.settings import Drawing
+from covey.lazy import pl
+from covey.results.details import Readings
 from covey.results.run import Run
+from covey.world.world import World
 
 if TYPE_CHECKING:
-    import polars as pl
+    import polars
+
+_FAST = 20.0  # a turn rate that nobody means [rad/s]
 
 
 class Out:
     """What happened in each step of a run. There are t steps and n robots.
 
     Attributes:
-        run: the recorded run, with its tables, metrics and pictures.
+        run: the recorded run, with its tables, metrics and pictures; None if this is from a file.
         names: the robots' names.
-        workspace: vertices of its polygon, float64 (m, 2) [m].
+        draw: what `plot` and `film` show.
     """
 
-    def __init__(self, run: Run):
-        self.run, self.names = run, run.names
-        self.workspace = constant(np.array(run.manifest["world"]["workspace_m"], float))
+    def __init__(self, run: Run | None, draw: Drawing = Drawing(), *, names: tuple[str, ...] = ()):
+        self.run, self.draw = run, draw
+        self.names = run.names if run is not None else names
+
+    @property
+    def recorded(self) -> Run:
+        """The recorded run.
+
+        Raises:
+            InvalidValueError: this is from a file, which does not hold it.
+        """
+        if self.run is None:
+            raise InvalidValueError("this comes from a file, which holds arrays only; save the run to a folder")
+        return self.run
+
+    @cached_property
+    def workspace(self) -> np.ndarray:
+        """Vertices of the polygon, float64 (m, 2) [m]; of a world without one the rectangle around its free cells."""
+        if "workspace_m" in (world := self.recorded.manifest["world"]):
+            return constant(np.array(world["workspace_m"], float))
+        return np.zeros((0, 2)) if self.cells is None else World(self.cells).workspace_m
+
+    @cached_property
+    def cells(self) -> Grid | None:
+        """The cells of the world: free, walls and obstacles, open; see `covey.World.grid`."""
+        return None if self.recorded.maps is None else self.recorded.maps.truth
+
+    @cached_property
+    def radius(self) -> np.ndarray:
+        """Radius of the circle around the centre that holds the whole body of each robot [m], float64 (n,)."""
+        radii: list[float] = []
+        for body in self.recorded.manifest["bodies"]:
+            x, y, radius = np.array(body["discs_m"]).T
+            radii += [float((np.hypot(x, y) + radius).max())] * len(body["start"])
+        return constant(radii)
 
     @cached_property
     def time(self) -> np.ndarray:
         """Simulated time at the start and after each step [s], float64 (t + 1,)."""
-        return constant(np.concatenate(([0.0], self.run.times)))
+        return constant(np.concatenate(([0.0], self.recorded.times)))
 
     @cached_property
     def poses(self) -> np.ndarray:
         """True x, y [m], heading [rad] in the world frame at `time`, float64 (t + 1, n, 3); row 0: the starts."""
-        starts = np.concatenate([body["start"] for body in self.run.manifest["bodies"]])
-        return constant(np.concatenate((starts[None], self.run.poses)))
+        starts = np.concatenate([body["start"] for body in self.recorded.manifest["bodies"]])
+        return constant(np.concatenate((starts[None], self.recorded.poses)))
 
     @cached_property
     def commands(self) -> np.ndarray:
@@ -46,19 +87,130 @@ class Out:
         """True vx, vy [m/s], turn rate [rad/s] in the body frame at the end of each step, float64 (t, n, 3)."""
         return self._of_steps("")
 
-    @property
-    def events(self) -> "pl.DataFrame":
-        """One row per event, by time: collisions, robots that left the workspace, notes."""
-        return self.run.events
+    @cached_property
+    def readings(self) -> dict[str, Readings]:
+        """All readings by sensor: ``out.readings["proximity"].ranges``, float64 (samples, robots, sectors)."""
+        return self.recorded.readings or {}
 
-    @property
+    @cached_property
+    def events(self) -> "polars.DataFrame":
+        """One row per event, by time: collisions, robots that left the workspace, notes."""
+        return self.recorded.events
+
+    @cached_property
     def status(self) -> str | None:
         """How it ended: ``timeout`` at stop_s, ``reached`` by the end condition, ``stopped``, or ``failed``."""
-        return self.run.status
+        return self.recorded.status
+
+    @property
+    def title(self) -> str:
+        """The name of the law, for pictures."""
+        return "" if self.run is None else self.run.manifest["name"]
+
+    @property
+    def message(self) -> str:
+        """What the end condition returned, if it was a text; else empty."""
+        texts = self.events.filter(pl.col("kind") == "goal")["text"].to_list()
+        return texts[-1] if texts else ""
+
+    @property
+    def frame(self) -> "polars.DataFrame":
+        """One row per time and robot: pose, command, twist; the commands of the last row are null."""
+        t, n = len(self.time), len(self.names)
+        columns: dict[str, Any] = {"time_s": np.repeat(self.time, n), "robot": list(self.names) * t}
+        for k, name in enumerate(("x_m", "y_m", "heading_rad")):
+            columns[name] = self.poses[..., k].ravel()
+        missing = np.full((1, n), np.nan)
+        for k, name in enumerate(("vx_m_s", "vy_m_s", "turn_rad_s")):
+            columns[f"command_{name}"] = np.concatenate((self.commands[..., k], missing)).ravel()
+        return pl.DataFrame(columns, nan_to_null=True)
+
+    def told(self) -> list[str]:
+        """Return what its user should know: contacts, robots that left, how it ended, commands in a wrong unit."""
+        said: list[str] = []
+        for kind, what in (("collision", "contact"), ("left_world", "time a robot left the workspace")):
+            if len(rows := self.events.filter(pl.col("kind") == kind)):
+                first, count = rows.row(0, named=True), len(rows)
+                other = f" with {first['other']}" if first["other"] else ""
+                many = f"{count} {what}{'s' if kind == 'collision' else ''}" if count > 1 else f"1 {what}"
+                many = many.replace("time a robot", "times a robot") if count > 1 else many
+                said.append(f"{many}, first {first['robot']}{other} at {first['time_s']:g} s; see out.events")
+        fastest = float(np.abs(self.commands[..., 2]).max(initial=0.0))
+        if fastest > _FAST:
+            said.append(
+                f"the law asked for turns of up to {fastest:.4g} rad/s; if these are degrees, write np.radians(…)"
+            )
+        if self.message:
+            said.append(f"ended at {self.time[-1]:g} s: {self.message}")
+        return said
+
+    # -- files -----------------------------------------------------------------------------------------------------
+
+    def save(self, path: Path | str) -> Path:
+        """Write the run to a ``.npz``, ``.mat`` or ``.csv`` file, and return its path; `load` opens it.
+
+        The first two hold the arrays by name: time, poses, commands, twists, workspace, names, and every array of every
+        sensor as ``readings_SENSOR_ARRAY``. A ``.csv`` file holds one row per time and robot, as `frame`. Any other
+        path is that of a folder that gets the whole run.
+
+        Raises:
+            InvalidValueError: the file name has another ending.
+            RunFolderError: it cannot be written.
+        """
+        from covey.lab.files import save
+
+        return save(self, Path(path))
+
+    @staticmethod
+    def load(path: Path | str) -> "Out":
+        """Return what `save` has written: the whole run of a folder, or the arrays of a file by name.
+
+        Raises:
+            InvalidValueError: the file has another ending, or is damaged.
+            RunFolderError: the folder holds no run.
+        """
+        from covey.lab.files import load
+
+        return load(Path(path))
+
+    # -- pictures --------------------------------------------------------------------------------------------------
+
+    def plot(self, path: Path | str | None = None) -> Any:
+        """Return a picture of the ways of all robots; notebooks show it.
+
+        Args:
+            path: a .png, .svg or .pdf file to write; None: none.
+        """
+        from covey.lab.picture import picture_of
+
+        picture = picture_of(self)
+        if path is not None:
+            Path(path).write_bytes(picture.to_bytes(Path(path).suffix.removeprefix(".").lower() or "png"))
+        return picture
+
+    def film(self, path: Path | str = "film.gif", seconds: float = 8.0) -> Path:
+        """Write a film of the run, and return its path.
+
+        Args:
+            path: a .gif file, or an .mp4 file, which needs ffmpeg.
+            seconds: how long it lasts [s].
+
+        Raises:
+            InvalidValueError: the file name has another ending, or ffmpeg is missing.
+        """
+        from covey.lab.picture import film
+
+        return film(self, Path(path), seconds)
+
+    def replay(self, height: int = 600) -> Any:
+        """Show the run in a cell of a notebook: a page to play, zoom and click; elsewhere use ``covey view``."""
+        return self.recorded.view(height)
 
     def __repr__(self) -> str:
-        return f"<Out {len(self.names)} robots, {self.time[-1]:g} s: {self.status}>"
+        robots = f"{len(self.names)} robot{'s' * (len(self.names) > 1)}"
+        said = "; ".join(self.told())
+        return f"<Out {robots}, {self.time[-1]:g} s: {self.status}{f'; {said}' if said else ''}>"
 
     def _of_steps(self, which: str) -> Any:
-        columns = [self.run.series(f"{which}{name}") for name in ("vx_m_s", "vy_m_s", "omega_rad_s")]
+        columns = [self.recorded.series(f"{which}{name}") for name in ("vx_m_s", "vy_m_s", "omega_rad_s")]
         return constant(np.stack(columns, axis=-1))

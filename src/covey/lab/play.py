@@ -1,137 +1,256 @@
-"""`play`: one control law, some robots, one call."""
+"""`play`: a control law, some robots, one call."""
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
-from covey.errors import InvalidValueError
+from covey.errors import CoveyError, InvalidValueError, UnknownNameError, near_file
+from covey.lab.everybody import joined_facts, of_everybody, seen_by_all
 from covey.lab.out import Out
+from covey.lab.settings import Robots, Settings, settings_of
+from covey.lab.watching import watched
 from covey.onboard.controller import Program
 from covey.onboard.group import Group
+from covey.onboard.group_answer import check_arguments
+from covey.onboard.group_view import GroupFacts, GroupView
+from covey.onboard.step import GroupInput
 from covey.random import generator
-from covey.results.recording import Recording
-from covey.robots.model import RobotModel
+from covey.records import text_of
+from covey.registry import load_file, told
+from covey.results.recording import Details, Recording
 from covey.runtime.execution import Execution
 from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
 from covey.world.placement.placing import place
-from covey.world.records.starts import Apart, ApartStart
+from covey.world.records.starts import Apart, ApartStart, Start
 from covey.world.world import World
 
-SQUARE = ((0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0))
-"""The default workspace [m]."""
+LOG = logging.getLogger("covey")
 
 
 def play(
     law: Any,
-    robots: int | RobotModel = 1,
-    workspace: Sequence[Sequence[float]] | World = SQUARE,
-    stop_s: float = 60.0,
-    speed: float | Literal["max"] = 1,
-    *,
-    starts: Any = None,
-    sampling_s: float = 0.1,
-    seed: int = 0,
-    robot: RobotModel | None = None,
-    obstacles: Sequence[Sequence[Sequence[float]]] = (),
-    walls: Sequence[Sequence[Sequence[float]]] = (),
-    border: Literal["walls", "open"] = "walls",
+    robots: Any = None,
+    workspace: Any = None,
+    stop_s: float | None = None,
+    speed: float | Literal["max"] | None = None,
+    **settings: Any,
 ) -> Out:
     """Let a control law drive robots, and return what happened.
 
     Args:
-        law: a function of the team, see `covey.onboard.group_view.GroupView`; or another controller, or its name.
-        robots: their number.
-        workspace: vertices of a simple polygon [m], or a world.
-        stop_s: simulated time at which it ends [s].
-        speed: simulated seconds per second; 0: one step per key; ``"max"``: as fast as possible.
-        starts: poses x, y [m], heading [rad], shape (n, 3); positions (n, 2) get random headings; None: random poses.
-        sampling_s: the control period [s].
-        seed: root of all random numbers.
-        robot: model of the robots; None: a disc of 0.3 m, 1 m/s, two wheels 0.2 m apart.
-        obstacles: polygons [m]; walls: lines of points [m].
-        border: ``walls``: the workspace is closed; ``open``: robots may leave, which is an event.
+        law: a function of the team, see `covey.onboard.group_view.GroupView`; a function marked by `covey.law`; another
+            controller or its name; or a file, such as ``"law.py"`` or ``"law.py:chase"``, which may set its own
+            ``settings``: these win over those of the call.
+        robots: their number; or records or mappings of `covey.lab.settings.Robots`. Default: 1.
+        workspace: vertices of a simple polygon [m], a world, or a map file. Default: a square of 10 m.
+        stop_s: simulated time at which it ends [s]. Default: 60.
+        speed: simulated seconds per second; 0: one step per key; ``"max"``: as fast as possible. Default: 1.
+        settings: other fields of `covey.lab.settings.Settings`, and of `covey.lab.settings.Robots` for all robots.
 
     Raises:
-        InvalidValueError: a setting is invalid.
+        UnknownNameError: there is no such setting, controller or robot.
+        InvalidValueError: a setting is invalid, or the law is none.
         PlacementError: a robot cannot stand at its start.
-        ControllerError: the law failed.
+        ControllerError: the law failed; the error says in which line.
+
+    Examples:
+        >>> out = play(lambda team: (0.2, 0.0), robots=2, stop_s=1, speed="max")
+        >>> out.poses.shape
+        (11, 2, 3)
     """
-    model = disc() if robot is None else robot
-    if isinstance(workspace, World):
-        world = workspace
-    else:
-        world = World.polygons(
-            workspace,
-            obstacles_m=obstacles,
-            walls_m=walls,
-            border="open" if border == "open" else "wall",
-        )
-    if not isinstance(robots, int) or robots < 1:
-        raise InvalidValueError(f"robots is {robots!r}; give their number, 1 or more")
-    group = Group("robot", model, _starts(starts, robots, model, world, seed), program_of(law))
+    given = {"robots": robots, "workspace": workspace, "stop_s": stop_s, "speed": speed}
+    given = {name: value for name, value in given.items() if value is not None} | settings
+    name = ""
+    if isinstance(law, (str, Path)) and ".py" in str(law):
+        law, own, name = law_of_file(str(law))
+        for key in own.keys() & given.keys():
+            if not np.array_equal(np.asarray(own[key], object), np.asarray(given[key], object)):
+                said = f"{name} sets {key}={own[key]!r:.60}; {key}={given[key]!r:.60} of the call is overruled"
+                LOG.warning("%s", said)
+        given |= own
+    now = settings_of(given)
+    sim, watch = simulation_of(law, now, name)
+    out = Out(watch.run(sim), draw=now.draw)
+    for line in out.told():
+        LOG.warning("%s", line)
+    return out
+
+
+def simulation_of(law: Any, now: Settings, name: str = "") -> tuple[Simulation, Any]:
+    """Return the simulation of a law that has not begun, and who watches it, see `watched`."""
+    world, programs = world_of(now), program_of(law)
+    groups, taken = [], np.empty((0, 3))
+    several = len(now.robots) > 1 and programs.scope == "group"
+    program = Program(of_everybody(programs)) if several else programs
+    for part in now.robots:
+        model = part.model
+        start = starts_of(part, world, now.seed, taken)
+        radii = np.full(len(start), model.outer_radius_m)
+        taken = np.concatenate((taken, np.column_stack((start[:, :2], radii))))
+        groups.append(Group(part.name, model, start, program))
+    watch = watched(now.speed)
     sim = Simulation(
         world,
-        [group],
-        seed=seed,
-        stop=Stop(timeout_s=stop_s),
-        execution=Execution(step_s=sampling_s, substep_s=_substep(sampling_s)),
-        recording=Recording(name=group.program.name),
+        groups,
+        seed=now.seed,
+        stop=Stop(timeout_s=now.stop_s),
+        goal=None if now.until is None else goal_of(now.until),
+        radio=np.inf if now.radio is None else now.radio,
+        execution=Execution(step_s=now.sampling_s, substep_s=_substep(now.sampling_s), on_controller_error="raise"),
+        record=Details(readings=True),
+        recording=Recording(folder=now.folder, name=name or now.draw.title or programs.name),
+        observers=watch.observers,
     )
-    return Out(sim.run(speed))
+    return sim, watch
 
 
-def disc() -> RobotModel:
-    """Return the robot of the lab: a disc of 0.3 m on two wheels 0.2 m apart, without sensors."""
-    return RobotModel(
-        name="disc",
-        radius_m=0.15,
-        max_speed_m_s=1.0,
-        max_turn_rad_s=10.0,
-        max_wheel_speed_m_s=1.0,
-        wheel_semi_axis_m=0.1,
-    )
+def law_of_file(reference: str) -> tuple[Any, Mapping[str, Any], str]:
+    """Return the law of a file, its settings, and the file's name.
+
+    The law is the function that the reference names, as ``law.py:chase``; else the one called ``law``, or the only one.
+
+    Raises:
+        InvalidValueError: there is no such file, it fails, or it has no law.
+    """
+    path, _, wanted = reference.partition(".py")
+    file = Path(f"{path}.py").resolve()
+    if not file.is_file():
+        raise InvalidValueError(f"{reference!r}: there is no file {file.name!r} in {file.parent}{near_file(file)}")
+    try:
+        module = load_file(file)
+    except CoveyError:
+        raise
+    except Exception as error:
+        raise InvalidValueError(f"{told(error, file)}") from error
+    own = {
+        name: item
+        for name, item in vars(module).items()
+        if callable(item) and not name.startswith("_") and getattr(item, "__module__", "") == module.__name__
+    }
+    wanted = wanted.removeprefix(":")
+    if wanted and wanted not in own:
+        raise UnknownNameError(f"law in {file.name}", wanted, own)
+    marked = [item for item in own.values() if hasattr(item, "covey_scope")]
+    if not wanted and "law" not in own and len(marked) != 1 and len(own) != 1:
+        have = f"it has {', '.join(own)}; name one: {file.name}:{next(iter(own))}" if own else "write: def law(team): …"
+        raise InvalidValueError(f"{file.name} has no function called law; {have}")
+    law = own.get(wanted or "law") or (marked[0] if len(marked) == 1 else next(iter(own.values())))
+    settings = getattr(module, "settings", {})
+    if not isinstance(settings, Mapping):
+        raise InvalidValueError(
+            f"{file.name}: settings is {settings!r:.60}; write: settings = dict(robots=6, stop_s=60)"
+        )
+    return law, settings, file.name
 
 
 def program_of(law: Any) -> Program:
-    """Return the program of a law; a plain function of the team sees everything of everybody."""
+    """Return the program of a law; a plain function of the team sees everything of everybody.
+
+    Raises:
+        InvalidValueError: it cannot be a law.
+    """
     if isinstance(law, Program):
         return law
     if callable(law) and not isinstance(law, type) and not hasattr(law, "covey_scope"):
-        return Program(_seeing_all(law))
+        check_arguments(law, "team")
+        law = seen_by_all(law)
     return Program(law)
 
 
-def _seeing_all(law: Callable[..., Any]) -> Callable[..., Any]:
-    from functools import update_wrapper
+def world_of(now: Settings) -> World:
+    """Return the world of the settings."""
+    if isinstance(now.workspace, (World, str, Path)):
+        world = now.workspace if isinstance(now.workspace, World) else World.from_file(now.workspace)
+        for name in ("obstacles", "walls"):
+            if getattr(now, name):
+                raise InvalidValueError(f"{name} belong to a polygon; this workspace is a world, which has its own")
+        return world
+    try:
+        vertices = np.asarray(now.workspace, float)
+    except (ValueError, TypeError):
+        vertices = np.empty((0, 0))
+    if vertices.ndim != 2 or vertices.shape[1] != 2:
+        raise InvalidValueError(
+            f"workspace is {now.workspace!r:.60}; give its vertices [m], such as [(0, 0), (10, 0), (10, 10), (0, 10)]"
+        )
+    return World.polygons(
+        vertices.tolist(),
+        obstacles_m=now.obstacles,
+        walls_m=now.walls,
+        border="open" if now.border == "open" else "wall",
+        resolution_m=now.resolution_m,
+    )
 
-    def of_team(team: Any) -> Any:
-        return law(team)
 
-    update_wrapper(of_team, law)
-    of_team.covey_scope, of_team.covey_sees = "group", ("full",)  # pyright: ignore
-    return of_team
+def starts_of(part: Robots, world: World, seed: int, taken: np.ndarray) -> np.ndarray:
+    """Return the start poses of some robots, float64 (n, 3) [m, rad].
+
+    Args:
+        taken: x, y, radius [m] of bodies that stand already, (k, 3).
+
+    Raises:
+        InvalidValueError: they have another shape or unit.
+        PlacementError: a robot cannot stand there.
+    """
+    n, draw = part.count, generator(seed, f"starts/{part.name}")
+    radii, names = np.full(n, part.model.outer_radius_m), [f"{part.name}{i}" for i in range(n)]
+    if part.starts is None or isinstance(part.starts, Mapping):
+        record: Any = ApartStart(apart=Apart())
+        if part.starts is not None:
+            try:
+                record = TypeAdapter(Start).validate_python(part.starts)
+            except ValidationError as error:
+                raise InvalidValueError(text_of(error, None, "starts")) from None
+        return place(record, world, radii, draw, taken, names)
+    try:
+        given = np.asarray(part.starts, float)
+    except (ValueError, TypeError):
+        given = np.empty(0)
+    if given.shape == (n, 2):
+        given = np.column_stack((given, draw.uniform(-np.pi, np.pi, n)))
+    if given.shape != (n, 3):
+        raise InvalidValueError(
+            f"starts has the shape {given.shape}; {n} robots need ({n}, 3): x, y [m] and heading [rad] of each"
+        )
+    if (turned := np.abs(given[:, 2]) > 2 * np.pi).any():
+        i = int(np.flatnonzero(turned)[0])
+        raise InvalidValueError(
+            f"the heading of {names[i]} is {given[i, 2]:g}; headings are in radians: write np.radians({given[i, 2]:g})"
+        )
+    headings = given[:, 2].copy()
+    placed = place(given, world, radii, draw, taken, names)
+    placed[:, 2] = headings
+    return placed
+
+
+def goal_of(until: Any) -> Callable[[Simulation], Any]:
+    """Return the goal of a simulation for a function of the team as it truly is.
+
+    Raises:
+        InvalidValueError: it is not a function.
+    """
+    if not callable(until):
+        raise InvalidValueError(f"until is {until!r:.60}; give a function of the team that returns True or a text")
+    view: list[GroupView] = []
+
+    def goal(sim: Simulation) -> Any:
+        if not view:
+            facts = [
+                GroupFacts(g.name, tuple(g.names), g.robot, sim.clock.step_s, sim.world.workspace_m, sim.seed)
+                for g in sim.groups
+            ]
+            view.append(GroupView(joined_facts(facts)))
+        pose = sim.state.pose.copy()
+        return until(view[0].at(GroupInput("team", list(sim.names), sim.time, {"pose": pose}, {})))
+
+    return goal
 
 
 def _substep(sampling_s: float) -> float:
     """Return the largest period of the physics up to 10 ms that divides a control period."""
     return sampling_s / max(1, int(np.ceil(sampling_s / 0.01 - 1e-9)))
-
-
-def _starts(starts: Any, count: int, model: RobotModel, world: World, seed: int) -> np.ndarray:
-    draw = generator(seed, "starts")
-    radii = np.full(count, model.outer_radius_m)
-    if starts is None:
-        return place(ApartStart(apart=Apart()), world, radii, draw)
-    given = np.asarray(starts, float)
-    if given.shape == (count, 2):
-        given = np.column_stack((given, draw.uniform(-np.pi, np.pi, count)))
-    if given.shape != (count, 3):
-        raise InvalidValueError(
-            f"starts has the shape {given.shape}; give x, y, heading for each of the {count} robots, ({count}, 3)"
-        )
-    headings = given[:, 2].copy()
-    placed = place(given, world, radii, draw)
-    placed[:, 2] = headings
-    return placed

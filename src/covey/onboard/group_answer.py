@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.errors import ControllerError
+from covey.errors import ControllerError, InvalidValueError
 from covey.onboard.group_view import GroupView
 
 Views = GroupView | Mapping[str, GroupView]
@@ -26,8 +26,51 @@ def answer_of(call: Callable[[Any], Any], view: Views) -> dict[str, np.ndarray]:
     try:
         return twists_of(answer, view)
     except ControllerError as error:
-        code = _code_of(call)
-        raise error if code is None else error.about(code, _line_of_return(code)) from None
+        raise placed(error, call) from None
+
+
+def columns_of(call: Callable[[Any], Any], view: GroupView) -> np.ndarray:
+    """Call a group controller, and return the columns that it answers, float64 (n, 2) or (n, 3), see `twists_of`.
+
+    Raises:
+        ControllerError: it returned no commands; the error has the place of the controller.
+    """
+    answer = call(view)
+    try:
+        return _columns_of(answer, view)
+    except ControllerError as error:
+        raise placed(error, call) from None
+
+
+def check_arguments(law: Callable[..., Any], gets: str) -> None:
+    """Check that a law can be called with one argument.
+
+    Args:
+        law: a function.
+        gets: what it gets, for the error.
+
+    Raises:
+        InvalidValueError: it cannot; the error has the file and the line of its first line.
+    """
+    try:
+        signature = inspect.signature(law)
+        signature.bind(None)
+    except ValueError:  # callables that are not written in Python may have no signature
+        return
+    except TypeError:
+        code, name = _code_of(law), getattr(law, "__name__", "law")
+        where = f"{code.co_filename}:{code.co_firstlineno}: " if code is not None else ""
+        others = [p.name for p in signature.parameters.values() if p.default is p.empty][1:]
+        hint = f", and give {' and '.join(others)} a default" if others else ""
+        raise InvalidValueError(
+            f"{where}{name}{signature} cannot be called with the {gets} alone; write: def {name}({gets}){hint}"
+        ) from None
+
+
+def placed(error: ControllerError, call: Callable[..., Any]) -> ControllerError:
+    """Return an error about what a controller returned, with the place of its return statement, or of its beginning."""
+    code = _code_of(call)
+    return error if code is None else error.about(code, _line_of_return(code))
 
 
 def twists_of(answer: Any, view: Views) -> dict[str, np.ndarray]:
@@ -55,11 +98,22 @@ def twists_of(answer: Any, view: Views) -> dict[str, np.ndarray]:
 
 
 def _commands(answer: Any, view: GroupView) -> np.ndarray:
+    given = _columns_of(answer, view)
+    if given.shape[1] == 3 or view.robot.kinematics == "holonomic":
+        return given
+    twists = np.zeros((view.count, 3))
+    twists[:, ::2] = given
+    return twists
+
+
+def _columns_of(answer: Any, view: GroupView) -> np.ndarray:
     n, holonomic = view.count, view.robot.kinematics == "holonomic"
     pair = "vx, vy" if holonomic else "speed, turn"
     if answer is None:
         raise ControllerError(f"the law returned nothing; end it with: return {pair}")
     given = _columns(answer, n, pair) if isinstance(answer, (tuple, list)) else _array(answer, pair)
+    if not given.ndim:
+        raise ControllerError(f"the law returned {answer!r:.60} alone; write: return {pair}")
     if given.shape not in ((n, 2), (n, 3)):
         is_turned = given.ndim == 2 and given.shape[::-1] in ((n, 2), (n, 3))
         hint = "transpose it, one row for each robot" if is_turned else f"each a number or an array of {n}"
@@ -74,11 +128,7 @@ def _commands(answer: Any, view: GroupView) -> np.ndarray:
             f"{names[k]} of {view.names[i]} is {given[i, k]} at {view.time:g} s; commands must be finite, so look for "
             "a division by 0"
         )
-    if given.shape[1] == 3 or holonomic:
-        return given
-    twists = np.zeros((n, 3))
-    twists[:, ::2] = given
-    return twists
+    return given
 
 
 def _columns(answer: Any, n: int, pair: str) -> np.ndarray:

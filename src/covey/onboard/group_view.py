@@ -56,6 +56,7 @@ class GroupView:
         dt: the control period [s].
         robot: the robots' model.
         workspace: vertices of the polygon in which they are to stay, float64 (m, 2) [m].
+        facts: all that it knows from the start.
         memory: an empty namespace at the start of a run; it keeps what the controller writes there.
 
     Examples:
@@ -67,7 +68,12 @@ class GroupView:
 
     def __init__(self, facts: GroupFacts):
         self.__dict__.update(vars(facts), count=len(facts.names), memory=SimpleNamespace(), time=0.0)
-        self.__dict__.update(_fields={}, _samples={})
+        self.__dict__.update(facts=facts, _fields={}, _samples={})
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """All arrays and readings that the controller declared, by name."""
+        return self._fields
 
     def at(self, shown: GroupInput) -> Self:
         """Show the arrays of another time, and return the view."""

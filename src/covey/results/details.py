@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from covey.errors import UnknownNameError
+from covey.errors import UnknownNameError, did_you_mean
 from covey.geometry.grid import Grid
 from covey.results.archive import read_blocks
 from covey.results.maps import Maps
@@ -67,6 +67,64 @@ class Plans(_Fixed):
         )
         _check(bool(np.isin(robots, np.arange(len(names))).all() and (counts >= 0).all()))
         return Plans(tuple(names), steps, robots, begins, points)
+
+
+class Readings:
+    """All readings of one sensor, from ``readings.npz``; its arrays are read-only attributes: ``readings.ranges``.
+
+    Attributes:
+        robots: names of the m robots that carry it.
+        steps: int64 (k,), the steps in which the readings came.
+        times: float64 (k,), when each was taken [s].
+        arrays: the arrays of the sensor by name, (k, m, …); those that never change have no first axis. Where samples
+            differ in length, the rest is NaN, -1 or False.
+    """
+
+    def __init__(self, robots: tuple[str, ...], steps: np.ndarray, times: np.ndarray, arrays: dict[str, np.ndarray]):
+        self.robots, self.steps, self.times, self.arrays = robots, steps, times, arrays
+        for values in (steps, times, *arrays.values()):
+            values.flags.writeable = False
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        arrays = self.__dict__.get("arrays", {})
+        if name not in arrays:
+            raise AttributeError(f"the readings have no {name!r}{did_you_mean(name, arrays)}")
+        return arrays[name]
+
+    def __repr__(self) -> str:
+        return f"<Readings of {len(self.robots)} robots, {len(self.times)} samples: {', '.join(self.arrays)}>"
+
+    @staticmethod
+    def load(path: Path, names: Sequence[str]) -> "dict[str, Readings]":
+        """Read ``readings.npz``: the readings by sensor; if robots have different ones of a name, ``NAME:ROBOT``."""
+        blocks, found = read_blocks(path), dict[str, Readings]()
+        for k in sorted({int(name.partition("/")[0]) for name in blocks}):
+            own = {name.partition("/")[2]: rows for name, rows in blocks.items() if name.startswith(f"{k}/")}
+            steps, times, robots = _whole(own["step"]).astype(np.int64), own["time_s"], _whole(own["robot"])
+            _check(len(times) == len(steps) and bool(((robots >= 0) & (robots < len(names))).all()))
+            values = {
+                name.removeprefix("values/"): _stacked(rows, own[f"shape/{name.removeprefix('values/')}"], len(steps))
+                for name, rows in own.items()
+                if name.startswith("values/")
+            }
+            sensor, carriers = str(own["sensor"][0]), tuple(names[int(i)] for i in robots)
+            key = f"{sensor}:{carriers[0]}" if sensor in found else sensor
+            found[key] = Readings(carriers, steps, times, values)
+        return found
+
+
+def _stacked(rows: np.ndarray, shapes: np.ndarray, count: int) -> np.ndarray:
+    """Return arrays that follow each other in one row as one array; a single one that holds for all as it is."""
+    sizes = shapes.prod(axis=1)
+    _check(bool((shapes >= 0).all()) and sizes.sum() == len(rows) and len(shapes) in (1, count))
+    if (shapes == shapes[0]).all():
+        stacked = rows.reshape(len(shapes), *shapes[0])
+        return stacked[0].copy() if len(shapes) < count else stacked
+    fill = {"f": np.nan, "i": -1}.get(rows.dtype.kind, np.zeros((), rows.dtype)[()])
+    stacked = np.full((count, *shapes.max(axis=0)), fill, rows.dtype)
+    for k, (shape, part) in enumerate(zip(shapes, np.split(rows, np.cumsum(sizes)[:-1]), strict=True)):
+        stacked[(k, *map(slice, shape))] = part.reshape(shape)
+    return stacked
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ class Details(Record):
         gt=0,
         description="The newest scan of each lidar is recorded at this interval [s]; null: never.",
     )
+    readings: bool = Field(
+        default=False, description="Whether all readings of all sensors that robots read are recorded."
+    )
     maps_every_s: float | None = Field(
         default=None,
         gt=0,

@@ -19,7 +19,7 @@ from cachetools import LRUCache, cachedmethod
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.lazy import pl, pq
 from covey.results.checked import Shape, read_json, reading
-from covey.results.details import MapChanges, Plans, Scans
+from covey.results.details import MapChanges, Plans, Readings, Scans
 from covey.results.folder import FIGURES, read_manifest, run_folder
 from covey.results.landscape import Landscape
 from covey.results.lock import writer_of
@@ -227,6 +227,12 @@ class Run:
         """The scans of each robot's lidars, by robot and sensor; None if they were not recorded."""
         with reading(path := self.folder / "scans.npz"):
             return Scans.load(path, self.names) if path.is_file() else None
+
+    @cached_property
+    def readings(self) -> dict[str, Readings] | None:
+        """All readings by sensor; None if they were not recorded."""
+        with reading(path := self.folder / "readings.npz"):
+            return Readings.load(path, self.names) if path.is_file() else None
 
     @cached_property
     def map_changes(self) -> MapChanges | None:

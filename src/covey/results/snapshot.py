@@ -16,6 +16,7 @@ EVENT_KINDS = (
         "fault",
         "recovered",
         "mission",
+        "goal",
         "note",
         "tag_left",
     ),

@@ -56,11 +56,11 @@ class Execution(Record):
     substep_s: float = Field(
         default=0.01, gt=0, le=60, description="Period of the physics [s]; at least step_s / 10000."
     )
-    on_controller_error: Literal["stop_robot", "end_run"] = Field(
+    on_controller_error: Literal["stop_robot", "end_run", "raise"] = Field(
         default="stop_robot",
         description=(
             "What happens if a controller raises an exception or returns an invalid command. "
-            "stop_robot: its robot stops; end_run: the run ends."
+            "stop_robot: its robot stops; end_run: the run ends; raise: it ends with this error."
         ),
     )
     pose_every: int = Field(default=1, ge=1, description="Poses are recorded every this many steps.")

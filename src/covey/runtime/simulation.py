@@ -12,7 +12,7 @@ import numpy as np
 
 from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
-from covey.errors import CoveyError, InvalidValueError, UnknownNameError, printable
+from covey.errors import ControllerError, CoveyError, InvalidValueError, UnknownNameError, printable
 from covey.events.checks import check_needed, check_unknown_starts, unshared
 from covey.events.inputs import Inputs
 from covey.events.port import Dig, Impairment, Port
@@ -73,7 +73,9 @@ class Simulation:
             shipped controller, such as ``"minpos"``.
         seed: root of all random numbers.
         mission: task of the team, such as `covey.missions.Patrolling`; None: exploration.
-        stop: conditions for the end of the run; or a function of the simulation that returns True at the goal.
+        stop: conditions for the end of the run; or a function of the simulation, see ``goal``.
+        goal: a function of the simulation that is called after each step; the run ends, reached, when it returns True
+            or a text, which becomes an event.
         radio: a range [m], a radio, or several radios; by default every robot hears every other.
         share_maps: exchange of map evidence between robots that hear each other: a record, or an interval [s]; None:
             only when their controllers ask for it.
@@ -118,6 +120,7 @@ class Simulation:
         seed: int = 0,
         mission: Mission | None = None,
         stop: Stop | Callable[["Simulation"], Any] | None = None,
+        goal: Callable[["Simulation"], Any] | None = None,
         radio: float | Radio | Sequence[Radio] = np.inf,
         share_maps: ShareMaps | float | None = None,
         tags: Tags = Tags(),
@@ -148,7 +151,7 @@ class Simulation:
         if not isinstance(tags, Tags):
             raise InvalidValueError(f"tags is {tags!r:.60}; give a covey.Tags, such as covey.Tags(range_m=2)")
         self.stop = stop if isinstance(stop, Stop) else Stop()
-        self._goal = stop if callable(stop) else None
+        self._goal = stop if callable(stop) else goal
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
         self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
         place.targets = lay(targets, world, self.state.pose, self.model.radius, seed)
@@ -557,6 +560,9 @@ class Simulation:
             for i in failure.robots:
                 self.state.halted[i] = True
                 self._event("controller_failed", i, text=failure.text)
+            if self.execution.on_controller_error == "raise":
+                text = failure.text.partition("\n")[0].replace(": ControllerError: ", ": ", 1)
+                raise ControllerError(text if self.time == 0 else f"{text} (at {self.time:g} s)") from None
             if self.execution.on_controller_error == "end_run":
                 self.status = "failed"
         failed = [(self.names[i], self.time, f.text) for f in self.deciding.failures for i in f.robots]
@@ -629,7 +635,10 @@ class Simulation:
         failed = over and self.deciding.all_failed
         over = over and (failed or not self.inputs.awaits_orders)
         done = over and not failed and self.tracker.accomplished
-        if self.tracker.reached or self.stop.reached(snapshot, done) or (self._goal is not None and self._goal(self)):
+        goal = False if self._goal is None else self._goal(self)
+        if isinstance(goal, str) and goal:
+            self.events.append(Event(self.clock.step, self.time, "goal", text=printable(goal[:1000])))
+        if self.tracker.reached or self.stop.reached(snapshot, done) or goal:
             self.status = "reached"
         elif self.tracker.closed:
             self.status = "timeout"

@@ -35,6 +35,12 @@ class Readings(ABC):
     def degrade(self, i: int, worse: Degradation) -> None:
         """Make the reading of the i-th robot worse, in place; what does not say how stays as it is."""
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all that robots may see of the readings, as arrays by name."""
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "truth"}
+        arrays = {name: np.asarray(value) for name, value in values.items() if value is not None}
+        return {name: array for name, array in arrays.items() if array.dtype != object and array.ndim}
+
     def of(self, rows: slice) -> Self:
         """Return the part of the readings that these robots may see: read-only copies, without the truth."""
         shown = {

@@ -33,16 +33,36 @@ class Detailing:
         self._lidars = sim.sensing.of_kind("lidar")
         self._scanned: dict[int, int] = {}  # substep of the last recorded scans, by bank
         self._growing: list[Growing] = []
+        self._read: set[int] = set()  # banks with recorded readings
         self._recorded = -1  # last step whose maps are recorded
 
     def observe(self) -> None:
         """Record what is due at the end of a step."""
         if self._record.plans:
             self._add_plans()
+        if self._record.readings:
+            self._add_readings()
         if self._scans.is_due(self._sim.time):
             self._add_scans()
         if self._maps.is_due(self._sim.time):
             self.add_maps()
+
+    def _add_readings(self) -> None:
+        """Record the readings that have come in this step."""
+        clock = self._sim.clock
+        for k, bank in enumerate(self._sim.sensing.banks):
+            for sample in (one for one in bank.samples if one.readings is not None):
+                arrays = _row(step=clock.step) | {"time_s": np.array([sample.substep * clock.substep_s])}
+                if k not in self._read:
+                    arrays |= {"robot": bank.members.astype(np.int32), "sensor": np.array([bank.record.name])}
+                for name, values in sample.readings.arrays().items():
+                    if name not in sample.readings.shared or k not in self._read:
+                        arrays |= {
+                            f"values/{name}": values.ravel(),
+                            f"shape/{name}": np.array([values.shape], np.int32),
+                        }
+                self._read.add(k)
+                self._recorder.add_arrays("readings", {f"{k}/{name}": array for name, array in arrays.items()})
 
     def _add_plans(self) -> None:
         driving = set()

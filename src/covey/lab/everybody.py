@@ -1,0 +1,83 @@
+"""One view of a whole team whose robots differ, and laws that get it."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from functools import update_wrapper
+from typing import Any
+
+import numpy as np
+
+from covey.onboard.controller import Program
+from covey.onboard.group_answer import columns_of
+from covey.onboard.group_view import GroupFacts, GroupView
+from covey.onboard.step import GroupInput
+from covey.sensors.sensor import Readings
+
+
+def seen_by_all(law: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a law as a group controller that sees everything of everybody."""
+
+    def of_team(team: GroupView, **parameters: Any) -> Any:
+        return law(team, **parameters)
+
+    return _marked(of_team, law, "group", ("full",))
+
+
+def of_everybody(program: Program) -> Callable[..., Any]:
+    """Return the law of one group as a team controller: it gets one view of the robots of all groups."""
+    call = program.bound()
+
+    def of_team(views: Mapping[str, GroupView]) -> dict[str, np.ndarray]:
+        parts = list(views.values())
+        memory = vars(parts[0].memory)
+        if "team" not in memory:
+            memory["team"] = GroupView(joined_facts([view.facts for view in parts]))
+        team: GroupView = memory["team"]
+        fields = [view.fields for view in parts]
+        team.at(GroupInput("team", list(team.names), parts[0].time, _joined(fields), {}))
+        rows = columns_of(call, team)
+        ends = np.cumsum([view.count for view in parts])[:-1]
+        return dict(zip(views, np.split(rows, ends), strict=True))
+
+    return _marked(of_team, program.factory, "team", program.sees or ())
+
+
+def joined_facts(facts: list[GroupFacts]) -> GroupFacts:
+    """Return the facts of several groups together; the model is that of the first."""
+    names = tuple(name for one in facts for name in one.names)
+    return dataclasses.replace(facts[0], name="team", names=names)
+
+
+def _joined(fields: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the fields that all groups have, over all robots; of sensors those that are alike."""
+    found: dict[str, Any] = {}
+    for name in fields[0]:
+        parts = [one[name] for one in fields if name in one]
+        if len(parts) < len(fields) or len({type(part) for part in parts}) > 1:
+            continue
+        if isinstance(parts[0], Readings):
+            joined = _readings(parts)
+        else:
+            joined = np.concatenate(parts)
+        if joined is not None:
+            found[name] = joined
+    return found
+
+
+def _readings(parts: list[Readings]) -> Readings | None:
+    """Return readings of equal sensors together; None if their arrays differ in width."""
+    arrays: dict[str, Any] = {}
+    for field in dataclasses.fields(parts[0]):
+        if field.name == "truth" or field.name in parts[0].shared:
+            continue
+        rows = [getattr(part, field.name) for part in parts]
+        if len({row.shape[1:] for row in rows}) > 1:
+            return None
+        arrays[field.name] = np.concatenate(rows)
+    return dataclasses.replace(parts[0], **arrays)
+
+
+def _marked(item: Any, law: Any, scope: str, sees: tuple[str, ...]) -> Any:
+    update_wrapper(item, law)
+    item.covey_scope, item.covey_sees, item.covey_needs, item.covey_runs = scope, sees, (), ""
+    return item

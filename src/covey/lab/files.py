@@ -1,0 +1,152 @@
+"""What `covey.play` returns as files, and back: NumPy, Matlab, CSV, and whole run folders."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from covey.errors import InvalidValueError, RunFolderError
+from covey.lab.out import Out
+from covey.lazy import pl
+from covey.results.archive import npz_bytes
+from covey.results.checked import read_arrays
+from covey.results.details import Readings
+from covey.results.folder import write_whole
+from covey.results.run import Run
+
+_EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
+_PLAIN = ("time", "poses", "commands", "twists", "workspace", "radius")
+
+
+def save(out: Out, path: Path) -> Path:
+    """Write a run to a file or a folder, see `Out.save`."""
+    kind = path.suffix.lower()
+    try:
+        if kind == ".npz":
+            write_whole(path, npz_bytes(arrays_of(out)))
+        elif kind == ".mat":
+            _write_mat(path, arrays_of(out))
+        elif kind == ".csv":
+            write_whole(path, out.frame.write_csv().encode())
+        elif kind:
+            raise InvalidValueError(f"save({str(path)!r}): give a .npz, .mat or .csv file, or a folder")
+        elif out.run is None:
+            raise InvalidValueError(f"save({str(path)!r}): only what play returned has a whole run; give a file")
+        else:
+            out.run.save(path)
+    except OSError as error:
+        raise RunFolderError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+    return path
+
+
+def load(path: Path) -> Out:
+    """Open what `save` has written, see `Out.load`."""
+    kind = path.suffix.lower()
+    if path.is_dir():
+        return Out(Run(path))
+    if not path.is_file() or kind not in (".npz", ".mat", ".csv"):
+        why = "there is no such file or folder" if not path.exists() else "give a .npz, .mat or .csv file, or a folder"
+        raise InvalidValueError(f"load({str(path)!r}): {why}")
+    try:
+        arrays = {".npz": read_arrays, ".mat": _read_mat, ".csv": _read_csv}[kind](path)
+        return _out_of(arrays)
+    except InvalidValueError:
+        raise
+    except Exception as error:  # whatever a damaged file makes its reader raise
+        raise InvalidValueError(f"load({str(path)!r}): it holds no run of covey.play ({error})") from error
+
+
+def arrays_of(out: Out) -> dict[str, np.ndarray]:
+    """Return everything of a run as arrays by name."""
+    arrays: dict[str, Any] = {name: getattr(out, name) for name in _PLAIN}
+    arrays |= {"names": np.array(out.names), "status": np.array([out.status or ""])}
+    arrays |= {f"events_{name}": _array(out.events[name].to_list()) for name in _EVENTS}
+    if out.cells is not None:
+        grid = out.cells
+        arrays |= {"cells": grid.cells, "cells_frame": np.array([*grid.origin, grid.resolution])}
+    for sensor, found in out.readings.items():
+        own = {"steps": found.steps, "times": found.times, "robots": np.array(found.robots), **found.arrays}
+        arrays |= {f"readings_{sensor}_{name}": values for name, values in own.items()}
+    return arrays
+
+
+def _out_of(arrays: dict[str, np.ndarray]) -> Out:
+    """Return a run whose arrays are those of a file."""
+    from covey.geometry.grid import Grid
+
+    out = Out(None, names=tuple(map(str, arrays["names"])))
+    own = vars(out)
+    own |= {name: arrays[name] for name in _PLAIN if name in arrays}
+    own["status"] = str(arrays["status"][0]) or None if "status" in arrays else None
+    events = {name: arrays[f"events_{name}"] for name in _EVENTS if f"events_{name}" in arrays}
+    own["events"] = pl.DataFrame({name: values.tolist() for name, values in events.items()}, schema=_schema())
+    own["cells"] = None
+    if "cells" in arrays:
+        x, y, yaw, cell = map(float, arrays["cells_frame"])
+        own["cells"] = Grid(np.ascontiguousarray(arrays["cells"], np.uint8), cell, (x, y, yaw))
+    own["readings"] = {}
+    for key in arrays:
+        if key.startswith("readings_") and key.endswith("_robots"):
+            head = key.removesuffix("robots")
+            mine = {name.removeprefix(head): values.copy() for name, values in arrays.items() if name.startswith(head)}
+            robots, steps, times = tuple(map(str, mine.pop("robots"))), mine.pop("steps"), mine.pop("times")
+            own["readings"][head[9:-1]] = Readings(robots, steps, times, mine)
+    return out
+
+
+def _schema() -> Any:
+    kinds = {"step": pl.Int64, "kind": pl.String, "robot": pl.String, "other": pl.String, "text": pl.String}
+    return {name: kinds.get(name, pl.Float64) for name in _EVENTS}
+
+
+def _array(values: list[Any]) -> np.ndarray:
+    return np.array([np.nan if value is None else value for value in values]) if values else np.zeros(0)
+
+
+def _write_mat(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Write a Matlab file; texts become cells, and ``layout`` says what Matlab does not keep: shapes and kinds."""
+    from scipy import io
+
+    layout = {name: [list(values.shape), values.dtype.kind] for name, values in arrays.items()}
+    shown = {name: v.astype(object) if v.dtype.kind == "U" else v for name, v in arrays.items()}
+    names = {name: _matlab(name) for name in shown}
+    with path.open("wb") as file:
+        io.savemat(
+            file, {names[name]: v for name, v in shown.items()} | {"layout": json.dumps(layout)}, oned_as="column"
+        )
+
+
+def _read_mat(path: Path) -> dict[str, np.ndarray]:
+    from scipy import io
+
+    found = io.loadmat(str(path))
+    arrays: dict[str, np.ndarray] = {}
+    for name, (shape, kind) in json.loads(str(found["layout"][0])).items():
+        values = found[_matlab(name)]
+        if kind == "U":
+            values = np.array(["".join(map(str, np.ravel(text))) for text in values.ravel()], str)
+        arrays[name] = values.reshape(shape).astype({"b": bool}.get(kind, values.dtype))
+    return arrays
+
+
+def _matlab(name: str) -> str:
+    """Return a name that Matlab allows."""
+    return "".join(c if c.isascii() and c.isalnum() else "_" for c in name)[:63]
+
+
+def _read_csv(path: Path) -> dict[str, np.ndarray]:
+    frame = pl.read_csv(path)
+    names = frame["robot"].unique(maintain_order=True).to_list()
+    n = len(names)
+    columns = {
+        name: frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy().reshape(-1, n) for name in frame.columns[2:]
+    }
+    values = np.stack(list(columns.values()), axis=-1)
+    return {
+        "names": np.array(names),
+        "time": frame["time_s"].to_numpy()[::n].copy(),
+        "poses": values[..., :3].copy(),
+        "commands": values[:-1, :, 3:].copy(),
+        "workspace": np.zeros((0, 2)),
+    }
