@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from covey.errors import InvalidValueError, RunFolderError
-from covey.lab.out import Out
+from covey.geometry.grid import Grid
 from covey.lazy import pl
 from covey.results.archive import npz_bytes
 from covey.results.checked import read_arrays
@@ -15,11 +15,14 @@ from covey.results.details import Readings
 from covey.results.folder import write_whole
 from covey.results.run import Run
 
+if TYPE_CHECKING:
+    from covey.lab.out import Out
+
 _EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
 _PLAIN = ("time", "poses", "commands", "twists", "workspace", "radius")
 
 
-def save(out: Out, path: Path) -> Path:
+def save(out: "Out", path: Path) -> Path:
     """Write a run to a file or a folder, see `Out.save`."""
     kind = path.suffix.lower()
     try:
@@ -40,24 +43,24 @@ def save(out: Out, path: Path) -> Path:
     return path
 
 
-def load(path: Path) -> Out:
+def load(path: Path, kind_of_out: type["Out"]) -> "Out":
     """Open what `save` has written, see `Out.load`."""
     kind = path.suffix.lower()
     if path.is_dir():
-        return Out(Run(path))
+        return kind_of_out(Run(path))
     if not path.is_file() or kind not in (".npz", ".mat", ".csv"):
         why = "there is no such file or folder" if not path.exists() else "give a .npz, .mat or .csv file, or a folder"
         raise InvalidValueError(f"load({str(path)!r}): {why}")
     try:
         arrays = {".npz": read_arrays, ".mat": _read_mat, ".csv": _read_csv}[kind](path)
-        return _out_of(arrays)
+        return _out_of(arrays, kind_of_out)
     except InvalidValueError:
         raise
     except Exception as error:  # whatever a damaged file makes its reader raise
         raise InvalidValueError(f"load({str(path)!r}): it holds no run of covey.play ({error})") from error
 
 
-def arrays_of(out: Out) -> dict[str, np.ndarray]:
+def arrays_of(out: "Out") -> dict[str, np.ndarray]:
     """Return everything of a run as arrays by name."""
     arrays: dict[str, Any] = {name: getattr(out, name) for name in _PLAIN}
     arrays |= {"names": np.array(out.names), "status": np.array([out.status or ""])}
@@ -71,11 +74,9 @@ def arrays_of(out: Out) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _out_of(arrays: dict[str, np.ndarray]) -> Out:
+def _out_of(arrays: dict[str, np.ndarray], kind_of_out: type["Out"]) -> "Out":
     """Return a run whose arrays are those of a file."""
-    from covey.geometry.grid import Grid
-
-    out = Out(None, names=tuple(map(str, arrays["names"])))
+    out = kind_of_out(None, names=tuple(map(str, arrays["names"])))
     own = vars(out)
     own |= {name: arrays[name] for name in _PLAIN if name in arrays}
     own["status"] = str(arrays["status"][0]) or None if "status" in arrays else None

@@ -171,7 +171,7 @@ class Out:
         """
         from covey.lab.files import load
 
-        return load(Path(path))
+        return load(Path(path), Out)
 
     # -- pictures --------------------------------------------------------------------------------------------------
 
