@@ -554,7 +554,9 @@ def slam(
     return slam_command(log, relations, out, method, changes, seed, resolution, force, quiet)
 
 
-ros = App(name="ros", help="Work with ROS 2: run a team as robots of a ROS 2 graph, write files for its packages.")
+ros = App(
+    name="ros", help="Work with ROS 2: run a team as robots of a ROS 2 graph, write files for its packages, read bags."
+)
 app.command(ros)
 Distro = Literal["humble", "jazzy", "kilted", "lyrical", "rolling"]
 
@@ -682,6 +684,49 @@ def ros_launch(
     from covey.scenario.overrides import parse_override
 
     launch_command(source, dict(map(parse_override, overrides)), out, distro, prefixed=prefixed)
+
+
+@ros.command(name="import")
+def ros_import(
+    bag: Path,
+    /,
+    *,
+    to: Literal["run", "map", "log"] = "run",
+    out: Path | None = None,
+    robot: str | None = None,
+    poses: Literal["better", "slam", "odometry"] | None = None,
+    map: str | None = None,  # noqa: A002
+    force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
+) -> None:
+    """Turn a ROS bag (.mcap, .db3, .bag, or a folder) into a run, a world or a log. Needs pip install 'covey[bags]'.
+
+    A run also prints the noise of each robot's odometry, as parameters for a scenario.
+
+    Parameters
+    ----------
+    bag
+        The bag: topics of LaserScan, Odometry, OccupancyGrid and tf, in a namespace for each robot, or in none.
+    to
+        run: a run folder for covey view, plot and compare; map: a world, .yaml and .pgm, from an OccupancyGrid; log:
+        the scans and odometry of a robot, .npz, for covey slam.
+    out
+        Folder or file to write. Default: runs/NAME/DATE-TIME, NAME.yaml or NAME.npz.
+    robot
+        Name of the robot whose log is written.
+    poses
+        Where the robots were: better (the topic ground_truth, or the transform from a map), slam over the scans, or
+        odometry. Default: the first of these that the bag allows.
+    map
+        Topic of the map. Default: the true or merged map, or the largest.
+    force
+        Replace the finished run in the folder.
+    quiet
+        Print only errors and, at the end, the path of the folder.
+    """
+    from covey.cli.ros_bags import import_command
+
+    import_command(bag, to, out, robot, poses, map, force=force, quiet=quiet)
 
 
 @app.command
