@@ -22,7 +22,7 @@ from covey.ros.qos import COMMAND
 from covey.ros.settings import Settings
 from covey.sensors.lidar import Lidar
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 ROOM = covey.World.empty(8.0, 6.0)  # the origin is in its middle
 LIDAR = Lidar(rays=90, range_m=8.0, rate_hz=10.0)
 
@@ -32,8 +32,8 @@ def program(name, *arguments):
     tag = os.environ["CYCLONEDDS_URI"].split("<Tag>")[1].split("</Tag>")[0]
     others = {key: value for key, value in os.environ.items() if key != "CYCLONEDDS_URI"}
     domain, *rest = map(str, arguments)
-    command = [sys.executable, str(HERE / name), domain, tag, *rest]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=others)
+    command = [sys.executable, "-m", f"tests.ros.{name}", domain, tag, *rest]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=others, cwd=ROOT)
 
 
 def answer_of(started):
@@ -55,7 +55,7 @@ def in_lockstep(domain, steps=30, lidar=LIDAR):
     with Participant(domain) as ros:
         bridge = Bridge(ros, Settings("lockstep", stamped=True))
         sim = team(bridge, [(0.0, 0.0, 0.0)], sensors=[lidar])
-        started = program("driver.py", domain, "scout0", steps)
+        started = program("driver", domain, "scout0", steps)
         poses = []
         sim.observers.append(lambda snapshot: poses.append(snapshot.pose[0].copy()))
         sim.run(before_step=bridge.before_step, until_s=steps * sim.clock.step_s)
