@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from covey import robots, viewer
     from covey.comms.message import Message
     from covey.comms.tags import TagReading, Tags
+    from covey.controllers import laws
     from covey.errors import (
         ControllerError,
         CoveyError,
@@ -96,6 +97,7 @@ __all__ = [
     "controller",
     "graphs",
     "law",
+    "laws",
     "load",
     "load_design",
     "load_scenario",
@@ -148,6 +150,7 @@ _HOMES = {
 
 _MODULES = {
     "graphs": "covey.planning.graphs",
+    "laws": "covey.controllers.laws",
     "robots": "covey.robots",
     "statistics": "covey.results.statistics",
     "viewer": "covey.viewer",

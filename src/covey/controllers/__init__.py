@@ -31,6 +31,8 @@ from covey.controllers.exploration.tnf import tnf
 from covey.controllers.laws.consensus import consensus, follow_leaders, rendezvous
 from covey.controllers.laws.flocking import olfati_saber, reynolds, vicsek
 from covey.controllers.laws.formations import formation_bearing, formation_displacement, formation_distance
+from covey.controllers.laws.go_to import go_to
+from covey.controllers.laws.guards import orca_law, safe_law
 from covey.controllers.patrolling.conscientious_reactive import conscientious_reactive
 from covey.controllers.patrolling.cyclic_patrol import cyclic_patrol
 from covey.controllers.patrolling.expected_idleness import expected_idleness
@@ -68,6 +70,7 @@ __all__ = [
     "formation_bearing",
     "formation_displacement",
     "formation_distance",
+    "go_to",
     "greed",
     "greedy_assignment",
     "heuristic_conscientious_reactive",
@@ -83,6 +86,7 @@ __all__ = [
     "nearest_frontier",
     "next_best_view",
     "olfati_saber",
+    "orca_law",
     "partitioned_coverage",
     "partitioned_patrol",
     "random_ballistic_walk",
@@ -91,6 +95,7 @@ __all__ = [
     "rescue_team",
     "reynolds",
     "rrt_frontier",
+    "safe_law",
     "search_plan",
     "spanning_tree_coverage",
     "ssb",

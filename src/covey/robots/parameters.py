@@ -62,3 +62,5 @@ Pace = Annotated[float, Field(ge=0, le=100)]
 """Speed [m/s]."""
 Angle = Annotated[float, Field(ge=0, le=7)]
 """[rad]."""
+Segments = tuple[tuple[Coordinate, Coordinate, Coordinate, Coordinate], ...]
+"""Both ends of each, x1, y1, x2, y2 [m]."""
