@@ -20,7 +20,7 @@ from covey.results.recording import Recording
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
 from covey.world.editing.changing import door_patch, with_doors
-from covey.world.io.map_files import files_of, read_map
+from covey.world.io.map_files import files_of
 from covey.world.placement.placing import place
 from covey.world.placement.targets import try_to_lay
 from covey.world.records.damage import Damage, Disc
@@ -223,7 +223,7 @@ def set_up(scenario: "Scenario") -> SetUp:
         for path, name in plans.items():
             try:
                 if file := _file(name):
-                    plan = read_map((scenario.folder / file).resolve())
+                    plan = World.from_file((scenario.folder / file).resolve())
                     if path == ("known_map",):
                         check_same_place(plan.grid, world.grid, file)
             except (CoveyError, OSError) as error:

@@ -214,7 +214,15 @@ class World:
 
     @staticmethod
     def from_file(path: str | Path, **options: Any) -> "World":
-        """Read a ROS map (YAML) or a bare PGM or PNG; see `covey.world.io.map_files.read_map` for the options."""
+        """Read a ROS map (YAML), an image (PGM, PNG) or a floor plan (DXF, SVG).
+
+        The options are those of `covey.world.io.map_files.read_map`, or of a floor plan those of
+        `covey.world.io.floor_plans.read_floor_plan`.
+        """
+        if Path(path).suffix.lower() in (".dxf", ".svg"):
+            from covey.world.io.floor_plans import read_floor_plan
+
+            return read_floor_plan(Path(path), **options).world
         from covey.world.io.map_files import read_map
 
         return read_map(Path(path), **options)

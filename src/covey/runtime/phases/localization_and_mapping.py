@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,8 +29,7 @@ from covey.physics.clock import Clock
 from covey.robots.team import TeamState
 from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
-from covey.world.io.map_files import read_map
-from covey.world.world import FREE, UNKNOWN, WALL
+from covey.world.world import FREE, UNKNOWN, WALL, World
 
 SOLID = (WALL, UNKNOWN)
 TEAM_MATE_MARGIN_M = 0.15
@@ -429,7 +427,7 @@ class _Localized:
 
 def _plan_of(name: str, plan: Grid) -> Grid:
     """Return the old plan, or the map in a file, as cells of a world."""
-    return plan if name == "plan" else read_map(Path(name)).grid
+    return plan if name == "plan" else World.from_file(name).grid
 
 
 def _plan(world: Grid) -> Grid:

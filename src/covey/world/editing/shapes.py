@@ -150,7 +150,7 @@ def workspace(
             raise InvalidValueError(f"{kind} {k} lies outside the workspace; move it in or leave it out")
     own = _one_each("obstacle", obstacle_materials, len(obstacles_m), material)
     own += _one_each("wall", wall_materials, len(walls_m), material)
-    grid = _grid_around(room.bounds, resolution_m)
+    grid = grid_around(room.bounds, resolution_m)
     inside = _centres_inside(grid, room)
     if not inside.any():
         raise InvalidValueError(
@@ -182,7 +182,7 @@ def _one_each(what: str, names: Sequence[str], count: int, material: str | None)
     return [material_index(name) for name in names or [material] * count if name is not None]
 
 
-def _grid_around(bounds: Sequence[float], resolution_m: Any) -> Grid:
+def grid_around(bounds: Sequence[float], resolution_m: Any) -> Grid:
     """Return a grid of free cells over a box [m], with one more cell on each side."""
     if not (math.isfinite(resolution_m) and resolution_m > 0):
         raise InvalidValueError(f"resolution_m is {resolution_m!r}; it must be a positive number of metres")

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from covey.records import Record, given
 from covey.world.materials import Material, made_of
+from covey.world.records.floor_plans import FloorPlanWorld
 from covey.world.records.generated import (
     GENERATED,
     GeneratedBuilding,
@@ -119,14 +120,17 @@ class WorkspaceWorld(Record):
 
 
 KINDS = (
-    "{terrain: loop, cross, zigzag or maze}, {file: …}, {empty_m: [w, h]}, {workspace_m: […]}, "
-    "{generate: maze, office, cave, building, rooms, rubble or rescue}, {named: rescue_1 to rescue_5}"
+    "{terrain: loop, cross, zigzag or maze}, {file: .yaml, .pgm, .png, .dxf or .svg}, {empty_m: [w, h]}, "
+    "{workspace_m: […]}, {generate: maze, office, cave, building, rooms, rubble or rescue}, "
+    "{named: rescue_1 to rescue_5}"
 )
 
 
 def kind_of_walls(value: Any) -> str | None:
     """Return the tag of a world by its distinguishing key."""
     keys = given(value)
+    if str(keys.get("file", "")).lower().endswith((".dxf", ".svg")):
+        return "file: .dxf or .svg"
     for key in ("terrain", "file", "empty_m", "workspace_m", "named"):
         if key in keys:
             return key
@@ -137,6 +141,7 @@ def kind_of_walls(value: Any) -> str | None:
 AnyWalls = (
     Annotated[TerrainWorld, Tag("terrain")]
     | Annotated[FileWorld, Tag("file")]
+    | Annotated[FloorPlanWorld, Tag("file: .dxf or .svg")]
     | Annotated[EmptyWorld, Tag("empty_m")]
     | Annotated[WorkspaceWorld, Tag("workspace_m")]
     | Annotated[NamedWorld, Tag("named")]

@@ -1,0 +1,1 @@
+"""Drawings: files of lines (DXF, SVG), as strokes with layers."""
