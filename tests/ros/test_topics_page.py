@@ -1,0 +1,52 @@
+"""docs/ros2.md names every topic, service and action that there is, and no other."""
+
+import re
+from pathlib import Path
+
+import covey
+from covey.onboard.group import Group
+from covey.robots.catalogue import disc
+from covey.ros.bridge import Bridge
+from covey.ros.dds import Participant
+from covey.ros.settings import Settings
+from covey.sensors.imu import Imu
+from covey.sensors.tag_camera import TagCamera
+
+PAGE = Path(__file__).parents[2] / "docs" / "ros2.md"
+ON_LANDSCAPES = {"/NAME/lidar3d", "/NAME/wedge", "/NAME/depth_camera/image_raw", "/NAME/depth_camera/camera_info"}
+
+
+def documented():
+    """Return the types on the page by name."""
+    found = {}
+    for line in PAGE.read_text().splitlines():
+        if line.startswith("| `/"):
+            names, kind, *_ = (cell.strip() for cell in line.strip("|").split("|"))
+            for name in re.findall(r"`(/[^`]+)`", names):
+                found[name] = re.findall(r"\w+/(?:msg|srv|action)/\w+", kind)
+    return found
+
+
+def test_the_page_names_what_is_announced(domain):
+    model = disc()
+    model = model.model_copy(update={"sensors": (*model.sensors, Imu(), TagCamera())})
+    announced = {}
+    with Participant(domain, "jazzy") as ros:
+        bridge = Bridge(ros, Settings("max", true_map=True, true_poses=True, battery_wh=10.0))
+        group = Group("scout", model, [(0.0, 0.0, 0.0)], "commanded")
+        sim = covey.Simulation(covey.World.empty(6, 5), [group], hosting=bridge.hosting)
+        sim.run(before_step=bridge.before_step, until_s=0.2)
+        for topic, kind in ros._topics:
+            name = topic[2:].replace("scout0", "NAME")
+            if "/_action/" in name:
+                if name.endswith("send_goalRequest"):
+                    announced[name.partition("/_action/")[0]] = kind.removesuffix("_SendGoal_Request")
+            elif topic.startswith("rt/"):
+                announced[name] = kind
+            elif topic.startswith("rq/"):
+                announced[name.removesuffix("Request")] = kind.removesuffix("_Request")
+    page = documented()
+    assert set(page) - ON_LANDSCAPES == set(announced)
+    for name, kind in announced.items():
+        assert kind == page[name][0], name
+    assert page["/NAME/cmd_vel"] == ["geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped"]
