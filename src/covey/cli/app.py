@@ -496,6 +496,57 @@ def play(
 
 
 @app.command
+def tournament(
+    folders: list[Path],
+    /,
+    *,
+    game: str = "pursuit",
+    out: Path | None = None,
+    starts: int = 1,
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    step_seconds: float = 1.0,
+    memory: float = 256.0,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
+) -> int:
+    """Let the laws of two folders play against each other, or those of one folder compete, and rank them.
+
+    For example: covey tournament pursuers/ evaders/ --game pursuit. Each law runs in a process of its own; one that
+    hangs, crashes or takes too much memory loses its game. The same command goes on where it ended, and plays only the
+    games of new or changed files.
+
+    Parameters
+    ----------
+    folders
+        A folder for each side of the game, with a Python file for each law.
+    game
+        pursuit (two folders), coverage, rendezvous, exploration, rescue (one folder), or a Python file with your own.
+    out
+        Folder for games and standings; the default is runs/tournament_GAME.
+    starts
+        Number of starts; each pair of laws plays from each.
+    jobs
+        Number of games at a time; the default is all cores.
+    step_seconds
+        A law that takes longer for one step loses [s].
+    memory
+        Memory that a law may take besides what it has when it is loaded [MiB].
+    quiet
+        Print only the standings.
+    """
+    import os
+
+    from covey.cli.tournament import tournament_command
+    from covey.errors import CoveyError
+    from covey.lab.tournament.match import Limits
+
+    if not (0.0 < step_seconds < float("inf") and 0.0 < memory < float("inf")):
+        raise CoveyError("--step-seconds and --memory must be positive numbers")
+    return tournament_command(
+        folders, game, out, starts, jobs or os.cpu_count() or 1, Limits(step_seconds, memory), quiet
+    )
+
+
+@app.command
 def slam(
     log: Path,
     /,

@@ -35,8 +35,8 @@ def controller(
             dict of them by group name, returns a dict of twists.
         sees: what it may read. For a controller of one robot: words of `covey.onboard.permissions.WORDS` and names of
             sensors; None: everything. For a group or team controller: ``"full"`` (including the truth), or names of
-            fields: ``pose`` (the estimate; the only field if None), ``pose_covariance``, ``collided``, and names of
-            sensors.
+            fields: ``pose`` (the estimate; the only field if None), ``pose_covariance``, ``collided``, ``others`` (the
+            estimated poses of the robots of all other groups, (k, 3)), and names of sensors.
         needs: each robot must have at least one of these: kinds of sensors, ``map`` (a mapping and a sensor for it),
             ``waypoints`` (a patrolling mission). Empty: it needs nothing.
         runs: the parameter that names another controller, which this one runs: it may also read what that one may, and

@@ -14,7 +14,7 @@ from covey.random import generator
 from covey.robots.model import RobotModel
 from covey.robots.sample import Sample
 
-MOTION = ("pose", "position", "heading", "velocity")
+MOTION = ("pose", "position", "heading", "velocity", "others")
 """What a group controller can declare about motion, besides ``pose_covariance`` and ``true_pose``."""
 _ALWAYS = (
     *("name", "names", "count", "time", "dt", "workspace", "robot", "random", "memory"),

@@ -351,6 +351,9 @@ class Deciding:
                     known[name] = _read_only(collided[part])
                 case "links":
                     known[name] = self._links(members)
+                case "others":
+                    others = np.delete(self.localization.pose, np.arange(part.start, part.stop), axis=0)
+                    known[name] = _read_only(others)
         wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
         for bank in wanted:
             if bank.readings is not None and members[0] in bank.row_of:

@@ -1,0 +1,1 @@
+"""Tournaments: every law plays against every law, from the same starts."""

@@ -1,0 +1,110 @@
+"""Laws in files. Only the process of a law runs its code: the referee reads the file and never executes it."""
+
+import ast
+import inspect
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from covey.errors import InvalidValueError
+from covey.onboard.controller import Program
+from covey.registry import load_file
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the law files of a folder, by name; those that begin with ``_`` or ``.`` are left out.
+
+    Raises:
+        InvalidValueError: there is no such folder, or no law in it.
+    """
+    if not folder.is_dir():
+        raise InvalidValueError(f"{folder} is no folder; give one with a file for each law, such as pursuers/anna.py")
+    found = sorted(path for path in folder.glob("*.py") if path.name[0] not in "_.")
+    if not found:
+        raise InvalidValueError(f"{folder} holds no law; write a file for each, such as {folder / 'anna.py'}")
+    return found
+
+
+def program_of_file(path: Path, scope: str, sees: tuple[str, ...] = ()) -> Program:
+    """Return the program of a law file.
+
+    Args:
+        path: the file; its law is the function ``law`` or the class ``Law``, or the only public one.
+        scope: ``group``: the law commands a team; ``robot``: it runs in each robot.
+        sees: what a law of a team may read, whatever the file declares.
+
+    Raises:
+        InvalidValueError: the file is not Python, or has no law.
+    """
+    law = law_in(path)
+    if scope == "group":
+        return Program(TeamLaw(path, law.name, sees))
+    factory = robot_law_sequence if isinstance(law, ast.AsyncFunctionDef) else RobotLaw
+    return Program(factory, {"path": str(path), "name": law.name})
+
+
+def law_in(path: Path) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef:
+    """Return the law of a file, as it is written.
+
+    Raises:
+        InvalidValueError: the file cannot be read, is not Python, or has no law.
+    """
+    try:
+        body = ast.parse(path.read_bytes(), path.name).body
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        raise InvalidValueError(f"{path} cannot be read: {error}") from None
+    except SyntaxError as error:
+        raise InvalidValueError(f"{path}, line {error.lineno}: {error.msg}") from None
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    public = [item for item in body if isinstance(item, kinds) and not item.name.startswith("_")]
+    named = [item for item in public if item.name in ("law", "Law")] or public
+    if len(named) != 1:
+        names = ", ".join(item.name for item in named) or "nothing"
+        raise InvalidValueError(f"{path} defines {names}; write one function: def law(team), or a class Law with step")
+    return named[0]
+
+
+@dataclass(frozen=True)
+class TeamLaw:
+    """A law of a team in a file, for `Program`."""
+
+    path: Path
+    name: str
+    covey_sees: tuple[str, ...]
+    covey_scope: str = "group"
+    _call: list[Any] = field(default_factory=list, repr=False)
+
+    @property
+    def __name__(self) -> str:
+        return self.path.stem
+
+    def __call__(self, team: Any) -> Any:
+        if not self._call:
+            self._call.append(_loaded(self.path, self.name))
+        return self._call[0](team)
+
+
+class RobotLaw:
+    """A law of one robot in a file, for `Program`."""
+
+    def __init__(self, *, path: str, name: str):
+        self._path, self._name, self._call = path, name, None
+
+    def step(self, robot: Any) -> Any:
+        """Let the law act; it is loaded at its first step."""
+        if self._call is None:
+            self._call = _loaded(Path(self._path), self._name)
+        return self._call(robot)
+
+
+async def robot_law_sequence(robot: Any, *, path: str, name: str) -> None:
+    """Run a law of one robot that awaits motions."""
+    await getattr(load_file(Path(path)), name)(robot)
+
+
+def _loaded(path: Path, name: str) -> Any:
+    law: Any = getattr(load_file(path), name)
+    if not inspect.isclass(law):
+        return law
+    player: Any = law()
+    return player.step

@@ -1,0 +1,142 @@
+"""One game: a simulation whose laws run in processes of their own, with limits."""
+
+import math
+import multiprocessing
+import os
+import secrets
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from covey.errors import ControllerError, CoveyError
+from covey.lab.tournament.files import program_of_file
+from covey.lab.tournament.game import Game, Played
+from covey.lab.tournament.games import game_of
+from covey.onboard.controller import Program
+from covey.runtime.execution import Execution, Processes
+from covey.runtime.remote.launch import KEY_VARIABLE
+from covey.runtime.remote.serving import be_robot
+
+
+class Limits(NamedTuple):
+    """What a law may take: time for one step [s of wall time], and memory besides what it has when loaded [MiB]."""
+
+    step_s: float = 1.0
+    memory_mib: float = 256.0
+
+
+class Outcome(NamedTuple):
+    """How a game ended.
+
+    Attributes:
+        score: see `Game.score`; NaN if the law failed, or never got there.
+        ended: in words.
+        time_s: when it ended [s].
+        failed: why a law lost without playing to the end, by side.
+        ways: x, y [m] of the robots by side, at most 200 times, float (t, n, 2) as lists, for a small picture.
+    """
+
+    score: float
+    ended: str
+    time_s: float
+    failed: dict[str, str]
+    ways: dict[str, Any]
+
+
+def play_match(game_name: str, files: Mapping[str, Path], start: int, limits: Limits, folder: Path) -> Outcome:
+    """Play one game, and record it in a folder.
+
+    Args:
+        game_name: see `game_of`.
+        files: the law file of each side.
+        start: number of the start, from 0.
+        limits: what each law may take.
+        folder: for the run.
+    """
+    game, programs = game_of(game_name), {}
+    for side, file in files.items():
+        try:
+            programs[side] = program_of_file(file, game.scope, game.sees)
+        except CoveyError as error:
+            return Outcome(_lost(game, {side: str(error)}), "failed", 0.0, {side: str(error)}, {})
+    return _played(game, programs, start, limits, folder)
+
+
+def _played(game: Game, programs: Mapping[str, Program], start: int, limits: Limits, folder: Path) -> Outcome:
+    address = f"127.0.0.1:{_free_port()}"
+    os.environ[KEY_VARIABLE] = secrets.token_hex(32)
+    execution = Execution(
+        controllers="processes",
+        processes=Processes(nodes="join", address=address, memory_mib=limits.memory_mib),
+        step_budget_s=limits.step_s,
+        on_controller_error="end_run",
+    )
+    sim, ended = game.simulation(programs, start, execution, folder)
+    names = list(programs) if game.scope == "group" else sim.names
+    try:
+        with _joined(address, names):
+            run = sim.run(until_s=game.stop_s)
+    except ControllerError as error:  # a law that cannot even be started
+        return Outcome(math.nan, "failed", 0.0, dict.fromkeys(programs, str(error)), {})
+    sides = [group.name for group in sim.groups for _ in group.start] if game.scope == "group" else None
+    events = run.events.filter(run.events["kind"] == "controller_failed")
+    failed = {
+        game.sides[0] if sides is None else sides[sim.names.index(robot)]: str(text).strip().partition("\n")[0]
+        for robot, text in events.select("robot", "text").iter_rows()
+    }
+    starts = np.concatenate([group.start for group in sim.groups])
+    poses = np.concatenate((starts[None], run.poses))
+    at = {side: poses[:, [i for i in range(len(sim.names)) if sides is None or sides[i] == side]] for side in programs}
+    every = max(1, math.ceil((len(poses) - 1) / 200))
+    ways = {side: np.round(part[::every, :, :2], 2).tolist() for side, part in at.items()}
+    if failed:
+        return Outcome(_lost(game, failed), "failed", sim.time, failed, ways)
+    score = game.score(Played(run, at, ended(), sim.time))
+    return Outcome(float(score), ended() or "time is up", sim.time, {}, ways)
+
+
+def _lost(game: Game, failed: Mapping[str, str]) -> float:
+    """Return the score of a game in which laws have failed: the other side wins; NaN: there is none."""
+    if len(game.sides) == 1:
+        return math.nan
+    first, second = (side in failed for side in game.sides)
+    return 0.5 if first and second else 0.0 if first else 1.0
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@contextmanager
+def _joined(address: str, names: Sequence[str]) -> Iterator[None]:
+    """Run a process for each law, and end them all; they are forks of one process that has loaded what they need."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    host, port = address.split(":")
+    key = os.environ[KEY_VARIABLE]
+    processes = [context.Process(target=_serve, args=((host, int(port)), key, name), daemon=True) for name in names]
+    for process in processes:
+        process.start()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.join()
+
+
+def _serve(address: tuple[str, int], key: str, name: str) -> None:
+    """Be the process of a law: what it prints goes nowhere, and it has no other way to the referee than its answers."""
+    os.environ[KEY_VARIABLE] = key
+    for number in (0, 1, 2):
+        os.dup2(os.open(os.devnull, os.O_RDWR), number)
+    with suppress(BaseException):
+        be_robot(address, name)
+    os._exit(0)

@@ -1,0 +1,131 @@
+"""Tournaments: who loses why, what is played again, and ratings against another optimiser."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from covey.errors import InvalidValueError, UnknownNameError
+from covey.lab.tournament.match import Limits, play_match
+from covey.lab.tournament.page import write_page
+from covey.lab.tournament.ranking import bradley_terry
+from covey.lab.tournament.tournament import Tournament
+
+STILL = "def law(team):\n    return 0.0, 0.0\n"
+CHASE = "def law(team):\n    return 1.0, 4.0 * team.bearing_to(team.others[0, :2])\n"
+GAME = """
+from covey.lab.tournament.game import Game
+
+class Short(Game):
+    \"\"\"The farther to the right after two seconds, the better.\"\"\"
+    name, stop_s, smaller_wins = "short", 2.0, False
+
+    def starts(self, side, world, random):
+        return [[1.0, 5.0, 0.0]]
+
+    def score(self, played):
+        return played.poses["laws"][-1, 0, 0]
+"""
+FAULTS = {
+    "raises": ("def law(team):\n    if team.time > 1:\n        return 1 / 0\n    return 0, 0\n", "division by zero"),
+    "hangs": ("def law(team):\n    while True:\n        pass\n", "wall time"),
+    "hangs_in_c": ("def law(team):\n    sum(range(10**12))\n    return 0, 0\n", "wall time"),
+    "eats": ("x = []\ndef law(team):\n    x.append(bytearray(10**9))\n    return 0, 0\n", "emory"),
+    "leaves": ("import os\ndef law(team):\n    os._exit(0)\n", ""),
+    "forgets": ("def law(team):\n    pass\n", "returned nothing"),
+    "is_no_python": ("def law(team:\n", "line 1"),
+    "peeks": ("def law(team):\n    return team.true_pose\n", "true_pose"),
+}
+
+
+def written(folder: Path, **laws: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in laws.items():
+        (folder / f"{name}.py").write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_law_that_fails_loses(tmp_path, fault):
+    text, why = FAULTS[fault]
+    folder = written(tmp_path / "laws", bad=text, good=STILL)
+    files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
+    outcome = play_match("pursuit", files, 0, Limits(step_s=0.5, memory_mib=100.0), tmp_path / "run")
+    assert outcome.score == 1.0
+    assert list(outcome.failed) == ["evaders"]
+    assert why in outcome.failed["evaders"]
+
+
+def test_a_faster_pursuer_catches_who_stands_still(tmp_path):
+    folder = written(tmp_path / "laws", chase=CHASE, still=STILL)
+    files = {"pursuers": folder / "chase.py", "evaders": folder / "still.py"}
+    outcome = play_match("pursuit", files, 3, Limits(), tmp_path / "run")
+    assert (outcome.score, outcome.ended) == (1.0, "caught")
+    ways = {side: np.array(way) for side, way in outcome.ways.items()}
+    assert (ways["evaders"] == ways["evaders"][0]).all()
+    gap = np.hypot(*(ways["pursuers"][0, 0] - ways["evaders"][0, 0]))
+    assert outcome.time_s > (gap - 0.3) / 0.9 - 0.11  # not before it can be there at 0.9 m/s
+
+
+def test_only_the_games_of_changed_files_are_played_again(tmp_path, monkeypatch):
+    (tmp_path / "short.py").write_text(GAME)
+    trace = tmp_path / "trace.txt"
+    note = f"import os\nopen({str(trace)!r}, 'a').write(f'{{os.getpid()}} ')\n"
+    folder = written(
+        tmp_path / "laws", slow=note + "def law(team):\n    return 0.1, 0\n", fast="def law(team):\n    return 0.5, 0\n"
+    )
+    known = lambda: Tournament(str(tmp_path / "short.py"), [folder], tmp_path / "out")  # noqa: E731
+    first = known()
+    first.play(1)
+    assert [row.name for row in first.standings()] == ["fast", "slow"]
+    assert trace.read_text().split() != [str(os.getpid())]  # its code ran, but not in this process
+    assert str(os.getpid()) not in trace.read_text().split()
+    assert known().missing == []
+    written(
+        folder,
+        fast="def law(team):\n    return 0.0, 0\n",
+        third="class Law:\n    def step(self, team):\n        return -0.1, 0\n",
+    )
+    again = known()
+    assert sorted(match.players[0] for match in again.missing) == ["fast", "third"]
+    told = []
+    again.play(1, lambda match, outcome: told.append((match.players[0], round(outcome.score, 2))))
+    assert sorted(told) == [("fast", 1.0), ("third", 0.8)]
+    assert [row.name for row in again.standings()] == ["slow", "fast", "third"]
+    page = write_page(again, running=False).read_text()
+    assert "third" in page
+    assert "http-equiv" not in page
+    assert "http-equiv" in write_page(again, running=True).read_text()
+
+
+def test_ratings_are_the_maximum_of_the_likelihood():
+    random = np.random.default_rng(1)
+    wins = np.triu(random.integers(0, 9, (5, 5)), 1) + np.tril(random.integers(0, 9, (5, 5)), -1)
+
+    def cost(x):
+        beats = np.log1p(np.exp(x[None, :] - x[:, None]))
+        return (wins * beats).sum() + 0.5 * (np.log1p(np.exp(x)) + np.log1p(np.exp(-x))).sum()
+
+    best = minimize(cost, np.zeros(5), tol=1e-12).x
+    rating = bradley_terry(wins.astype(float))
+    assert rating.strength == pytest.approx(best - best.mean(), abs=1e-5)
+    assert (rating.low < rating.strength).all()
+    many = bradley_terry(np.array([[0.0, 3e6], [1e6, 0.0]]))
+    assert many.strength[0] - many.strength[1] == pytest.approx(np.log(3.0), abs=1e-5)
+
+
+def test_wrong_input_says_what_to_do(tmp_path):
+    with pytest.raises(InvalidValueError, match="2 sides, pursuers and evaders"):
+        Tournament("pursuit", [written(tmp_path / "a", x=STILL)], tmp_path / "out")
+    with pytest.raises(InvalidValueError, match="no folder"):
+        Tournament("coverage", [tmp_path / "none"], tmp_path / "out")
+    with pytest.raises(InvalidValueError, match="holds no law"):
+        Tournament("coverage", [written(tmp_path / "empty")], tmp_path / "out")
+    with pytest.raises(UnknownNameError, match="did you mean 'pursuit'"):
+        Tournament("persuit", [tmp_path], tmp_path / "out")
+    two = written(tmp_path / "two", x="def one(team): pass\ndef two(team): pass\n")
+    outcome = play_match("coverage", {"laws": two / "x.py"}, 0, Limits(), tmp_path / "run")
+    assert "defines one, two" in outcome.failed["laws"]
+    assert np.isnan(outcome.score)
