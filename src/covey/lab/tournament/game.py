@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.lab.play import SQUARE, disc
+from covey.lab.settings import SQUARE, Robots
 from covey.onboard.controller import Program
 from covey.onboard.group import Group
 from covey.random import generator
@@ -74,7 +74,7 @@ class Game:
 
     def model(self, side: str) -> RobotModel:
         """Return the robot of a side."""
-        return disc()
+        return Robots().model
 
     def starts(self, side: str, world: World, random: np.random.Generator) -> np.ndarray:
         """Return the start poses of a side, float64 (n, 3): random places apart from each other, for all laws."""
