@@ -3,10 +3,10 @@
 import importlib
 import os
 import sys
-from contextlib import chdir
+from contextlib import chdir, suppress
 from typing import Any
 
-_SETTINGS = {".numba_config.yaml": "numba", "matplotlibrc": "matplotlib"}
+_SETTINGS = {".numba_config.yaml": "numba", "matplotlibrc": "matplotlib", "ezdxf.ini": "ezdxf"}
 """Files that a library reads from the current folder: at import, and numba at each compilation."""
 
 
@@ -17,7 +17,7 @@ def ignore_settings() -> None:
     """
     for file, library in _SETTINGS.items():
         if library not in sys.modules and os.path.lexists(file):
-            with chdir(os.sep):
+            with chdir(os.sep), suppress(ImportError):  # not every library is installed
                 importlib.import_module(library)
             if library == "numba":
                 config: Any = importlib.import_module("numba.core.config")

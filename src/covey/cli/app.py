@@ -780,6 +780,43 @@ def ros_import(
     import_command(bag, to, out, robot, poses, map, force=force, quiet=quiet)
 
 
+@app.command(name="map")
+def map_(
+    file: Path,
+    /,
+    *,
+    overrides: Annotated[
+        list[str],
+        Parameter(
+            name=["--set", "-s"],
+            negative=(),
+            show_default=False,
+            help="Set an option of the map, for example -s units=mm or -s layers=[A-WALL]. You can repeat this option.",
+        ),
+    ] = [],  # noqa: B006
+    out: Path | None = None,
+    save: Path | None = None,
+    door: float = 1.2,
+) -> None:
+    """Show what a map or a floor plan holds: its layers, what is ignored, its rooms, and a picture.
+
+    Parameters
+    ----------
+    file
+        A floor plan (.dxf, .svg), a ROS map (.yaml) or an image (.pgm, .png). The options are those of
+        world: {file: …}.
+    out
+        Picture to write, .png, .svg or .pdf. Default: NAME_map.png in the current folder.
+    save
+        Also write the world as a ROS map, .yaml with a .pgm beside it.
+    door
+        Width [m]. Openings up to this width separate two rooms.
+    """
+    from covey.cli.map import map_command
+
+    map_command(file, _changes(overrides, None), out, save, door)
+
+
 @app.command
 def robot(address: str, /, *, name: str) -> int:
     """Run one robot in this process and join a simulation that waits for it (execution.processes.nodes: join).

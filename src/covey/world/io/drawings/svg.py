@@ -280,9 +280,8 @@ _SHAPES: Mapping[str, Callable[..., list[Any]]] = {
 
 def _flattened(part: Any, to: np.ndarray, tolerance: float) -> np.ndarray:
     """Return the points of a part, given as points or as segments of svgelements, in the frame of the drawing."""
-    points = (
-        part if isinstance(part, np.ndarray) else _sampled(part, tolerance / max(np.linalg.norm(to[:2, :2]), 1e-30))
-    )
+    scale = float(np.linalg.norm(to[:2, :2]))
+    points = part if isinstance(part, np.ndarray) else _sampled(part, tolerance / max(scale, 1e-30))
     with np.errstate(invalid="ignore", over="ignore"):  # of coordinates that are not finite; see Stroke.points
         return points @ to[:2, :2].T + to[:2, 2]
 
