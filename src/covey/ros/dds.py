@@ -16,6 +16,7 @@ per process is enough for any number of robots. One machine has room for about 3
 
 import os
 import re
+import struct
 from functools import cache
 from typing import Any, Self
 from weakref import WeakValueDictionary
@@ -112,17 +113,15 @@ class Participant:
     def announce(self) -> None:
         """Tell the graph which node has which writers and readers; ``write`` and ``take`` do it after a change."""
         self._changed = False
-        nodes = [
-            {
-                "node_namespace": node.namespace,
-                "node_name": node.name,
-                "reader_gid_seq": [self._gid(guid) for guid in node.readers],
-                "writer_gid_seq": [self._gid(guid) for guid in node.writers],
-            }
-            for node in self._nodes
-        ]
-        values = {"gid": self._gid(self.guid), "node_entities_info_seq": nodes}
-        self._discovery.write(self.types.encode(_DISCOVERY, values))
+        width = self.types.fields("rmw_dds_common/msg/Gid")[0][1][1][1]  # of a GUID: 24 bytes in Humble, 16 later
+
+        def row(guids: list[bytes]) -> bytes:
+            return struct.pack("<I", len(guids)) + b"".join(guid.ljust(width, b"\0") for guid in guids)
+
+        parts = [b"\0\1\0\0", self.guid.ljust(width, b"\0"), struct.pack("<I", len(self._nodes))]
+        for node in self._nodes:  # by hand, as a large team has thousands of GUIDs
+            parts += [_text(node.namespace), _text(node.name), row(node.readers), row(node.writers)]
+        self._discovery.write(b"".join(parts))
 
     @property
     def guid(self) -> bytes:
@@ -155,10 +154,6 @@ class Participant:
             if read.get(one.topic_name, one.type_name) != one.type_name
         }
         return sorted(found)
-
-    def _gid(self, guid: bytes) -> dict[str, list[int]]:
-        length = self.types.fields("rmw_dds_common/msg/Gid")[0][1][1][1]  # 24 in Humble, 16 later
-        return {"data": list(guid.ljust(length, b"\0"))}
 
     def _topic(self, name: str, kind: str) -> Topic:
         if (name, kind) not in self._topics:
@@ -294,6 +289,12 @@ class Reader:
 
 def _ros_name(kind: str) -> str:
     return kind.replace("::dds_::", "/").replace("::", "/").removesuffix("_")
+
+
+def _text(text: str) -> bytes:
+    """Return a text as CDR has it: length, characters, zero; filled up to a multiple of 4 bytes."""
+    data = text.encode() + b"\0"
+    return struct.pack("<I", len(data)) + data.ljust(-(-len(data) // 4) * 4, b"\0")
 
 
 _BASES = {"string": str, "bool": bool, "byte": idl.uint8, "octet": idl.uint8}
