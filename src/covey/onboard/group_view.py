@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from covey.errors import ControllerError, UnknownNameError, did_you_mean
+from covey.kernel import kernel
 from covey.onboard.step import GroupInput
 from covey.random import generator
 from covey.robots.model import RobotModel
@@ -41,6 +42,11 @@ class GroupFacts:
     dt: float
     workspace: np.ndarray
     seed: int
+
+
+def seen(field: Any) -> Any:
+    """Return the array of a field; some are only computed when they are read."""
+    return field() if callable(field) else field
 
 
 class GroupView:
@@ -122,9 +128,7 @@ class GroupView:
         Args:
             x: see `distance_to`.
         """
-        offset = self._points(x) - self.position
-        angle = np.arctan2(offset[:, 1], offset[:, 0]) - self.heading
-        return angle - 2.0 * math.pi * np.ceil((angle - math.pi) / (2.0 * math.pi))
+        return _bearings(self.position, np.ascontiguousarray(self._points(x)), self.heading)
 
     def offset_to(self, x: Any) -> np.ndarray:
         """Return the way to its target for each robot, ahead and to the left [m], float64 (n, 2).
@@ -141,7 +145,7 @@ class GroupView:
         Args:
             graph: a graph of `covey.graphs`, such as ``covey.graphs.proximity(2)``.
         """
-        return graph(self.position, self._fields.get("links"))
+        return graph(self.position, seen(self._fields.get("links")))
 
     # -- sensors ---------------------------------------------------------------------------------------------------
 
@@ -176,7 +180,7 @@ class GroupView:
     def _seen(self, name: str) -> Any:
         fields = self.__dict__.get("_fields", {})
         if name in fields:
-            return fields[name]
+            return seen(fields[name])
         sensors = [sensor.name for sensor in self.robot.sensors] if "robot" in self.__dict__ else []
         if name not in (*MOTION, *sensors, "pose_covariance", "collided", "true_pose", "links"):
             hint = did_you_mean(name, [*_ALWAYS, *MOTION, *fields])
@@ -194,9 +198,11 @@ class GroupView:
         given = np.asarray(x)
         kind, shape = given.dtype.kind, given.shape
         if kind in "iu" and (shape == () or (shape == (n,) and (n != 2 or isinstance(x, np.ndarray)))):
-            if given.size and not (-n <= given.min() and given.max() < n):
-                raise ControllerError(f"there is no robot {given.max()}; the {n} robots have the indices 0 to {n - 1}")
-            return self.position[given].reshape(-1, 2)
+            try:
+                return self.position[given].reshape(-1, 2)
+            except IndexError:
+                what = f"there is no robot {given.max()}; the {n} robots have the indices 0 to {n - 1}"
+                raise ControllerError(what) from None
         if kind not in "iuf" or shape not in ((2,), (n, 2)):
             what = f"an array of shape {shape}" if kind in "iuf" else repr(x)[:60]
             raise ControllerError(
@@ -204,3 +210,14 @@ class GroupView:
                 f"(x, y), or points of shape ({n}, 2)"
             )
         return given.astype(float).reshape(-1, 2)
+
+
+@kernel
+def _bearings(position, points, heading):
+    """Return the directions [rad], in (-pi, pi], of points, (n, 2) or (1, 2), from positions (n, 2), headings (n,)."""
+    bearing = np.empty(len(position))
+    for i in range(len(position)):
+        k = i if len(points) > 1 else 0
+        angle = math.atan2(points[k, 1] - position[i, 1], points[k, 0] - position[i, 0]) - heading[i]
+        bearing[i] = angle - 2.0 * math.pi * math.ceil((angle - math.pi) / (2.0 * math.pi))
+    return bearing

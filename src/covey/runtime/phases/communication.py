@@ -29,7 +29,8 @@ class Communication:
     """
 
     def __init__(self, names: list[str], radios: Sequence[Radio], tags: Tags, seed: int, execution: Execution):
-        self.mailboxes = [Mailbox(name, tuple(names)) for name in names]
+        team = tuple(names)
+        self.mailboxes = [Mailbox(name, team) for name in names]
         self.network = Network(self.mailboxes, radios, seed, execution.log_messages)
         self.sample: RadioSample | None = None
         self._every_s, self._next_s = execution.links_every_s, 0.0

@@ -350,7 +350,7 @@ class Deciding:
                 case "collided":
                     known[name] = _read_only(collided[part])
                 case "links":
-                    known[name] = self._links(members)
+                    known[name] = partial(self._links, members) if "full" in sees else self._links(members)
                 case "others":
                     others = np.delete(self.localization.pose, np.arange(part.start, part.stop), axis=0)
                     known[name] = _read_only(others)

@@ -10,6 +10,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
+from covey.onboard.group_view import seen
 from covey.onboard.spec import RobotSpec
 from covey.onboard.step import Failed, GroupInput, GroupOutput, Requests, StepInput, StepOutput, TeamUpdate
 from covey.results.recorder import Recorder
@@ -143,6 +144,7 @@ class RemoteHost(Host):
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
         """Send a controller of several robots its input."""
         proxy, names = self._groups[key], [shown.name for shown in inputs]
+        inputs = [shown._replace(fields={name: seen(of) for name, of in shown.fields.items()}) for shown in inputs]
         if proxy.channel.is_deciding:
             proxy.channel.misses.dropped_readings += 1
         elif proxy.step_groups(inputs, partial(self._answered_group, proxy.channel, names, self._step)):

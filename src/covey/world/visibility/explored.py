@@ -220,10 +220,7 @@ class CoveredCells:
     @property
     def passed_by(self) -> np.ndarray:
         """Return the number of robots that have passed over each cell of the goal, int32 (rows, columns)."""
-        count = np.zeros(self.goal.shape, np.int32)
-        for words in self._each:
-            count += np.unpackbits(words.view(np.uint8), axis=1, count=self.goal.shape[1], bitorder="little")
-        return count * self.goal
+        return count_bits(self._each, self.goal)
 
 
 @kernel
@@ -400,6 +397,23 @@ def cover(before, poses, discs, step, frame, goal, last, each):
                     if bits != 0:
                         each[i, row, word] |= np.uint32(bits)
     return new
+
+
+@kernel
+def count_bits(each, goal):
+    """Return the number of robots with a bit in ``each``, see `cover`, for each cell of ``goal``, int32."""
+    count = np.zeros(goal.shape, np.int32)
+    for i in range(each.shape[0]):
+        for row in range(each.shape[1]):
+            for word in range(each.shape[2]):
+                bits = each[i, row, word]
+                column = word * _WORD
+                while bits != 0:
+                    if bits & 1 and goal[row, column]:
+                        count[row, column] += 1
+                    bits >>= np.uint32(1)
+                    column += 1
+    return count
 
 
 @kernel(inline=True)
