@@ -780,6 +780,48 @@ def ros_import(
     import_command(bag, to, out, robot, poses, map, force=force, quiet=quiet)
 
 
+@ros.command(name="play")
+def ros_play(
+    bag: Path,
+    /,
+    *,
+    namespace: str = "",
+    topics: Annotated[list[str], Parameter(name="--topic", negative=(), show_default=False)] = [],  # noqa: B006
+    speed: float = 1.0,
+    time: Literal["send", "follow", "wall"] = "send",
+    domain: int | None = None,
+    distro: Distro | None = None,
+    reach: Literal["LOCALHOST", "SUBNET", "SYSTEM_DEFAULT", "OFF"] | None = None,
+) -> int:
+    """Play a bag into a graph of ROS 2: a recorded robot in the place of a real one. Needs pip install 'covey[ros2]'.
+
+    Its commands, such as cmd_vel, are not played. Ctrl-C ends it.
+
+    Parameters
+    ----------
+    bag
+        The bag: .mcap, .db3, or a folder.
+    namespace
+        Put before all topics: with scout9, /scan becomes /scout9/scan.
+    topics
+        A topic to play, as it is in the bag. You can repeat this option. Default: all but commands.
+    speed
+        Recorded seconds per second.
+    time
+        send: stamps stay, and /clock tells them; follow: the robot joins a simulation, whose /clock it follows, with
+        stamps to match; wall: stamps of now, as a real robot has.
+    domain
+        Domain, 0 to 232. Default: ROS_DOMAIN_ID, else 0.
+    distro
+        Distribution of the others on the domain. Default: ROS_DISTRO, else jazzy.
+    reach
+        Who can hear it. Default: ROS_AUTOMATIC_DISCOVERY_RANGE, else LOCALHOST: this machine.
+    """
+    from covey.cli.ros_play import play_command
+
+    return play_command(bag, (domain, distro, reach), namespace, topics, speed, time)
+
+
 @app.command(name="map")
 def map_(
     file: Path,
