@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
     from covey.scenario.load import load, load_scenario
     from covey.scenario.records import Radio, RobotGroup, Scenario, ShareMaps, Stop
+    from covey.sensors.own import sensor
     from covey.viewer.notebook import view
     from covey.world.ground import Ground
     from covey.world.world import World
@@ -104,6 +105,7 @@ __all__ = [
     "play",
     "robots",
     "run_design",
+    "sensor",
     "statistics",
     "view",
     "viewer",
@@ -143,6 +145,7 @@ _HOMES = {
     "load_design": "covey.experiments.design.load",
     "load_scenario": "covey.scenario.load",
     "run_design": "covey.experiments.run",
+    "sensor": "covey.sensors.own",
     "play": "covey.lab.play",
     "view": "covey.viewer.notebook",
 }

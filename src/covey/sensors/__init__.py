@@ -8,8 +8,10 @@ from covey.sensors.lidar import Lidar
 from covey.sensors.lidar3d import Lidar3D
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import Odometry
+from covey.sensors.own import OwnSensor, Values, sensor
 from covey.sensors.proximity import Proximity
 from covey.sensors.sensor import Readings, SensorRecord, sensor_keys
+from covey.sensors.simple import beacon, compass, relative_pose, sector_camera
 from covey.sensors.tag_camera import TagCamera
 from covey.sensors.truth import Truth
 from covey.sensors.wedge import Wedge
@@ -22,15 +24,22 @@ __all__ = [
     "Lidar3D",
     "Neighbours",
     "Odometry",
+    "OwnSensor",
     "Proximity",
     "Readings",
     "Sensor",
     "SensorRecord",
     "TagCamera",
     "Truth",
+    "Values",
     "Wedge",
+    "beacon",
+    "compass",
     "look_down",
     "maes_360",
+    "relative_pose",
+    "sector_camera",
+    "sensor",
     "sensor_keys",
     "sensors",
     "sick_lms500",

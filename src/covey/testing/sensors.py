@@ -35,6 +35,8 @@ def check_sensor(record: SensorRecord) -> None:
 
 
 def _arrays(reading: Any) -> dict[str, np.ndarray]:
+    if not dataclasses.is_dataclass(reading):
+        return {"reading": np.asarray(reading)}
     return {f.name: np.asarray(getattr(reading, f.name)) for f in dataclasses.fields(reading)}
 
 
