@@ -12,8 +12,12 @@ from covey.world.ground import Ground
 
 LOOK = {"lvd", "brick_and_mortar", "wall_follower"}
 """These look at a sensor that is no wedge."""
-STAY = {"still", *(name for name in controllers.names() if "waypoints" in (controllers.get(name).covey_sees or ()))}
-"""These stand by their nature, or have nothing to patrol without that mission, which they say."""
+STAY = {
+    "still",
+    "lloyd",
+    *(name for name in controllers.names() if "waypoints" in (controllers.get(name).covey_sees or ())),
+}
+"""These stand by their nature, have their place nearby, or have nothing to patrol without that mission, which they say."""
 
 
 def team_of(name):

@@ -131,6 +131,19 @@ def test_two_kinds_of_robots_under_one_law():
     assert out.poses[-1] == pytest.approx(np.array([[1.5, 1, 0], [1, 3.5, np.pi / 2], [5.5, 5.3, 2]]), abs=1e-9)
 
 
+def test_a_law_of_two_kinds_of_robots_may_write_notes():
+    def law(team):
+        if team.time == 0.0:
+            team.note(2, "here")
+            team.note("robota1", "there")
+        return 0.0, 0.0
+
+    robots = [{"count": 2, "starts": [(1, 1, 0), (1, 3, 0)]}, {"kinematics": "holonomic", "starts": [(5, 5, 2)]}]
+    out = play(law, robots, stop_s=0.3)
+    notes = out.events.filter(out.events["kind"] == "note")
+    assert sorted(zip(notes["robot"], notes["text"], strict=True)) == [("robota1", "there"), ("robotb0", "here")]
+
+
 def test_wheels_saturate_and_keep_the_direction():
     settings = {"max_speed_m_s": 0.5, "wheel_separation_m": 0.4, "starts": [(5, 5, 0)]}
     out = play(lambda team: (1.0, 2.0), 1, **settings)

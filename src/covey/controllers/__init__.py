@@ -28,11 +28,16 @@ from covey.controllers.exploration.nearest_frontier import nearest_frontier
 from covey.controllers.exploration.next_best_view import next_best_view
 from covey.controllers.exploration.rrt_frontier import rrt_frontier
 from covey.controllers.exploration.tnf import tnf
+from covey.controllers.laws.circular_motion import circular_motion
 from covey.controllers.laws.consensus import consensus, follow_leaders, rendezvous
+from covey.controllers.laws.cyclic_pursuit import cyclic_pursuit
 from covey.controllers.laws.flocking import olfati_saber, reynolds, vicsek
 from covey.controllers.laws.formations import formation_bearing, formation_displacement, formation_distance
 from covey.controllers.laws.go_to import go_to
 from covey.controllers.laws.guards import orca_law, safe_law
+from covey.controllers.laws.lloyd import lloyd
+from covey.controllers.laws.potential_field import PotentialField
+from covey.controllers.laws.pursuit import PursuitAndEvasion
 from covey.controllers.patrolling.conscientious_reactive import conscientious_reactive
 from covey.controllers.patrolling.cyclic_patrol import cyclic_patrol
 from covey.controllers.patrolling.expected_idleness import expected_idleness
@@ -50,10 +55,13 @@ from covey.onboard.controller import controller, controllers
 
 __all__ = [
     "AerialScout",
+    "PotentialField",
+    "PursuitAndEvasion",
     "TerrainTeam",
     "Wander",
     "boustrophedon",
     "brick_and_mortar",
+    "circular_motion",
     "commanded",
     "connected",
     "conscientious_reactive",
@@ -63,6 +71,7 @@ __all__ = [
     "cost_frontier",
     "cost_utility",
     "cyclic_patrol",
+    "cyclic_pursuit",
     "expected_idleness",
     "fftnf",
     "first_frontier",
@@ -77,6 +86,7 @@ __all__ = [
     "hungarian_assignment",
     "iterative_assignment",
     "leader",
+    "lloyd",
     "lvd",
     "market",
     "meeting_patrol",

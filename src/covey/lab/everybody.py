@@ -36,6 +36,8 @@ def of_everybody(program: Program) -> Callable[..., Any]:
         fields = [view.fields for view in parts]
         team.at(GroupInput("team", list(team.names), parts[0].time, _joined(fields), {}))
         rows = columns_of(call, team)
+        for _, i, text in team.notes:
+            next(view for view in parts if team.names[i] in view.names).note(team.names[i], text)
         ends = np.cumsum([view.count for view in parts])[:-1]
         return dict(zip(views, np.split(rows, ends), strict=True))
 

@@ -1,6 +1,7 @@
 """The view of a group controller: its team as arrays."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -8,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from covey.errors import ControllerError, UnknownNameError, did_you_mean
+from covey.errors import ControllerError, UnknownNameError, did_you_mean, printable
 from covey.kernel import kernel
 from covey.onboard.step import GroupInput
 from covey.random import generator
@@ -19,7 +20,7 @@ MOTION = ("pose", "position", "heading", "velocity", "others")
 """What a group controller can declare about motion, besides ``pose_covariance`` and ``true_pose``."""
 _ALWAYS = (
     *("name", "names", "count", "time", "dt", "workspace", "robot", "random", "memory"),
-    *("after", "before", "bearing_to", "distance_to", "offset_to", "neighbours", "samples", "reading"),
+    *("after", "before", "bearing_to", "distance_to", "offset_to", "neighbours", "samples", "reading", "note"),
 )
 
 
@@ -63,6 +64,7 @@ class GroupView:
         robot: the robots' model.
         workspace: vertices of the polygon in which they are to stay, float64 (m, 2) [m].
         facts: all that it knows from the start.
+        notes: those of this step, see `note`.
         memory: an empty namespace at the start of a run; it keeps what the controller writes there.
 
     Examples:
@@ -74,7 +76,7 @@ class GroupView:
 
     def __init__(self, facts: GroupFacts):
         self.__dict__.update(vars(facts), count=len(facts.names), memory=SimpleNamespace(), time=0.0)
-        self.__dict__.update(facts=facts, _fields={}, _samples={})
+        self.__dict__.update(facts=facts, _fields={}, _samples={}, notes=[])
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -85,6 +87,7 @@ class GroupView:
         """Show the arrays of another time, and return the view."""
         own = self.__dict__
         own["time"], own["_fields"], own["_samples"] = shown.time_s, shown.fields, shown.samples
+        own["notes"] = []
         return self
 
     # -- the robots ------------------------------------------------------------------------------------------------
@@ -146,6 +149,23 @@ class GroupView:
             graph: a graph of `covey.graphs`, such as ``covey.graphs.proximity(2)``.
         """
         return graph(self.position, seen(self._fields.get("links")))
+
+    # -- words -----------------------------------------------------------------------------------------------------
+
+    def note(self, robot: int | str, text: str) -> None:
+        """Write a note about a robot into the event log of the run.
+
+        Args:
+            robot: its index or name.
+            text: what to say.
+
+        Raises:
+            UnknownNameError: no robot has this name.
+        """
+        if isinstance(robot, str) and robot not in self.names:
+            raise UnknownNameError("robot", robot, self.names)
+        i = self.names.index(robot) if isinstance(robot, str) else range(self.count)[robot]
+        self.notes.append((self.name, i, printable(str(text))))
 
     # -- sensors ---------------------------------------------------------------------------------------------------
 
@@ -221,3 +241,8 @@ def _bearings(position, points, heading):
         angle = math.atan2(points[k, 1] - position[i, 1], points[k, 0] - position[i, 0]) - heading[i]
         bearing[i] = angle - 2.0 * math.pi * math.ceil((angle - math.pi) / (2.0 * math.pi))
     return bearing
+
+
+def notes_of(views: Iterable[GroupView]) -> list[tuple[str, int, str]]:
+    """Return the notes that a controller wrote in this step, see `GroupOutput`."""
+    return [note for view in views for note in view.notes]

@@ -171,7 +171,9 @@ class GroupOutput(NamedTuple):
     Attributes:
         twists: float64 (n, 3) by group; empty if it failed.
         failure: its failure; None if it did not fail.
+        notes: notes for the event log: name of the group, index of the robot in it, and text.
     """
 
     twists: Mapping[str, np.ndarray] = {}
     failure: Failed | None = None
+    notes: Sequence[tuple[str, int, str]] = ()

@@ -42,6 +42,8 @@ class Circle:
 
     def step(self, group):
         self.steps += 1
+        if self.steps % 10 == 0:
+            group.note("ring1", f"step {self.steps}")
         return [[self.speed, 0.01 * self.steps, 0.0]] * group.count
 '''
 
@@ -82,6 +84,8 @@ def test_every_table_and_the_maps_have_the_same_bytes(runs):
     assert events.filter(events["kind"] == "tag_left").height == 2
     said = events.filter((events["kind"] == "note") & (events["robot"] == "busy1"))["text"].to_list()
     assert any("'busy0': 3" in text for text in said)  # read from the blackboard
+    said = events.filter((events["kind"] == "note") & (events["robot"] == "ring1"))["text"].to_list()
+    assert said == ["step 10", "step 20", "step 30", "step 40"]
     assert runs["processes"].metrics["bytes_sent_by_kind"]["map tiles"] > 0
     assert runs["processes"].manifest["repeatable"] is True
 

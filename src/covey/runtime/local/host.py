@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 from covey.onboard.group_answer import answer_of
-from covey.onboard.group_view import GroupView
+from covey.onboard.group_view import GroupView, notes_of
 from covey.onboard.navigator import Navigator
 from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
 from covey.runtime.host import NONE, Answers, GroupAnswers, Host, Team
@@ -77,7 +77,7 @@ class LocalHost(Host):
             if key not in self._calls:
                 self._calls[key] = program.bound()
             view = views if program.scope == "team" else views[key]
-            answer = GroupOutput(answer_of(self._calls[key], view))
+            answer = GroupOutput(answer_of(self._calls[key], view), notes=notes_of(views.values()))
             self.watchdog.rest()
         except KeyboardInterrupt:
             raise

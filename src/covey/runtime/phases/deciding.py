@@ -382,6 +382,7 @@ class Deciding:
             if machines or any(requested) or "done" in statuses:
                 self._look_into(answered)
         for names, answer in of_groups:
+            self.requested.notes += [(self._members[name][i], text) for name, i, text in answer.notes]
             for name in names:
                 members = self._members[name]
                 commands[members.start : members.stop] = (

@@ -186,12 +186,14 @@ def decoded_groups(parts: Parts) -> list[GroupInput]:
 def encoded_twists(answer: GroupOutput) -> Parts:
     """Return the letter that holds the output of a controller of several robots."""
     failure = None if answer.failure is None else tuple(answer.failure._replace(error=None))
-    return answer.twists or None, failure, None
+    monitor = (failure, list(answer.notes)) if failure or answer.notes else None
+    return answer.twists or None, monitor, None
 
 
 def decoded_twists(parts: Parts) -> GroupOutput:
     """Return the output of a controller of several robots."""
-    return GroupOutput(parts[0] or {}, None if parts[1] is None else Failed(*parts[1]))
+    failure, notes = parts[1] or (None, ())
+    return GroupOutput(parts[0] or {}, None if failure is None else Failed(*failure), notes)
 
 
 def _plain(received: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,51 @@
+"""From a wanted velocity in the world to the command of a robot."""
+
+from typing import Any
+
+import numpy as np
+
+from covey.geometry.se2 import wrap_angle
+
+
+def steered(heading: np.ndarray, velocity: np.ndarray, turn_gain: float = 3.0) -> tuple[np.ndarray, np.ndarray]:
+    """Return the speed [m/s] and turn rate [rad/s] of unicycles that follow velocities, shapes (n,).
+
+    A unicycle turns towards the velocity, and drives with that part of it that lies ahead; while the velocity points
+    backwards it only turns.
+
+    Args:
+        heading: of the robots [rad], shape (n,).
+        velocity: wanted, in the world frame [m/s], shape (n, 2).
+        turn_gain: turn rate per angle to the velocity [1/s].
+    """
+    speed = np.hypot(velocity[:, 0], velocity[:, 1])
+    off = wrap_angle(np.arctan2(velocity[:, 1], velocity[:, 0]) - heading)
+    return speed * np.maximum(np.cos(off), 0.0), np.where(speed > 0.0, turn_gain * off, 0.0)
+
+
+def driven(team: Any, velocity: np.ndarray, turn_gain: float = 3.0) -> Any:
+    """Return the answer of a law for wanted velocities: holonomic robots take them as they are, see `steered`.
+
+    Args:
+        team: a `GroupView` that shows the pose.
+        velocity, turn_gain: as in `steered`.
+    """
+    return velocity if is_holonomic(team) else steered(team.heading, velocity, turn_gain)
+
+
+def is_holonomic(team: Any) -> bool:
+    """Return whether the robots of a team move in any direction."""
+    return team.robot.kinematics == "holonomic"
+
+
+def towards(position: np.ndarray, goal: np.ndarray, speed: np.ndarray | float, period_s: float) -> np.ndarray:
+    """Return the velocities to goals at a speed, slower in the last step, so that it ends there: (n, 2) [m/s].
+
+    Args:
+        position, goal: [m], shape (n, 2).
+        speed: [m/s], a number or (n,).
+        period_s: for which a velocity is held [s].
+    """
+    way = goal - position
+    distance = np.hypot(way[:, 0], way[:, 1])
+    return way * (np.minimum(speed, distance / period_s) / np.maximum(distance, 1e-300))[:, None]
