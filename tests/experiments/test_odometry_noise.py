@@ -52,6 +52,18 @@ def test_gmappings_noise_is_found_again(known_to_m):
     assert (found.distance_scale, found.turn_scale) == pytest.approx((1.0, 1.0), abs=0.02)
 
 
+def test_jumps_of_the_better_poses_are_left_out():
+    motions, random = driven(4)
+    e, (dx, _, turn) = random.normal(size=motions.shape), np.abs(motions).T
+    odometry = way(motions + e * np.column_stack((0.05 * dx, 0.015 * dx, 0.1 * turn)))
+    truth = way(motions)
+    for k in range(300, len(truth), 600):  # ten times it is elsewhere from now on
+        truth[k:, :2] += (0.5, -0.3)
+    found = fit_odometry(np.arange(len(truth)) / RATE, odometry, truth, RATE)
+    assert found.left_out == 10
+    assert (found.gmapping.m_per_m, found.gmapping.rad_per_rad) == pytest.approx((0.05, 0.1), rel=0.3)
+
+
 def test_noise_of_velocities_is_found_again():
     motions, random = driven(2)
     turn = motions[:, 2]

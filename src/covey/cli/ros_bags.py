@@ -95,7 +95,8 @@ def _print_noise(robot: BagRobot, poses: Poses | None) -> None:
 
 def in_words(fit: OdometryFit) -> str:
     """Return the noise of an odometry as lines of a robot model, with what the models leave out."""
-    lines = [f"noise of its odometry at {fit.rate_hz:g} Hz, from {fit.windows} stretches; for a sensor of a model:"]
+    fitted = f"{fit.windows - fit.left_out} of {fit.windows} stretches"
+    lines = [f"noise of its odometry at {fit.rate_hz:g} Hz, from {fitted}; for a sensor of a model:"]
     for noise in (fit.gmapping, fit.velocity):
         values = ", ".join(
             f"{name}: {list(value) if isinstance(value, tuple) else value}"

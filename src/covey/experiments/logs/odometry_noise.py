@@ -1,6 +1,7 @@
 """How noisy an odometry was: parameters of the noise models of simulated odometry, from a log with better poses."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from covey.sensors.odometry import GmappingNoise, VelocityNoise
 _LEAST = 20
 """Number of windows below which nothing is fitted."""
 _SMALLEST, _LARGEST = 1e-6, 10.0
+_DEGREES = 4.0  # of freedom of Student's t
+_FAR = 25.0  # squared distance [-] of outliers; of Gaussian errors one in 65 000 is farther (chi-square, 3 degrees)
 _TINY = 1e-12  # variance [m2, rad2] that keeps matrices regular
 
 
@@ -23,6 +26,7 @@ class OdometryFit:
     Attributes:
         rate_hz: the rate [1/s].
         windows: number of stretches that were compared.
+        left_out: number of those that do not fit the others, such as where the better poses jump.
         gmapping, velocity: parameters of both models; of the latter the first four, the last two are 0.
         distance_scale, turn_scale: measured distance per true one, and measured turn per true one; nan without motion.
             The models have no such systematic error; here it counts as noise.
@@ -31,6 +35,7 @@ class OdometryFit:
 
     rate_hz: float
     windows: int
+    left_out: int
     gmapping: GmappingNoise
     velocity: VelocityNoise
     distance_scale: float
@@ -57,6 +62,8 @@ def fit_odometry(
         InvalidValueError: the log is too short, or the robot stands still.
 
     References:
+        K. L. Lange, R. J. A. Little, J. M. G. Taylor: Robust statistical modeling using the t distribution. Journal of
+        the American Statistical Association 84, 1989.
         S. Thrun, W. Burgard, D. Fox: Probabilistic Robotics. MIT Press 2005, section 5.4 (the models, see
         `GmappingNoise` and `VelocityNoise`); the covariance is the usual first-order propagation along the path.
     """
@@ -96,12 +103,14 @@ def fit_odometry(
             (a3 * length**2 + a4 * turn**2, turning + half),
         ]
 
-    first, second = _most_likely(errors, by_gmapping, 0.05), _most_likely(errors, by_velocity, 0.01)
+    first, fits = _most_likely(errors, by_gmapping, 0.05)
+    second, _ = _most_likely(errors, by_velocity, 0.01)
     names = ("m_per_m", "rad_per_m", "m_per_rad", "rad_per_rad")
     values = [round(float(value), 5) for value in (*first, *second[:4])]
     return OdometryFit(
         rate_hz,
         windows,
+        int((~fits).sum()),
         GmappingNoise.model_validate(dict(zip(names, values[:4], strict=True))),
         VelocityNoise.model_validate({"alpha": (*values[6:], 0.0, 0.0)}),
         _ratio(by_odometry[:, 0], by_reference[:, 0]),
@@ -137,8 +146,10 @@ def _carried(poses: np.ndarray, steps: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return along, across, np.stack((-left[..., 1], left[..., 0], none + 1.0), -1)
 
 
-def _most_likely(errors: np.ndarray, parts_of, begin: float) -> np.ndarray:
-    """Return the four parameters of a model, then the noise of the reference [m, rad].
+def _most_likely(errors: np.ndarray, parts_of, begin: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the four parameters of a model with the noise of the reference [m, rad], and which windows fit, bool (w,).
+
+    The errors are first taken as of Student's t, which outliers hardly move; then, as Gaussian, those that fit.
 
     Args:
         errors: (w, 3). parts_of: a function of four parameters that returns variances (w, k) with directions (w, k, 3).
@@ -146,7 +157,8 @@ def _most_likely(errors: np.ndarray, parts_of, begin: float) -> np.ndarray:
     """
     outer: dict[int, np.ndarray] = {}
 
-    def cost(logs: np.ndarray) -> float:
+    def distances(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return squared Mahalanobis distances and logarithms of determinants, (w,)."""
         p = np.exp(logs)
         covariance = np.zeros((len(errors), 3, 3))
         for k, (variances, directions) in enumerate(parts_of(p[:4])):
@@ -154,17 +166,28 @@ def _most_likely(errors: np.ndarray, parts_of, begin: float) -> np.ndarray:
                 outer[k] = directions[..., :, None] * directions[..., None, :]
             covariance += np.einsum("wk,wkij->wij", variances, outer[k])
         covariance += 2.0 * np.diag([p[4] ** 2, p[4] ** 2, p[5] ** 2]) + _TINY * np.eye(3)
-        _, logarithm = np.linalg.slogdet(covariance)
         solved = np.linalg.solve(covariance, errors[..., None])[..., 0]
-        return 0.5 * float((logarithm + (errors * solved).sum(1)).sum()) / len(errors)
+        return (errors * solved).sum(1), np.linalg.slogdet(covariance)[1]
+
+    def heavy(logs: np.ndarray) -> float:
+        square, logarithm = distances(logs)
+        return 0.5 * float((logarithm + (_DEGREES + 3.0) * np.log1p(square / _DEGREES)).mean())
 
     bounds = [(np.log(_SMALLEST), np.log(_LARGEST))] * 6
-    found = [
-        optimize.minimize(cost, np.log([begin] * 4 + [one] * 2), method="L-BFGS-B", bounds=bounds)
-        for one in (1e-4, 1e-2)
-    ]
-    best = np.exp(min(found, key=lambda one: one.fun).x)
-    return np.where(best < 1.1 * _SMALLEST, 0.0, best)
+    starts = [np.log([begin] * 4 + [one] * 2) for one in (1e-4, 1e-2)]
+    rough = min((optimize.minimize(heavy, one, method="L-BFGS-B", bounds=bounds) for one in starts), key=_cost)
+    fits = distances(rough.x)[0] < _FAR
+
+    def light(logs: np.ndarray) -> float:
+        square, logarithm = distances(logs)
+        return 0.5 * float((logarithm + square)[fits].mean())
+
+    best = np.exp(optimize.minimize(light, rough.x, method="L-BFGS-B", bounds=bounds).x)
+    return np.where(best < 1.1 * _SMALLEST, 0.0, best), fits
+
+
+def _cost(found: Any) -> float:
+    return found.fun
 
 
 def _ratio(measured: np.ndarray, known: np.ndarray) -> float:
