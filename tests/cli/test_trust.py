@@ -176,6 +176,7 @@ def test_settings_of_libraries_that_lie_in_the_current_folder_are_not_read(folde
     """Each would end the process, whoever reads it: the command, or the one that works for it."""
     (folder / ".numba_config.yaml").write_text("[")
     (folder / "matplotlibrc").write_bytes(b"\xff\xfe\x00")
+    (folder / "ezdxf.ini").write_bytes(b"[[\xff\xfe\x00")
     write(folder, "")
     module, code = ["-P", "-m", "covey"], ["-c", "from covey.cli import main; raise SystemExit(main())"]
     run, study = ["s.yaml", "--out", "alone"], ["d.yaml", "--out", "study", "--jobs", "1"]

@@ -859,6 +859,21 @@ def map_(
     map_command(file, _changes(overrides, None), out, save, door)
 
 
+@app.command(name="lessons")
+def lessons_(folder: Path = Path("lessons"), /) -> None:
+    """Write the ten lessons of the course into a folder: notebooks, the same as Python, solutions and pictures.
+
+    Parameters
+    ----------
+    folder
+        Folder for them. Files that exist are never replaced.
+    """
+    from covey.lab.lessons.course import write_lessons
+
+    write_lessons(folder)
+    print(f"wrote ten lessons into {folder}; begin with 01_first_robot.ipynb, in Jupyter or any editor for notebooks")
+
+
 @app.command
 def robot(address: str, /, *, name: str) -> int:
     """Run one robot in this process and join a simulation that waits for it (execution.processes.nodes: join).

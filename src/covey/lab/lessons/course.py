@@ -1,0 +1,89 @@
+"""The lessons as files: notebooks, plain Python, solutions and pictures."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from covey.errors import InvalidValueError
+
+_HERE = Path(__file__).parent
+_CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson.
+
+    Attributes:
+        name: such as ``01_first_robot``.
+        text: Python in the percent format: a line ``# %%`` begins a cell, ``# %% [markdown]`` one of text, and
+            ``# %% complete`` the one to complete.
+    """
+
+    name: str
+    text: str
+
+    @property
+    def solution(self) -> str:
+        """The cell that solves it."""
+        return (_HERE / "solutions" / f"{self.name[:2]}.py").read_text(encoding="utf-8")
+
+    @property
+    def cells(self) -> list[tuple[str, str]]:
+        """Kind (``markdown``, ``complete`` or empty) and text of each cell."""
+        parts = _CELL.split(self.text)[1:]
+        kinds = (kind.strip().strip("[]") for kind in parts[::2])
+        return [(kind, text.strip("\n")) for kind, text in zip(kinds, parts[1::2], strict=True)]
+
+    def code(self, solved: bool = False) -> str:
+        """Return the code of all cells, with the gap or with the solution."""
+        own = [
+            self.solution if solved and kind == "complete" else text for kind, text in self.cells if kind != "markdown"
+        ]
+        return "\n\n".join(own)
+
+    def notebook(self) -> dict[str, Any]:
+        """Return the lesson as a notebook, of nbformat 4.5."""
+        cells = []
+        for i, (kind, text) in enumerate(self.cells):
+            cell: dict[str, Any] = {"id": f"cell{i}", "metadata": {}}
+            if kind == "markdown":
+                text = "\n".join(line.removeprefix("#").removeprefix(" ") for line in text.splitlines())
+                cell |= {"cell_type": "markdown"}
+            else:
+                cell |= {"cell_type": "code", "execution_count": None, "outputs": []}
+            cells.append(cell | {"source": text.splitlines(keepends=True)})
+        kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+        about = {"kernelspec": kernel, "language_info": {"name": "python"}}
+        return {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+
+
+def lessons() -> list[Lesson]:
+    """Return the ten lessons in order."""
+    return [Lesson(path.stem, path.read_text(encoding="utf-8")) for path in sorted((_HERE / "texts").glob("*.py"))]
+
+
+def write_lessons(folder: Path) -> list[Path]:
+    """Write each lesson as a notebook and as Python, and beside them ``solutions`` and ``pictures``.
+
+    Raises:
+        InvalidValueError: a file exists already, or the folder cannot be written.
+    """
+    files: dict[Path, bytes] = {}
+    for lesson in lessons():
+        files[folder / f"{lesson.name}.ipynb"] = (json.dumps(lesson.notebook(), indent=1) + "\n").encode()
+        files[folder / f"{lesson.name}.py"] = lesson.text.encode()
+        files[folder / "solutions" / f"{lesson.name}.py"] = lesson.solution.encode()
+    for picture in sorted((_HERE / "pictures").glob("*.png")):
+        files[folder / "pictures" / picture.name] = picture.read_bytes()
+    if existing := [path for path in files if path.exists()]:
+        raise InvalidValueError(f"{existing[0]} exists already; give another folder, so that nobody's work is lost")
+    try:
+        for path, data in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+    except OSError as error:
+        raise InvalidValueError(f"cannot write into {folder}: {error.strerror or error}") from None
+    return list(files)

@@ -1,0 +1,1 @@
+k = speed / wanted_m / (np.pi / 6)

@@ -1,0 +1,3 @@
+def goals(team):
+    cells = voronoi(team.position, team.workspace)
+    return cells.centroid
