@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -16,10 +17,15 @@ from tests.ros.world import until
 import covey
 from covey.onboard.group import Group
 from covey.robots.catalogue import disc
+from covey.ros import messages as m
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
 from covey.ros.qos import COMMAND
+from covey.ros.run import run_in_ros
 from covey.ros.settings import Settings
+from covey.ros.types import types_of
+from covey.scenario.load import load_scenario
+from covey.scenario.run import run_scenario
 from covey.sensors.lidar import Lidar
 
 ROOT = Path(__file__).parents[2]
@@ -322,3 +328,77 @@ def test_pause_step_speed_and_end_are_services(domain, peer):
         assert ask("end", 1)["success"]
         run.join(timeout=30)
         assert sim.status == "stopped"
+
+
+def test_a_reset_ends_the_run_and_begins_another(domain, tmp_path):
+    scenario = load_scenario("hello", {"stop.timeout_s": 1})
+    with Participant(domain) as ros:
+        bridge, steps = Bridge(ros, Settings("max")), []
+
+        def before(sim):
+            steps.append(sim.clock.step)
+            if len(steps) == 5:
+                bridge.control.do("reset")
+
+        run = run_in_ros(scenario, tmp_path / "run", bridge, before_step=before)
+    assert steps == [0, 1, 2, 3, 4, *range(10)]
+    assert (covey.Run(tmp_path / "run").status, run.status) == ("stopped", "timeout")
+    assert run.folder == tmp_path / "run-2"
+    assert not run.manifest["repeatable"]
+
+
+def test_ros_watches_while_controllers_drive(domain, peer, tmp_path):
+    scenario = load_scenario("hello", {"stop.timeout_s": 2})
+    alone = run_scenario(scenario, tmp_path / "alone")
+    with Participant(domain) as ros:
+        bridge = Bridge(ros, Settings("max", drives=False))
+        watched = run_in_ros(scenario, tmp_path / "watched", bridge)
+        assert not bridge.commands
+    tables = [(run.folder / "measurements.parquet").read_bytes() for run in (alone, watched)]
+    assert tables[0] == tables[1]
+
+
+def test_ctrl_c_ends_the_command_and_keeps_the_run(domain, peer, tmp_path):
+    command = [sys.executable, "-m", "covey", "ros", "run", "hello", "--domain", str(domain), "--out", "run", "-q"]
+    started = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    peer.read(topic="rt/clock", kind="Clock", depth=100)
+    clocks = []
+    until(lambda: clocks.extend(peer.take(topic="rt/clock")) or len(clocks) > 3, 120.0)
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 130
+    first, second, *_, last = said.splitlines()
+    assert first == (
+        f"ROS 2 jazzy, domain {domain}, this machine only: start the others with ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"
+    )
+    assert "rmw_cyclonedds_cpp" in second
+    assert "steps were late" in last
+    run = covey.Run(tmp_path / "run")
+    assert run.status == "interrupted"
+    assert run.measurements.height > 2
+
+
+def test_an_estimate_has_the_bytes_of_its_fields():
+    types, full = types_of("jazzy"), np.zeros((6, 6))
+    full[:2, :2], full[5, 5] = [[0.1, 0.02], [0.02, 0.3]], 0.05
+    values = {"header": m.header((3, 4), "map"), "pose": {"pose": m.pose((1.0, 2.0, 0.5)), "covariance": full.ravel()}}
+    estimate = m.Estimate(types, "map")
+    row = m.rows_of(np.array([[1.0, 2.0, 0.5]]))[0]
+    told = estimate.encode((3, 4), row, [0.1, 0.02, 0.0, 0.02, 0.3, 0.0, 0.0, 0.0, 0.05])
+    assert told == types.encode(m.Estimate.TYPE, values)
+
+
+def test_frames_have_the_names_of_their_robots_if_asked(bridged, peer):
+    peer.read(topic="rt/tf", kind="TFMessage", depth=100)
+    bridge, sim = bridged([(1.0, 2.0, 0.0), (0.0, 0.0, 0.0)], Settings("max", prefixed=True))
+    until(lambda: peer.matched(topic="rt/tf"))
+    (first, *_) = stepping(bridge, sim, lambda: peer.take(topic="rt/tf"))
+    frames = {one["child_frame_id"]: one for one in first["transforms"]}
+    assert {(one["header"]["frame_id"], name) for name, one in frames.items()} == {
+        ("map", "scout0/odom"),
+        ("map", "scout1/odom"),
+        ("scout0/odom", "scout0/base_footprint"),
+        ("scout1/odom", "scout1/base_footprint"),
+    }
+    start = frames["scout0/odom"]["transform"]["translation"]
+    assert (start["x"], start["y"]) == pytest.approx((1.0, 2.0))  # odom begins at the start

@@ -111,11 +111,9 @@ class Bridge:
         types = participant.types
         self._odometry = [m.Odometry(types, node.frame(ODOM), node.frame(FOOTPRINT)) for node in self.robots]
         self._send_odometry = [node.topic("odom", m.Odometry.TYPE, ODOMETRY) for node in self.robots]
-        self._send_pose = [
-            node.messages("pose", "geometry_msgs/msg/PoseWithCovarianceStamped", STATE)
-            for node in self.robots
-            if settings.localization
-        ]
+        localized = self.robots if settings.localization else []
+        self._estimates = [m.Estimate(types, self.map_frame(node)) for node in localized]
+        self._send_pose = [node.topic("pose", m.Estimate.TYPE, STATE) for node in localized]
         self._send_contact = [node.topic("contact", "std_msgs/msg/Bool", STATE) for node in self.robots]
         self._send_state = [
             node.messages("state", "diagnostic_msgs/msg/DiagnosticStatus", STATE) for node in self.robots
@@ -244,10 +242,10 @@ class Bridge:
     def _send_others(self, sim: Simulation, stamp: Stamp) -> None:
         """Send the estimates, contacts and states."""
         if self._send_pose:
-            poses = sim.localization.in_own_frames(slice(None), sim.localization.pose)
-            spreads = sim.localization.covariances(range(len(poses)))
-            for node, send, at, spread in zip(self.robots, self._send_pose, poses, spreads, strict=True):
-                send(m.pose_with_covariance(stamp, self.map_frame(node), at, spread))
+            spreads = sim.localization.covariances(range(len(self._own)))
+            poses = zip(self._estimates, self._send_pose, m.rows_of(self._own), spreads, strict=True)
+            for estimate, send, row, spread in poses:
+                send(estimate.encode(stamp, row, spread))
         for i, commands in self.commands.items():
             commands.tell_answers()
             commands.radio.hear(self.host.handle(i))

@@ -26,6 +26,7 @@ MAP, ODOM, FOOTPRINT, BASE = "map", "odom", "base_footprint", "base_link"
 OPTICAL = (-0.5, 0.5, -0.5, 0.5)
 """Quaternion x, y, z, w of the optical frame (right, down, ahead) in the frame of its camera."""
 _MARK = 0x5EED5EED
+_PLANAR = tuple((i, j) for i in (0, 1, 5) for j in (0, 1, 5))
 _LINE_LIST, _CUBE = 5, 1
 
 Stamp = tuple[int, int]
@@ -91,13 +92,6 @@ def pose(at: Sequence[float], z: float = 0.0) -> Fields:
     return {"position": {"x": float(at[0]), "y": float(at[1]), "z": z}, "orientation": quaternion(float(at[2]))}
 
 
-def covariance(planar: Sequence[float]) -> np.ndarray:
-    """Return the 36 numbers of a covariance in space from the nine of x, y [m], heading [rad]; NaN becomes 0."""
-    full = np.zeros((6, 6))
-    full[np.ix_((0, 1, 5), (0, 1, 5))] = np.nan_to_num(np.reshape(planar, (3, 3)))
-    return full.ravel()
-
-
 # -- sent in each step: encoded once -----------------------------------------------------------------------------------
 
 
@@ -155,6 +149,25 @@ class Odometry:
         self._twist[0], self._twist[1], self._twist[5] = twist
         if spread is not None:
             self._covariance[:] = spread
+        return bytes(self._buffer)
+
+
+class Estimate:
+    """A geometry_msgs/PoseWithCovarianceStamped whose stamp, pose and covariance change."""
+
+    TYPE = "geometry_msgs/msg/PoseWithCovarianceStamped"
+
+    def __init__(self, types: Types, frame: str):
+        self._buffer = bytearray(types.encode(self.TYPE, {"header": header((0, 0), frame)}))
+        numbers = np.frombuffer(self._buffer, "<f8", 43, len(self._buffer) - 8 * 43)
+        self._pose, self._covariance = numbers[:7], numbers[7:].reshape(6, 6)
+
+    def encode(self, stamp: Stamp, row: np.ndarray, planar: Sequence[float]) -> bytes:
+        """Return the bytes; ``row``: pose as in `rows_of`; ``planar``: nine numbers of x, y, heading; NaN is 0."""
+        struct.pack_into("<iI", self._buffer, 4, *stamp)
+        self._pose[:] = row
+        for (i, j), value in zip(_PLANAR, planar, strict=True):
+            self._covariance[i, j] = value if value == value else 0.0
         return bytes(self._buffer)
 
 
@@ -227,32 +240,6 @@ def occupancy_grid(stamp: Stamp, frame: str, grid: Grid, cells: np.ndarray) -> F
     info = {"map_load_time": time(stamp), "resolution": grid.resolution, "width": columns, "height": rows}
     info["origin"] = pose(grid.origin)
     return {"header": header(stamp, frame), "info": info, "data": np.ascontiguousarray(cells, np.int8).ravel()}
-
-
-def grid_update(stamp: Stamp, frame: str, cells: np.ndarray, row: int, column: int) -> Fields:
-    """Return a map_msgs/OccupancyGridUpdate: cells, int8 (rows, columns), that begin at a row and column of the map."""
-    rows, columns = cells.shape
-    place = {"x": column, "y": row, "width": columns, "height": rows}
-    return {"header": header(stamp, frame), **place, "data": np.ascontiguousarray(cells, np.int8).ravel()}
-
-
-def changed_part(before: np.ndarray, now: np.ndarray) -> tuple[slice, slice] | None:
-    """Return the smallest rectangle of cells outside of which two maps are equal; None if they are equal.
-
-    Examples:
-        >>> changed_part(np.zeros((3, 3)), np.eye(3))
-        (slice(0, 3, None), slice(0, 3, None))
-    """
-    differs = before != now
-    rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
-    if not len(rows):
-        return None
-    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
-
-
-def pose_with_covariance(stamp: Stamp, frame: str, at: Sequence[float], planar: Sequence[float]) -> Fields:
-    """Return a geometry_msgs/PoseWithCovarianceStamped; ``planar``: nine numbers, of x, y [m] and heading [rad]."""
-    return {"header": header(stamp, frame), "pose": {"pose": pose(at), "covariance": covariance(planar)}}
 
 
 def point_cloud(stamp: Stamp, frame: str, points: np.ndarray) -> Fields:

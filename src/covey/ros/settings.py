@@ -24,7 +24,7 @@ class Settings:
         prefixed: all robots share /tf, and their frames begin with their names; otherwise each has its own tf.
         timeout_s: a robot stops when its cmd_vel has been silent for this simulated time [s].
         battery_wh: capacity of each robot's battery [Wh]; None: it has none.
-        map_every_s, update_every_s: shortest simulated time between two maps, and between two updates of a map [s].
+        map_every_s: shortest simulated time between two maps [s].
         radio: topics that go over the simulated radio besides ``text``: their names and types.
     """
 
@@ -39,7 +39,6 @@ class Settings:
     timeout_s: float = 0.5
     battery_wh: float | None = None
     map_every_s: float = 5.0
-    update_every_s: float = 1.0
     radio: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
