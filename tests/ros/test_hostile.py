@@ -37,7 +37,7 @@ def test_lockstep_waits_for_a_driver_that_was_killed_until_another_comes(domain)
     with Participant(domain) as ros:
         bridge = Bridge(ros, Settings("lockstep", stamped=True))
         sim = team(bridge, [(0.0, 0.0, 0.0)])
-        first = program("driver.py", domain, "scout0", 1_000_000)
+        first = program("driver", domain, "scout0", 1_000_000)
         run = threading.Thread(target=sim.run, kwargs={"before_step": bridge.before_step, "until_s": 1000.0})
         run.start()
         try:
@@ -45,7 +45,7 @@ def test_lockstep_waits_for_a_driver_that_was_killed_until_another_comes(domain)
             first.kill()
             first.communicate()
             stood = until(lambda: _stands(sim))
-            second = program("driver.py", domain, "scout0", stood + 10)
+            second = program("driver", domain, "scout0", stood + 10)
             got = answer_of(second)
             assert sim.clock.step == stood + 10  # the last answer acted, and the next step waits
             assert got["clocks"] == pytest.approx([0.1 * k for k in range(stood, stood + 10)])
