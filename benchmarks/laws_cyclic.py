@@ -26,8 +26,12 @@ def pursued(start, seconds, step_s, **parameters) -> np.ndarray:
     return run("cyclic_pursuit", start, seconds, step_s, square(400.0, resolution_m=5.0), **parameters)[0]
 
 
-def size_rate(n: int, k_r: float, seconds: float = 30.0) -> float:
-    """Return the measured rate of the size of a formation [1/s], once its shape is steady."""
+def size_rate(n: int, k_r: float) -> float:
+    """Return the measured rate of the size of a formation [1/s], once its shape is steady.
+
+    The run ends before the robots come to the walls or to each other.
+    """
+    seconds = min(30.0, 3.5 / max(abs(growth_rate(n, k_r, K_A)), 1e-3))
     poses = pursued(formation(n, 2.0), seconds, 0.005, law="proportional", k_r=k_r, k_a=K_A)
     size = np.log(spacing(poses).mean(axis=1))
     half = len(size) // 2
@@ -71,11 +75,16 @@ def shape_rate(n: int, d: int, law: str) -> float:
     The formation starts with 1e-5 of that mode. The deviation is the spread of the spacings over their mean.
     """
     start, value, mode, k_r = slowest(n, d, law)
-    seconds = min(5.0 / abs(value.real), 60.0)
+    seconds = max(min(5.0 / abs(value.real), 60.0), 2.2 * math.pi / max(abs(value.imag), 0.05))
     begin = start + 1e-5 * (mode / np.abs(mode).max()).real
     between = spacing(pursued(begin, seconds, 0.005, law=law, k_r=k_r, k_a=K_A, speed_m_s=1.0))
     off = np.log(between.std(axis=1) / between.mean(axis=1))
-    return float(np.polyfit(0.005 * np.arange(len(off)), off, 1)[0])
+    if abs(value.imag) < 1e-3:
+        return float(np.polyfit(0.005 * np.arange(len(off)), off, 1)[0])
+    period = round(math.pi / abs(value.imag) / 0.005)  # a wave that stands has its spread again after half a turn
+    times = (len(off) - period) // period
+    apart = off[times * period :][:period].mean() - off[:period].mean()
+    return float(apart / (times * period * 0.005))
 
 
 def rows(short: bool = False) -> Iterator[Row]:
@@ -86,10 +95,16 @@ def rows(short: bool = False) -> Iterator[Row]:
         for share in (0.9,) if short else (0.9, 1.0, 1.1):
             k_r = K_A / (share * ratio(n))
             what = f"n = {n}, k = {share} k*: rate of growth, negative inside [1/s]"
-            yield Row("cyclic proportional", what, growth_rate(n, k_r, K_A), size_rate(n, k_r), 1e-3)
+            yield Row(
+                "cyclic proportional",
+                what,
+                growth_rate(n, k_r, K_A),
+                size_rate(n, k_r),
+                1e-3 + 0.01 * abs(growth_rate(n, k_r, K_A)),
+            )
     for n, d in ((5, 2),) if short else ((2, 1), (3, 1), (6, 1), (12, 1), (5, 2), (7, 2)):
         expected = radius(n, 1.0, 0.3, d)
-        poses = pursued(formation(n, 1.1 * expected, d), 60.0 if short else 400.0, 0.01, k_a=1.0, speed_m_s=0.3)
+        poses = pursued(formation(n, 1.1 * expected, d), 60.0 if short else 150.0, 0.01, k_a=1.0, speed_m_s=0.3)
         circle = poses[-1, :, :2] - poses[-1, :, :2].mean(axis=0)
         what = f"{{{n}/{d}}}, k = 1/s, s = 0.3 m/s: radius s n / (k pi d) [m]"
         yield Row("cyclic constant", what, expected, float(np.hypot(*circle.T).mean()), 0.005 * expected)

@@ -111,6 +111,15 @@ def test_a_capture_is_told_and_ends_the_game():
     assert (sim.state.twist == 0).all()
 
 
+def test_wide_robots_are_caught_when_they_touch():
+    model = covey.RobotModel(kinematics="holonomic", radius_m=0.3, max_speed_m_s=2.0)
+    group = covey.Group(
+        "r", model, [(4, 5, 0), (5, 5, 0)], Program("pursuit", {"speed_m_s": 1.5, "evasion": "diagonal"})
+    )
+    run = covey.Simulation(covey.World.polygons(SQUARE), [group], stop=covey.Stop(timeout_s=10)).run()
+    assert "caught by r0" in run.events["text"].to_list()
+
+
 def test_growth_is_that_of_the_spiral_itself():
     # r(t) of a regular formation at the bearing that keeps: one short step of the closed loop, by hand
     k_r, k_a, n = 1.0, 1.7, 5

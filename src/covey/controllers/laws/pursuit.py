@@ -27,6 +27,7 @@ from covey.robots.parameters import Gain, Metres, Pace, Points
 Pursuit = Literal["pure", "midpoint", "area_growing"]
 
 _DIRECTIONS = 72
+_TOUCH_M = 0.01  # bodies this near touch
 _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
@@ -114,7 +115,7 @@ class PursuitAndEvasion:
         speed_m_s: of the pursuers [m/s].
         evader_speed_m_s: of the evader [m/s].
         near_m: with clockwise, the evader leaves a corner when a pursuer is nearer than this [m].
-        capture_m: a pursuer as near as this has caught the evader [m].
+        capture_m: a pursuer as near as this, or that touches the evader, has caught it [m].
         turns: whether pursuers and evader move in turns.
         turn_gain: of robots that must turn: turn rate per angle to their way [1/s].
         workspace_m: corners of the convex workspace [m]; empty: that of the team. The evader's corners are 10 % of its
@@ -148,7 +149,8 @@ class PursuitAndEvasion:
         velocity, position = np.zeros((team.count, 2)), team.position
         pursuers, evader = position[:-1], position[-1]
         distance = np.hypot(*(pursuers - evader).T)
-        if math.isinf(self.caught_s) and (distance <= self.capture_m).any():
+        reach = max(self.capture_m, 2.0 * team.robot.outer_radius_m + _TOUCH_M)
+        if math.isinf(self.caught_s) and (distance <= reach).any():
             self.caught_s = team.time
             team.note(team.count - 1, f"caught by {team.names[int(distance.argmin())]}")
         if math.isfinite(self.caught_s) or not len(pursuers):
