@@ -9,7 +9,7 @@ which is also that of the physics.
 import argparse
 import importlib
 
-PARTS = ("lloyd", "pursuit", "cyclic", "circular", "fields")
+PARTS = ("lloyd", "pursuit", "cyclic", "circular", "fields", "graphs", "safety")
 """Each is a module ``laws_<part>`` with ``rows(short)``."""
 
 

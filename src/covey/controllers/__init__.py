@@ -28,6 +28,7 @@ from covey.controllers.exploration.nearest_frontier import nearest_frontier
 from covey.controllers.exploration.next_best_view import next_best_view
 from covey.controllers.exploration.rrt_frontier import rrt_frontier
 from covey.controllers.exploration.tnf import tnf
+from covey.controllers.laws.by_radio import consensus_by_radio
 from covey.controllers.laws.circular_motion import circular_motion
 from covey.controllers.laws.consensus import consensus, follow_leaders, rendezvous
 from covey.controllers.laws.cyclic_pursuit import cyclic_pursuit
@@ -66,6 +67,7 @@ __all__ = [
     "connected",
     "conscientious_reactive",
     "consensus",
+    "consensus_by_radio",
     "controller",
     "controllers",
     "cost_frontier",

@@ -245,3 +245,23 @@ def test_a_function_of_a_student_is_kept_inside_and_apart():
     assert bare.run.metrics["collisions_wall"] > 0
     assert kept.run.metrics["collisions_wall"] == kept.run.metrics["collisions"] == 0
     assert kept.poses[-1, :2, 0].min() > 3.0  # and they went as far as they may
+
+
+@covey.law(sees=("position",), name=None)
+def peeks(team):
+    team.memory.walls = "its own"
+    return 0.1, team.heading
+
+
+def test_a_guarded_law_sees_no_more_than_it_declares():
+    with pytest.raises(covey.ControllerError, match="does not see 'heading'"):
+        covey.play(covey.laws.safe(peeks), 2, stop_s=0.2, speed="max")
+
+
+def test_the_memory_of_a_guarded_law_is_its_own():
+    def law(team):
+        team.memory.walls = team.memory.drive = "its own"
+        return 0.1, 0.1 * team.heading
+
+    out = covey.play(covey.laws.orca(covey.laws.safe(law)), 2, stop_s=0.3, speed="max")
+    assert out.status == "timeout"

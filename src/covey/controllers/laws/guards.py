@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from covey.errors import CoveyError
 from covey.kernel import kernel
 from covey.onboard.controller import Program, controller
 from covey.onboard.group_answer import twists_of
+from covey.onboard.group_view import GroupView
 from covey.physics.motion import saturate
 from covey.robots.model import RobotModel
 from covey.robots.parameters import Gain, Gap, LookAhead, Seconds, Segments
@@ -179,12 +181,14 @@ def _around(law: Any, guard: Any, **parameters: Any) -> Any:
 def _guarded(team: Any, law: Any, change: Filter, gap_m: float, look_ahead_m: float) -> Any:
     """Return the answer of a law, with other commands where a filter changes the velocities of the points."""
     memory = team.memory
-    if not hasattr(memory, "guarded"):
+    if not hasattr(memory, "drive"):
         model = TeamModel.of([team.robot])
-        memory.guarded = Program.of(law).bound() if not isinstance(law, Program) else law.bound()
+        memory.program = law if isinstance(law, Program) else Program.of(law)
+        memory.law, memory.own = memory.program.bound(), SimpleNamespace()
+        memory.sees = ("full",) if memory.program.sees is None else memory.program.sees
         memory.drive = model.kinematics, model.limits, *_room(team.robot, gap_m, look_ahead_m, team.dt)
     kinematics, limits, top, apart, wall = memory.drive
-    answer = memory.guarded(team)
+    answer = memory.law(_view(team, memory.sees, memory.own))
     holonomic = team.robot.kinematics == "holonomic"
     given = twists_of(answer, team)[team.name]
     twists = given if given.shape[1] == 3 else np.column_stack((given, np.zeros(team.count)))
@@ -208,6 +212,14 @@ def _guarded(team: Any, law: Any, change: Filter, gap_m: float, look_ahead_m: fl
         result[other, 0] = c * velocity[other, 0] + s * velocity[other, 1]
         result[other, 1] = c * velocity[other, 1] - s * velocity[other, 0]
     return result
+
+
+def _view(team: GroupView, sees: tuple[str, ...], memory: SimpleNamespace) -> GroupView:
+    """Return the view of a law in a guard: only what it declares, and a memory of its own."""
+    view = GroupView(team.facts)
+    shown = team.fields if "full" in sees else {name: team.fields[name] for name in sees if name in team.fields}
+    vars(view).update(vars(team), memory=memory, _fields=shown)
+    return view
 
 
 def point_velocity(
