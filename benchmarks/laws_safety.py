@@ -83,10 +83,11 @@ def rows(short: bool = False) -> Iterator[Row]:
     """Yield the numbers."""
     for guard in ("safe", "orca"):
         for kind in SITUATIONS:
-            contacts, there, seeds = 0, 0.0, 2 if short else SEEDS
+            contacts, there, seeds = 0, 0.0, 1 if short else SEEDS
             for seed in range(seeds):
                 goals = situation(kind, seed)[1].tolist()
                 touched, arrived = driven(Program(guard, {"law": Program("go_to", {"goals_m": goals})}), kind, seed)
                 contacts, there = contacts + touched, there + arrived / seeds
             yield Row(guard, f"contacts in {seeds} seeds of {kind} ({there:.0%} arrived)", 0, contacts, 0)
-    yield Row("safe", "100 robots at 10 Hz: seconds per second of one core", 20, seconds_per_second(), 0, ">=")
+    if not short:
+        yield Row("safe", "100 robots at 10 Hz: seconds per second of one core", 20, seconds_per_second(), 0, ">=")

@@ -1,5 +1,6 @@
 """The theorems of the laws, in the simulation that everything else uses: small robots far from the walls."""
 
+import importlib
 import math
 from itertools import pairwise
 
@@ -164,3 +165,10 @@ def test_flocks_agree_and_keep_apart(model, name):
         assert np.hypot(*velocity.T) == pytest.approx(np.full(8, 0.3), abs=0.05)
     else:
         assert np.abs(velocity).max() < 0.02  # around a goal that stands
+
+
+@pytest.mark.parametrize("part", ["graphs", "safety"])
+def test_every_number_is_what_theory_says(part):
+    rows = list(importlib.import_module(f"laws_{part}").rows(short=True))
+    assert len(rows) > 5
+    assert not [str(row) for row in rows if not row.holds]
