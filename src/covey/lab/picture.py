@@ -27,6 +27,9 @@ def picture_of(out: "Out") -> style.Picture:
     """Return a picture of the workspace with the way, the start and the end of each robot, as ``out.draw`` says."""
     picture, axes = _stage(out)
     _robots(axes, out, len(out.time) - 1)
+    if (n := len(out.names)) <= style.LABELLED:
+        starts = out.poses[0, :, :2] if out.draw.initial_poses else ()
+        layout.name_points(axes, out.poses[-1, :, :2], out.names, [style.robot_color(i, n) for i in range(n)], starts)
     return picture
 
 

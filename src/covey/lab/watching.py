@@ -105,9 +105,10 @@ class LivePage:
         def listen() -> None:
             while not ended.is_set():
                 if select.select([sys.stdin], [], [], 0.2)[0]:
-                    if not sys.stdin.readline():
+                    typed = os.read(sys.stdin.fileno(), 4096)
+                    if not typed:
                         return
-                    self.live.gate.step(1)
+                    self.live.gate.step(max(1, typed.count(b"\n")))
 
         print("Enter for the next step", file=sys.stderr, flush=True)
         thread = threading.Thread(target=listen, daemon=True)
