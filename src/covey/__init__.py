@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from covey.experiments.design.records import Design
     from covey.experiments.run import Results, run_design
     from covey.geometry.se2 import Pose
+    from covey.lab import addons
+    from covey.lab.addon import addon
     from covey.lab.out import Out
     from covey.lab.play import play
     from covey.mapping.occupancy.belief import Belief
@@ -95,6 +97,8 @@ __all__ = [
     "UnknownNameError",
     "World",
     "__version__",
+    "addon",
+    "addons",
     "controller",
     "graphs",
     "law",
@@ -140,6 +144,7 @@ _HOMES = {
     "TagReading": "covey.comms.tags",
     "Tags": "covey.comms.tags",
     "World": "covey.world.world",
+    "addon": "covey.lab.addon",
     "controller": "covey.onboard.controller",
     "load": "covey.scenario.load",
     "load_design": "covey.experiments.design.load",
@@ -152,6 +157,7 @@ _HOMES = {
 
 
 _MODULES = {
+    "addons": "covey.lab.addons",
     "graphs": "covey.planning.graphs",
     "laws": "covey.controllers.laws",
     "robots": "covey.robots",

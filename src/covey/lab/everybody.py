@@ -20,7 +20,7 @@ def seen_by_all(law: Callable[..., Any]) -> Callable[..., Any]:
     def of_team(team: GroupView, **parameters: Any) -> Any:
         return law(team, **parameters)
 
-    return _marked(of_team, law, "group", ("full",))
+    return marked(of_team, law, "group", ("full",))
 
 
 def of_everybody(program: Program) -> Callable[..., Any]:
@@ -41,7 +41,7 @@ def of_everybody(program: Program) -> Callable[..., Any]:
         ends = np.cumsum([view.count for view in parts])[:-1]
         return dict(zip(views, np.split(rows, ends), strict=True))
 
-    return _marked(of_team, program.factory, "team", program.sees or ())
+    return marked(of_team, program.factory, "team", program.sees or ())
 
 
 def joined_facts(facts: list[GroupFacts]) -> GroupFacts:
@@ -82,7 +82,8 @@ def _readings(parts: list[Readings]) -> Readings | None:
     return dataclasses.replace(parts[0], **arrays)
 
 
-def _marked(item: Any, law: Any, scope: str, sees: tuple[str, ...]) -> Any:
+def marked(item: Any, law: Any, scope: str, sees: tuple[str, ...]) -> Any:
+    """Return ``item`` as a controller that has the name and the place of ``law``."""
     update_wrapper(item, law)
     item.covey_scope, item.covey_sees, item.covey_needs, item.covey_runs = scope, sees, (), ""
     return item

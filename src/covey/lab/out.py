@@ -9,6 +9,7 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
+from covey.lab.addon import Addons, stacked
 from covey.lab.settings import Drawing
 from covey.lazy import pl
 from covey.results.details import Readings
@@ -28,10 +29,21 @@ class Out:
         run: the recorded run, with its tables, metrics and pictures; None if this is from a file.
         names: the robots' names.
         draw: what `plot` and `film` show.
+        data: what the steps of add-ons returned at `time`, by add-on: an array (t + 1, …), or a list.
+        marks: what add-ons drew at `time`: for each time the `covey.lab.canvas.Mark` in the order of drawing.
     """
 
-    def __init__(self, run: Run | None, draw: Drawing = Drawing(), *, names: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        run: Run | None,
+        draw: Drawing = Drawing(),
+        *,
+        names: tuple[str, ...] = (),
+        addons: Addons | None = None,
+    ):
         self.run, self.draw = run, draw
+        self.data = {} if addons is None else {name: stacked(values) for name, values in addons.data.items()}
+        self.marks = [] if addons is None else addons.marks
         self.names = run.names if run is not None else names
 
     @property

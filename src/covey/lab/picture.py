@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
 from PIL import Image
 
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, printable
 from covey.results.figures import ground, layout, style
 from covey.results.figures.animation import save_images
 from covey.world.world import WALL
@@ -26,6 +27,7 @@ _DOTS_PER_INCH = 200.0
 def picture_of(out: "Out") -> style.Picture:
     """Return a picture of the workspace with the way, the start and the end of each robot, as ``out.draw`` says."""
     picture, axes = _stage(out)
+    _marks(axes, out, len(out.time) - 1)
     _robots(axes, out, len(out.time) - 1)
     if (n := len(out.names)) <= style.LABELLED:
         starts = out.poses[0, :, :2] if out.draw.initial_poses else ()
@@ -50,7 +52,7 @@ def _frames(out: "Out", count: int) -> Iterator[Image.Image]:
     still = len(axes.get_children())
     canvas: Any = picture.canvas
     for k in np.unique(np.linspace(0, len(out.time) - 1, count).round().astype(int)).tolist():
-        drawn = _robots(axes, out, k)
+        drawn = _marks(axes, out, k) + _robots(axes, out, k)
         drawn.append(axes.text(1.0, 1.01, f"{out.time[k]:.1f} s", transform=axes.transAxes, ha="right", fontsize=7))
         canvas.draw()
         yield Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
@@ -80,6 +82,41 @@ def _stage(out: "Out") -> tuple[style.Picture, Axes]:
         axes.grid(color=style.GRID, lw=0.4, zorder=0)
         axes.set_axisbelow(True)
     return picture, axes
+
+
+def _marks(axes: Axes, out: "Out", k: int) -> list[Any]:
+    """Draw what add-ons drew at time k, below the robots, and return what was drawn."""
+    drawn, inside = list[Any](), Polygon(out.workspace, transform=axes.transData) if len(out.workspace) else None
+    for mark in out.marks[min(k, len(out.marks) - 1)] if out.marks else ():
+        ink = {"color": mark.color, "zorder": 2.5}
+        match mark.kind:
+            case "points":
+                drawn += axes.plot(*mark.parts[0].T, "o", ms=mark.width, mew=0, **ink)
+            case "lines":
+                drawn.append(axes.add_collection(LineCollection(mark.parts, linewidths=mark.width, **ink)))
+            case "polygons":
+                edge, face = mark.color, (mark.color, mark.fill)
+                for part in mark.parts:
+                    polygon = Polygon(part, closed=True, ec=edge, fc=face, lw=mark.width, zorder=2.2)
+                    drawn.append(axes.add_patch(polygon))
+            case "arrows":
+                (x, y), (u, v) = mark.parts[0].T, mark.parts[1].T
+                arrows = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "dots", "headwidth": 4}
+                drawn.append(axes.quiver(x, y, u, v, width=mark.width * style.DPI / 72, **arrows, **ink))
+            case "field":
+                values, extent = mark.parts
+                limits = axes.axis()
+                image = axes.imshow(
+                    values, origin="lower", extent=extent.tolist(), cmap=mark.color, alpha=mark.fill, zorder=0.5
+                )
+                axes.axis(limits)
+                if inside is not None:
+                    image.set_clip_path(inside)
+                drawn.append(image)
+            case "text":
+                middle = {"ha": "center", "va": "center", "fontsize": mark.width}
+                drawn.append(axes.text(*mark.parts[0], printable(mark.text), **middle, **ink))
+    return drawn
 
 
 def _robots(axes: Axes, out: "Out", k: int) -> list[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import CoveyError, InvalidValueError, UnknownNameError, near_file
+from covey.lab.addon import Addons
 from covey.lab.everybody import joined_facts, of_everybody, seen_by_all
 from covey.lab.out import Out
 from covey.lab.settings import Robots, Settings, settings_of
@@ -74,16 +75,18 @@ def play(
                 LOG.warning("%s", said)
         given |= own
     now = settings_of(given)
-    sim, watch = simulation_of(law, now, name)
-    out = Out(watch.run(sim), draw=now.draw)
+    addons = Addons(now.addons, [sensor.name for part in now.robots for sensor in part.model.sensors])
+    sim, watch = simulation_of(law, now, name, addons)
+    out = Out(watch.run(sim), draw=now.draw, addons=addons)
     for line in out.told():
         LOG.warning("%s", line)
     return out
 
 
-def simulation_of(law: Any, now: Settings, name: str = "") -> tuple[Simulation, Any]:
+def simulation_of(law: Any, now: Settings, name: str = "", addons: Addons = Addons(())) -> tuple[Simulation, Any]:
     """Return the simulation of a law that has not begun, and who watches it, see `watched`."""
     world, programs = world_of(now), program_of(law)
+    title, programs = programs.name, addons.seen_by(programs)
     groups, taken = [], np.empty((0, 3))
     several = len(now.robots) > 1 and programs.scope == "group"
     program = Program(of_everybody(programs)) if several else programs
@@ -99,13 +102,14 @@ def simulation_of(law: Any, now: Settings, name: str = "") -> tuple[Simulation, 
         groups,
         seed=now.seed,
         stop=Stop(timeout_s=now.stop_s),
-        goal=None if now.until is None else goal_of(now.until),
+        goal=goal_of(now.until, addons),
         radio=np.inf if now.radio is None else now.radio,
         execution=Execution(step_s=now.sampling_s, substep_s=_substep(now.sampling_s), on_controller_error="raise"),
         record=Details(readings=True),
-        recording=Recording(folder=now.folder, name=name or now.draw.title or programs.name),
+        recording=Recording(folder=now.folder, name=name or now.draw.title or title),
         observers=watch.observers,
     )
+    addons.look(sim)
     return sim, watch
 
 
@@ -228,17 +232,20 @@ def starts_of(part: Robots, world: World, seed: int, taken: np.ndarray) -> np.nd
     return placed
 
 
-def goal_of(until: Any) -> Callable[[Simulation], Any]:
-    """Return the goal of a simulation for a function of the team as it truly is.
+def goal_of(until: Any, addons: Addons) -> Callable[[Simulation], Any] | None:
+    """Return the goal of a simulation for a function of the team as it truly is; add-ons look before.
 
     Raises:
         InvalidValueError: it is not a function.
     """
+    if until is None:
+        return addons.look if addons.names else None
     if not callable(until):
         raise InvalidValueError(f"until is {until!r:.60}; give a function of the team that returns True or a text")
     view: list[GroupView] = []
 
     def goal(sim: Simulation) -> Any:
+        addons.look(sim)
         if not view:
             facts = [
                 GroupFacts(g.name, tuple(g.names), g.robot, sim.clock.step_s, sim.world.workspace_m, sim.seed)

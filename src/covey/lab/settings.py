@@ -117,6 +117,9 @@ class Settings(Record):
         description="A function of the team as it truly is, called after each step; the run ends when it returns True, "
         "or a text, which becomes out.message.",
     )
+    addons: tuple[Any, ...] = Field(
+        default=(), description="Add-ons: names, classes, objects, or './file.py:Name'; see covey.addons."
+    )
     radio: Any = Field(default=None, description="Range of the radio [m], or radios; None: everybody hears everybody.")
     draw: Drawing = Field(default=Drawing(), description="What pictures and films show.")
     folder: Path | str | None = Field(default=None, description="Folder of the run; None: a temporary one.")

@@ -65,6 +65,7 @@ class GroupView:
         workspace: vertices of the polygon in which they are to stay, float64 (m, 2) [m].
         facts: all that it knows from the start.
         notes: those of this step, see `note`.
+        addons: names of the add-ons of `covey.play`; their data are attributes of these names.
         memory: an empty namespace at the start of a run; it keeps what the controller writes there.
 
     Examples:
@@ -76,7 +77,7 @@ class GroupView:
 
     def __init__(self, facts: GroupFacts):
         self.__dict__.update(vars(facts), count=len(facts.names), memory=SimpleNamespace(), time=0.0)
-        self.__dict__.update(facts=facts, _fields={}, _samples={}, notes=[])
+        self.__dict__.update(facts=facts, _fields={}, _samples={}, notes=[], addons=())
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -202,7 +203,15 @@ class GroupView:
         if name in fields:
             return seen(fields[name])
         sensors = [sensor.name for sensor in self.robot.sensors] if "robot" in self.__dict__ else []
-        if name not in (*MOTION, *sensors, "pose_covariance", "collided", "true_pose", "links"):
+        if name not in (
+            *MOTION,
+            *sensors,
+            *self.__dict__.get("addons", ()),
+            "pose_covariance",
+            "collided",
+            "true_pose",
+            "links",
+        ):
             hint = did_you_mean(name, [*_ALWAYS, *MOTION, *fields])
             raise AttributeError(f"team has no {name!r}{hint}")
         sees = ", ".join(sorted(fields)) or "nothing of the robots"

@@ -162,8 +162,10 @@ def _robots_of(team: GroupView) -> list[Me]:
 
 
 def _row(team: GroupView, word: str, i: int) -> Any:
-    """Return what robot i sees of a field or a sensor: a copy."""
+    """Return what robot i sees of a field or a sensor: a copy; of an add-on all that it gives."""
     value = getattr(team, word)
+    if word in team.addons:
+        return value
     if hasattr(value, "row"):
         return value.row(i)
     return value[i].copy() if isinstance(value[i], np.ndarray) else value[i]
