@@ -1,5 +1,6 @@
 """What add-ons draw: points, lines, polygons, arrows, fields and text in the world frame."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
@@ -92,7 +93,8 @@ class Canvas:
         bounds = np.array(self.bounds if within is None else within, float)
         if callable(values):
             places, shape = self.places()
-            values = np.reshape(values(places), shape)
+            found: Any = values(places)
+            values = np.reshape(found, shape)
         grid = np.array(values, float)
         if grid.ndim != 2 or bounds.shape != (4,):
             raise InvalidValueError(
@@ -128,13 +130,12 @@ class Canvas:
 
 
 def _places(value: Any, kind: str) -> np.ndarray:
-    try:
+    places: Any = np.empty(())
+    with contextlib.suppress(ValueError, TypeError):
         places = np.array(value, float)
-    except (ValueError, TypeError):
-        places = np.empty(())
     if not places.size:
         places = np.empty((0, 2)) if places.ndim else places
-    if places.shape == (2,):
+    if places.ndim == 1:
         places = places[None]
     if places.ndim != 2 or places.shape[1] != 2:
         raise InvalidValueError(f"{kind}: {value!r:.60} is no array of places; give x, y [m] of each, shape (k, 2)")

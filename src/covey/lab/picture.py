@@ -101,7 +101,7 @@ def _marks(axes: Axes, out: "Out", k: int) -> list[Any]:
                     drawn.append(axes.add_patch(polygon))
             case "arrows":
                 (x, y), (u, v) = mark.parts[0].T, mark.parts[1].T
-                arrows = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "dots", "headwidth": 4}
+                arrows: Any = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "dots", "headwidth": 4}
                 drawn.append(axes.quiver(x, y, u, v, width=mark.width * style.DPI / 72, **arrows, **ink))
             case "field":
                 values, extent = mark.parts
@@ -114,8 +114,9 @@ def _marks(axes: Axes, out: "Out", k: int) -> list[Any]:
                     image.set_clip_path(inside)
                 drawn.append(image)
             case "text":
-                middle = {"ha": "center", "va": "center", "fontsize": mark.width}
-                drawn.append(axes.text(*mark.parts[0], printable(mark.text), **middle, **ink))
+                x, y = mark.parts[0].tolist()
+                middle: Any = {"ha": "center", "va": "center", "fontsize": mark.width}
+                drawn.append(axes.text(x, y, printable(mark.text), **middle, **ink))
     return drawn
 
 
