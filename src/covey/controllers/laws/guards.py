@@ -129,8 +129,8 @@ def orca_law(
 ) -> Any:
     """Do as another law, and avoid the others as they avoid it, see `orca_velocity`.
 
-    Robots that are changed take other velocities, so they rarely block each other; in a dense crowd, where a robot
-    finds no velocity for all half-planes, nothing is guaranteed between robots. Bodies and walls as in `safe_law`.
+    In a dense crowd, where a robot finds no velocity for all half-planes, nothing is guaranteed between robots. Bodies
+    and walls as in `safe_law`.
 
     Args:
         team: a group.
