@@ -14,10 +14,12 @@ LOOK = {"lvd", "brick_and_mortar", "wall_follower"}
 """These look at a sensor that is no wedge."""
 STAY = {
     "still",
-    "lloyd",
+    *("lloyd", "rendezvous", "formation_bearing", "go_to", "safe", "orca"),
+    "commanded",
     *(name for name in controllers.names() if "waypoints" in (controllers.get(name).covey_sees or ())),
 }
-"""These stand by their nature, have their place nearby, or have nothing to patrol without that mission, which they say."""
+"""These stand by their nature or until somebody commands them, have their place nearby, or have nothing to patrol without that
+mission, which they say."""
 
 
 def team_of(name):

@@ -213,7 +213,7 @@ def _depth(vertices: np.ndarray, points: np.ndarray) -> np.ndarray:
     share = np.clip((to_point * edge).sum(2) / (edge**2).sum(1), 0.0, 1.0)
     distance = np.hypot(*(to_point - share[..., None] * edge).transpose(2, 0, 1)).min(1)
     x, y = points[:, 0, None], points[:, 1, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         at = a[:, 0] + (y - a[:, 1]) * edge[:, 0] / edge[:, 1]
     crossings = ((a[:, 1] > y) != (b[:, 1] > y)) & (x < at)
     return np.where(crossings.sum(1) % 2 == 1, distance, -distance)

@@ -183,7 +183,8 @@ def test_the_argument_takes_plain_data_too():
     world = covey.World.empty(4, 4)
     for record in ({"plans": False, "scans_every_s": 1.0}, Details(plans=False, scans_every_s=1.0)):
         sim = covey.Simulation(world, record=record)
-        assert sim.manifest["record"] == {"plans": False, "scans_every_s": 1.0, "maps_every_s": None}
+        expected = {"plans": False, "scans_every_s": 1.0, "maps_every_s": None, "readings": False}
+        assert sim.manifest["record"] == expected
         sim.close()
     with pytest.raises(InvalidValueError, match="record: unknown key 'plan', did you mean 'plans'"):
         covey.Simulation(world, record={"plan": False})
