@@ -50,9 +50,10 @@ def main():
         ]
         for clock in taken(clocks):
             now = seconds(clock.clock)
-            if now <= answered or now not in got["scans"]:
+            if now < answered or now not in got["scans"]:
                 continue
-            got["clocks"].append(now)
+            if now > answered:  # else it was asked again: the answer was lost
+                got["clocks"].append(now)
             twist = Twist(Vector3(0.0 if turning else 0.3, 0.0, 0.0), Vector3(0.0, 0.0, turning))
             commands.write(TwistStamped(Header(Time(clock.clock.sec, clock.clock.nanosec), "base_link"), twist))
             answered = now

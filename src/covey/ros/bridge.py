@@ -24,6 +24,7 @@ from covey.runtime.hosting import Hosting
 from covey.runtime.simulation import Simulation
 
 LOG = logging.getLogger("covey")
+_AGAIN_S = 1.0  # how often lockstep sends a step again to robots without an answer: either may have been lost [s]
 _LOOK_S = 0.0001  # how often lockstep looks for answers [s]
 _SERVE_S = 0.02  # how often it looks for new readers and requests meanwhile
 _SAY_S = 10.0
@@ -296,7 +297,7 @@ class Bridge:
         gone, begun = sim.deciding.failed | set(sim.deciding.down), time.perf_counter()
         waiting = [i for i in self.commands if i not in gone]
         heard: dict[int, int] = {}
-        look, say = begun + _SERVE_S, begun + _SAY_S
+        look, say, again = begun + _SERVE_S, begun + _SAY_S, begun + _AGAIN_S
         while not sim.done:
             self._take(sim, stamp)
             waiting = [i for i in waiting if not self.commands[i].has_answered(stamp)]
@@ -307,6 +308,11 @@ class Bridge:
                 look = now + _SERVE_S
                 self.control.look()
                 self._send_to_newcomers(waiting, heard, stamp)
+            if now >= again:
+                again = now + _AGAIN_S
+                for i in waiting:
+                    self.robots[i].send_again()
+                self._clock.write(m.clock(stamp))
             if now >= say:
                 say = now + 60.0
                 names = ", ".join(sim.names[i] for i in waiting[:5]) + (" …" if len(waiting) > 5 else "")
