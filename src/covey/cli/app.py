@@ -1,49 +1,15 @@
 """The commands. Slow imports are inside the functions, so that ``covey --help`` is quick."""
 
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, CycloptsError, Parameter, Token
+from cyclopts import App, CycloptsError, Parameter
 
 from covey import __version__
-
-Override = Annotated[
-    list[str],
-    Parameter(
-        name=["--set", "-s"],
-        negative=(),
-        show_default=False,
-        help="Replace one value, for example -s robots.scout.count=20. You can repeat this option.",
-    ),
-]
-TrustedOnly = Annotated[
-    bool,
-    Parameter(negative=(), show_default=False, help="Refuse a source that names code in a file (./mine.py:Name)."),
-]
-Trust = Annotated[
-    bool,
-    Parameter(negative=(), show_default=False, help="Run the code of the files that it names, if the check needs it."),
-]
-
-
-def _whole_number(_type: object, tokens: Sequence[Token]) -> int:
-    """Return a whole number that was typed in digits: 1.7 and 1e3 are refused."""
-    text = tokens[0].value
-    if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
-        raise ValueError(f"must be a whole number; given: {text!r}")
-    return int(text)
-
-
-def _check_port(_type: object, port: int) -> None:
-    if not 0 <= port <= 65535:
-        from covey.errors import CoveyError
-
-        raise CoveyError(f"--port is {port}; it must be 0 (any that is free) to 65535")
-
-
-Port = Annotated[int, Parameter(validator=_check_port)]
+from covey.cli.app_lab import lessons_, map_, play, tournament
+from covey.cli.app_results import compare, export, plot, report, results, view
+from covey.cli.app_ros import ros
+from covey.cli.options import Override, Port, Trust, TrustedOnly, changes_of, refuse, whole_number
 
 
 def _in_words(error: CycloptsError) -> object:
@@ -71,6 +37,17 @@ app = App(
     suppress_keyboard_interrupt=False,
     error_formatter=_in_words,
 )
+app.command(ros)
+app.command(results)
+app.command(plot, usage="Usage: covey plot [OPTIONS] RUN [NAMES]")
+app.command(view, usage="Usage: covey view [OPTIONS] RUN [BESIDE]")
+app.command(export)
+app.command(report)
+app.command(compare)
+app.command(play)
+app.command(tournament)
+app.command(map_, name="map")
+app.command(lessons_, name="lessons")
 
 
 @app.command
@@ -79,7 +56,7 @@ def run(
     /,
     *,
     overrides: Override = [],  # noqa: B006
-    seed: Annotated[int | None, Parameter(converter=_whole_number)] = None,
+    seed: Annotated[int | None, Parameter(converter=whole_number)] = None,
     out: Path | None = None,
     speed: Annotated[str | None, Parameter(show_default=False)] = None,
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -160,7 +137,7 @@ def run(
         given = {"-s": overrides != [], "--speed": speed is not None, "--force": force, "--no-pictures": no_pictures}
         given |= {"--picture": pictures != [], "--commands": commands is not None}
         given |= {"--inputs": inputs, "--paused": paused}
-        _refuse(given, f"is for scenarios, but {source} is a design")
+        refuse(given, f"is for scenarios, but {source} is a design")
         trusts = {"trusted_only": trusted_only, "trust": trust}
         how = (out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet)
         return run_design_command(source, *how, **trusts, page=(host, port) if live else None)
@@ -168,12 +145,12 @@ def run(
 
     given = {"--jobs": jobs is not None, "--cluster": cluster is not None, "--shard": shard is not None}
     given |= {"--dry-run": dry_run, "--retry-failed": retry_failed, "--trust": trust}
-    _refuse(given, f"is for designs, but {source} is not one")
+    refuse(given, f"is for designs, but {source} is not one")
     drawn = [] if no_pictures else pictures or ["overview", "perspective", "animation"]
     page = (host, port) if live else None
-    _refuse({"--paused": paused and not live}, "waits for a page: give --live, too")
+    refuse({"--paused": paused and not live}, "waits for a page: give --live, too")
     speed = speed or ("1" if live else "max")
-    changes = _changes(overrides, seed)
+    changes = changes_of(overrides, seed)
     return run_command(source, changes, out, speed, force, quiet, drawn, trusted_only, commands, page, inputs, paused)
 
 
@@ -194,31 +171,6 @@ def live(*, host: str = "127.0.0.1", port: Port = 0) -> int:
     from covey.cli.live import gallery_command
 
     return gallery_command(host, port)
-
-
-@app.command
-def results(
-    source: str,
-    /,
-    *,
-    format: Literal["table", "csv", "latex", "json"] = "table",  # noqa: A002
-    out: Path | None = None,
-    trusted_only: TrustedOnly = False,
-) -> int:
-    """Print the results of a design. While the design runs, this counts the runs that have ended.
-
-    Parameters
-    ----------
-    source
-        A design, or its results folder.
-    format
-        table and latex have one line per vector, csv and json have one row per run.
-    out
-        Results folder. Default: runs/NAME.
-    """
-    from covey.cli.design import results_command
-
-    return results_command(source, format, out, trusted_only=trusted_only)
 
 
 @app.command
@@ -247,12 +199,12 @@ def check(
     if is_design(scenario):
         from covey.cli.design_check import check_design
 
-        _refuse({"-s": bool(overrides)}, f"is for scenarios, but {scenario} is a design")
+        refuse({"-s": bool(overrides)}, f"is for scenarios, but {scenario} is a design")
         return check_design(scenario, jobs, trusted_only, trust)
-    _refuse({"--jobs": jobs is not None}, f"is for designs, but {scenario} is not one")
+    refuse({"--jobs": jobs is not None}, f"is for designs, but {scenario} is not one")
     from covey.cli.looking import check_scenario
 
-    check_scenario(scenario, _changes(overrides, None), trusted_only, trust)
+    check_scenario(scenario, changes_of(overrides, None), trusted_only, trust)
 
 
 @app.command
@@ -309,243 +261,6 @@ def new(name: str, /) -> None:
     print(f"wrote {scenario.name} and {controller.name}; try: covey run {scenario.name}")
 
 
-@app.command(usage="Usage: covey plot [OPTIONS] RUN [NAMES]")
-def plot(
-    run: Path,
-    names: list[str] = [],  # noqa: B006
-    /,
-    *,
-    out: Path | None = None,
-    format: Literal["png", "svg", "pdf"] = "png",  # noqa: A002
-    trusted_only: TrustedOnly = False,
-) -> None:
-    """Draw the pictures of a run. For example, covey plot RUN film draws one; covey plot RUN draws all.
-
-    Parameters
-    ----------
-    run
-        Run folder.
-    names
-        overview, trajectories, union_map, robot_maps, exploration_heat, coverage_heat, explored_share, belief,
-        belief_error, perspective, animation, film. Default: every picture that the run has data for.
-    out
-        Folder for the pictures. Default: the pictures folder of the run.
-    format
-        File format. Use svg or pdf for a paper.
-    """
-    from covey.cli.run import draw
-
-    for path in draw(run, names, out, format, trusted_only=trusted_only):
-        print(path)
-
-
-@app.command(usage="Usage: covey view [OPTIONS] RUN [BESIDE]")
-def view(
-    run: Path,
-    beside: Path | None = None,
-    /,
-    *,
-    host: str = "127.0.0.1",
-    port: Port = 0,
-    until_closed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-) -> None:
-    """Show a recorded run in a web page: play it, go to any time, look at maps and robots. Ctrl-C ends it.
-
-    With two run folders the page shows both side by side, at the same time.
-
-    Parameters
-    ----------
-    run
-        Run folder.
-    beside
-        Another run folder, to compare.
-    host
-        Address to listen on. Others can then open the page, if they know its token.
-    port
-        Port of the page. Default: any that is free.
-    until_closed
-        End when the last viewer has left, or when nobody has opened the page for a minute.
-    """
-    from covey.cli.view import view_command
-
-    view_command(run, beside, host, port, until_closed=until_closed)
-
-
-@app.command
-def export(
-    run: Path,
-    /,
-    *,
-    format: Literal["html", "mcap", "ros2", "rrd", "map", "log"] = "html",  # noqa: A002
-    out: Path | None = None,
-    robot: str | None = None,
-) -> None:
-    """Write a recorded run into one file: a page that plays it offline, MCAP for Foxglove, .rrd for Rerun, or a map.
-
-    Parameters
-    ----------
-    run
-        Run folder.
-    format
-        html needs nothing but a browser; mcap needs pip install 'covey[mcap]', rrd 'covey[rerun]'; ros2 is an MCAP of
-        ROS 2 messages for Foxglove and ros2 bag play, and needs 'covey[ros2]'; map is the world at the end of the run,
-        a .yaml and a .pgm as ROS reads them; log is what one robot measured, an .npz for covey slam
-        (record: {scans_every_s: 0.1}), with a NAME_relations.csv to score by.
-    out
-        File to write. Default: NAME of the run folder, with the ending of the format, in the current folder.
-    robot
-        Name of the robot whose log is written.
-    """
-    from covey.cli.view import export_command
-
-    export_command(run, format, out, robot)
-
-
-@app.command
-def report(
-    source: str, /, *, results: Path | None = None, out: Path | None = None, trusted_only: TrustedOnly = False
-) -> None:
-    """Write the report of a design: one HTML page, LaTeX tables and figures, from the runs that have ended.
-
-    Parameters
-    ----------
-    source
-        A design, or its results folder.
-    results
-        Results folder. Default: runs/NAME.
-    out
-        Folder to write. Default: report in the results folder.
-    """
-    from covey.cli.design import report_command
-
-    report_command(source, results, out, trusted_only=trusted_only)
-
-
-@app.command
-def compare(
-    a: str,
-    b: str,
-    /,
-    *,
-    metrics: Annotated[list[str], Parameter(name=["--metric", "-m"], negative=(), show_default=False)] = [],  # noqa: B006
-    format: Literal["table", "latex"] = "table",  # noqa: A002
-    trusted_only: TrustedOnly = False,
-) -> None:
-    """Compare two runs, or test the results of two designs (or two versions of one) setting by setting.
-
-    The settings that differ are printed first.
-
-    Parameters
-    ----------
-    a
-        A run folder, a design, or a results folder.
-    b
-        Another of the same kind.
-    metrics
-        Metric to compare. You can repeat this option. Default: the metrics of the first design; for two runs, the
-        metrics that covey run prints.
-    format
-        Format of the output.
-    """
-    from covey.cli.design import compare_command
-
-    compare_command(a, b, metrics, format, trusted_only=trusted_only)
-
-
-@app.command
-def play(
-    law: str,
-    /,
-    *,
-    speed: Annotated[str | None, Parameter(show_default=False)] = None,
-    robots: int | None = None,
-    stop: float | None = None,
-    seed: Annotated[int | None, Parameter(converter=_whole_number)] = None,
-    save: Path | None = None,
-    plot: Path | None = None,
-    film: Path | None = None,
-) -> int:
-    """Let the control law of a file drive robots, and show them in a web page.
-
-    The file may set its own robots, workspace, starts and more, which win over the options here (docs/lab.md).
-
-    Exit codes: 0 it was played, 1 the law failed, 2 bad input, 130 interrupted.
-
-    Parameters
-    ----------
-    law
-        A Python file with a function law(team), or FILE:NAME for another function; or the name of a law that ships.
-    speed
-        Simulated seconds per second: 1 (default) is real time, 0 waits for Enter at each step; or max.
-    robots
-        Number of robots. Default: 1.
-    stop
-        Simulated time at which it ends [s]. Default: 60.
-    seed
-        Seed of all random numbers. Default: 0.
-    save
-        File for what happened in each step: .npz, .mat or .csv; or a folder for the whole run.
-    plot
-        Picture to write: .png, .svg or .pdf.
-    film
-        Film to write: .gif or .mp4.
-    """
-    from covey.cli.play import play_command
-
-    return play_command(law, speed, {"robots": robots, "stop_s": stop, "seed": seed}, save, plot, film)
-
-
-@app.command
-def tournament(
-    folders: list[Path],
-    /,
-    *,
-    game: str = "pursuit",
-    out: Path | None = None,
-    starts: int = 1,
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
-    step_seconds: float = 1.0,
-    memory: float = 256.0,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
-) -> int:
-    """Let the laws of two folders play against each other, or those of one folder compete, and rank them.
-
-    For example: covey tournament pursuers/ evaders/ --game pursuit. Each law runs in a process of its own; one that
-    hangs, crashes or takes too much memory loses its game. The same command goes on where it ended, and plays only the
-    games of new or changed files.
-
-    Parameters
-    ----------
-    folders
-        A folder for each side of the game, with a Python file for each law.
-    game
-        pursuit (two folders), coverage, rendezvous, exploration, rescue (one folder), or a Python file with your own.
-    out
-        Folder for games and standings; the default is runs/tournament_GAME.
-    starts
-        Number of starts; each pair of laws plays from each.
-    jobs
-        Number of games at a time; the default is all cores.
-    step_seconds
-        A law that takes longer for one step loses [s].
-    memory
-        Memory that a law may take besides what it has when it is loaded [MiB].
-    quiet
-        Print only the standings.
-    """
-    import os
-
-    from covey.cli.tournament import tournament_command
-    from covey.errors import CoveyError
-    from covey.lab.tournament.match import Limits
-
-    if not (0.0 < step_seconds < float("inf") and 0.0 < memory < float("inf")):
-        raise CoveyError("--step-seconds and --memory must be positive numbers")
-    return tournament_command(
-        folders, game, out, starts, jobs or os.cpu_count() or 1, Limits(step_seconds, memory), quiet
-    )
-
-
 @app.command
 def slam(
     log: Path,
@@ -599,279 +314,10 @@ def slam(
     if is_graph(log):
         given = {"--relations": relations is not None, "--set": overrides != [], "--method": method != "graph"}
         given["--seed"] = seed is not None
-        _refuse(given, f"is for logs of scans, but {log} is a pose graph")
+        refuse(given, f"is for logs of scans, but {log} is a pose graph")
         return graph_command(log, out, force, quiet)
     changes = dict(parse_override(text) for text in overrides)
     return slam_command(log, relations, out, method, changes, seed, resolution, force, quiet)
-
-
-ros = App(
-    name="ros", help="Work with ROS 2: run a team as robots of a ROS 2 graph, write files for its packages, read bags."
-)
-app.command(ros)
-Distro = Literal["humble", "jazzy", "kilted", "lyrical", "rolling"]
-
-
-@ros.command(name="run")
-def ros_run(
-    source: str,
-    /,
-    *,
-    overrides: Override = [],  # noqa: B006
-    seed: Annotated[int | None, Parameter(converter=_whole_number)] = None,
-    out: Path | None = None,
-    speed: str = "1",
-    watch: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    domain: int | None = None,
-    distro: Distro | None = None,
-    reach: Literal["LOCALHOST", "SUBNET", "SYSTEM_DEFAULT", "OFF"] | None = None,
-    stamped: Annotated[bool | None, Parameter(show_default=False)] = None,
-    localization: Annotated[bool, Parameter(show_default=False)] = True,
-    navigation: Annotated[bool, Parameter(show_default=False)] = True,
-    map: Annotated[bool, Parameter(negative=(), show_default=False)] = False,  # noqa: A002
-    truth: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    timeout: float = 0.5,
-    battery: float | None = None,
-    radio: Annotated[list[str], Parameter(negative=(), show_default=False)] = [],  # noqa: B006
-    force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
-    trusted_only: TrustedOnly = False,
-) -> int:
-    """Run a scenario as a team of robots in a graph of ROS 2, which drives them. Needs pip install 'covey[ros2]'.
-
-    Each robot has topics such as /scout0/scan, odom, tf and cmd_vel; docs/ros2.md lists them. Ctrl-C ends the run; its
-    folder is kept.
-
-    Exit codes: as covey run.
-
-    Parameters
-    ----------
-    source
-        Path of a .yaml file, or name of a scenario that ships with Covey.
-    seed
-        Seed of all random numbers. Replaces the seed in the file.
-    out
-        Folder to write. Default: runs/NAME/DATE-TIME.
-    speed
-        Simulated seconds per second (1 is real time), max, or lockstep: a step is taken when all robots have answers.
-    watch
-        The scenario's own controllers drive; ROS watches. It still drives robots with controller: commanded.
-    domain
-        Domain, 0 to 232. Default: ROS_DOMAIN_ID, else 0.
-    distro
-        Distribution of the others on the domain. Default: ROS_DISTRO, else jazzy.
-    reach
-        Who can be heard, on both sides the same. Default: ROS_AUTOMATIC_DISCOVERY_RANGE, else LOCALHOST: this machine.
-    stamped
-        cmd_vel is a TwistStamped. Default: from kilted on.
-    localization
-        With --no-localization, the simulator does not send map -> odom, map and pose: slam_toolbox or AMCL does. It
-        then takes no goals either.
-    navigation
-        With --no-navigation, the simulator takes no goals and paths: Nav2 does.
-    map
-        Send the true map, on /true_map.
-    truth
-        Send the true poses, on /ROBOT/ground_truth.
-    prefixed
-        Begin frames with the names of the robots, and send them all on /tf, so that one RViz can show all robots.
-    timeout
-        A robot stops when its cmd_vel has been silent for this simulated time [s].
-    battery
-        Capacity of each robot's battery [Wh]. Default: it sends no battery.
-    radio
-        A topic that goes over the simulated radio, NAME:TYPE, besides text. You can repeat this option.
-    force
-        Replace the finished run in the folder.
-    quiet
-        Print only errors and, at the end, the path of the folder.
-    """
-    from covey.cli.ros import ros_run_command, topics_of
-    from covey.cli.run import parse_speed
-    from covey.ros.settings import Settings
-
-    settings = Settings(
-        speed=speed if speed == "lockstep" else parse_speed(speed),  # type: ignore[arg-type]
-        drives=not watch,
-        stamped=stamped,
-        localization=localization,
-        navigation=navigation,
-        true_map=map,
-        true_poses=truth,
-        prefixed=prefixed,
-        timeout_s=timeout,
-        battery_wh=battery,
-        radio=topics_of(radio),
-    )
-    how = {"out": out, "force": force, "quiet": quiet, "trusted_only": trusted_only}
-    return ros_run_command(source, _changes(overrides, seed), (domain, distro, reach), settings, **how)
-
-
-@ros.command(name="launch")
-def ros_launch(
-    source: str,
-    /,
-    *,
-    out: Path | None = None,
-    distro: Distro | None = None,
-    prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    overrides: Override = [],  # noqa: B006
-) -> None:
-    """Write a launch file with parameters for slam_toolbox, Nav2, m-explore and RViz, for the robots of a scenario.
-
-    Parameters
-    ----------
-    source
-        Scenario.
-    out
-        Folder to write. Default: NAME-ros in the current folder.
-    distro
-        Distribution that will read the files. Default: ROS_DISTRO, else jazzy.
-    prefixed
-        Begin frames with the names of the robots, so that one RViz can show all robots; covey ros run must do so, too.
-    """
-    from covey.cli.ros_files import launch_command
-    from covey.scenario.overrides import parse_override
-
-    launch_command(source, dict(map(parse_override, overrides)), out, distro, prefixed=prefixed)
-
-
-@ros.command(name="import")
-def ros_import(
-    bag: Path,
-    /,
-    *,
-    to: Literal["run", "map", "log"] = "run",
-    out: Path | None = None,
-    robot: str | None = None,
-    poses: Literal["better", "slam", "odometry"] | None = None,
-    map: str | None = None,  # noqa: A002
-    force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
-) -> None:
-    """Turn a ROS bag (.mcap, .db3, .bag, or a folder) into a run, a world or a log. Needs pip install 'covey[bags]'.
-
-    A run also prints the noise of each robot's odometry, as parameters for a scenario.
-
-    Parameters
-    ----------
-    bag
-        The bag: topics of LaserScan, Odometry, OccupancyGrid and tf, in a namespace for each robot, or in none.
-    to
-        run: a run folder for covey view, plot and compare; map: a world, .yaml and .pgm, from an OccupancyGrid; log:
-        the scans and odometry of a robot, .npz, for covey slam.
-    out
-        Folder or file to write. Default: runs/NAME/DATE-TIME, NAME.yaml or NAME.npz.
-    robot
-        Name of the robot whose log is written.
-    poses
-        Where the robots were: better (the topic ground_truth, or the transform from a map), slam over the scans, or
-        odometry. Default: the first of these that the bag allows.
-    map
-        Topic of the map. Default: the true or merged map, or the largest.
-    force
-        Replace the finished run in the folder.
-    quiet
-        Print only errors and, at the end, the path of the folder.
-    """
-    from covey.cli.ros_bags import import_command
-
-    import_command(bag, to, out, robot, poses, map, force=force, quiet=quiet)
-
-
-@ros.command(name="play")
-def ros_play(
-    bag: Path,
-    /,
-    *,
-    namespace: str = "",
-    topics: Annotated[list[str], Parameter(name="--topic", negative=(), show_default=False)] = [],  # noqa: B006
-    speed: float = 1.0,
-    time: Literal["send", "follow", "wall"] = "send",
-    domain: int | None = None,
-    distro: Distro | None = None,
-    reach: Literal["LOCALHOST", "SUBNET", "SYSTEM_DEFAULT", "OFF"] | None = None,
-) -> int:
-    """Play a bag into a graph of ROS 2: a recorded robot in the place of a real one. Needs pip install 'covey[ros2]'.
-
-    Its commands, such as cmd_vel, are not played. Ctrl-C ends it.
-
-    Parameters
-    ----------
-    bag
-        The bag: .mcap, .db3, or a folder.
-    namespace
-        Put before all topics: with scout9, /scan becomes /scout9/scan.
-    topics
-        A topic to play, as it is in the bag. You can repeat this option. Default: all but commands.
-    speed
-        Recorded seconds per second.
-    time
-        send: stamps stay, and /clock tells them; follow: the robot joins a simulation, whose /clock it follows, with
-        stamps to match; wall: stamps of now, as a real robot has.
-    domain
-        Domain, 0 to 232. Default: ROS_DOMAIN_ID, else 0.
-    distro
-        Distribution of the others on the domain. Default: ROS_DISTRO, else jazzy.
-    reach
-        Who can hear it. Default: ROS_AUTOMATIC_DISCOVERY_RANGE, else LOCALHOST: this machine.
-    """
-    from covey.cli.ros_play import play_command
-
-    return play_command(bag, (domain, distro, reach), namespace, topics, speed, time)
-
-
-@app.command(name="map")
-def map_(
-    file: Path,
-    /,
-    *,
-    overrides: Annotated[
-        list[str],
-        Parameter(
-            name=["--set", "-s"],
-            negative=(),
-            show_default=False,
-            help="Set an option of the map, for example -s units=mm or -s layers=[A-WALL]. You can repeat this option.",
-        ),
-    ] = [],  # noqa: B006
-    out: Path | None = None,
-    save: Path | None = None,
-    door: float = 1.2,
-) -> None:
-    """Show what a map or a floor plan holds: its layers, what is ignored, its rooms, and a picture.
-
-    Parameters
-    ----------
-    file
-        A floor plan (.dxf, .svg), a ROS map (.yaml) or an image (.pgm, .png). The options are those of
-        world: {file: …}.
-    out
-        Picture to write, .png, .svg or .pdf. Default: NAME_map.png in the current folder.
-    save
-        Also write the world as a ROS map, .yaml with a .pgm beside it.
-    door
-        Width [m]. Openings up to this width separate two rooms.
-    """
-    from covey.cli.map import map_command
-
-    map_command(file, _changes(overrides, None), out, save, door)
-
-
-@app.command(name="lessons")
-def lessons_(folder: Path = Path("lessons"), /) -> None:
-    """Write the ten lessons of the course into a folder: notebooks, the same as Python, solutions and pictures.
-
-    Parameters
-    ----------
-    folder
-        Folder for them. Files that exist are never replaced.
-    """
-    from covey.lab.lessons.course import write_lessons
-
-    write_lessons(folder)
-    print(f"wrote ten lessons into {folder}; begin with 01_first_robot.ipynb, in Jupyter or any editor for notebooks")
 
 
 @app.command
@@ -965,18 +411,3 @@ def install_completion(shell: Literal["bash", "zsh", "fish"] | None = None, /) -
         Name of the shell. Default: the current shell.
     """
     print(f"wrote {app.install_completion(shell=shell)}; open a new shell to use it")
-
-
-def _refuse(given: dict[str, bool], why: str) -> None:
-    from covey.errors import InvalidValueError
-
-    for option, is_given in given.items():
-        if is_given:
-            raise InvalidValueError(f"{option} {why}")
-
-
-def _changes(overrides: list[str], seed: int | None) -> dict[str, object]:
-    from covey.scenario.overrides import parse_override
-
-    changes = dict(parse_override(text) for text in overrides)
-    return changes if seed is None else {**changes, "seed": seed}

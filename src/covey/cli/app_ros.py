@@ -1,0 +1,223 @@
+"""The commands of ``covey ros``."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from covey.cli.options import Override, TrustedOnly, changes_of, whole_number
+
+ros = App(
+    name="ros", help="Work with ROS 2: run a team as robots of a ROS 2 graph, write files for its packages, read bags."
+)
+Distro = Literal["humble", "jazzy", "kilted", "lyrical", "rolling"]
+
+
+@ros.command(name="run")
+def ros_run(
+    source: str,
+    /,
+    *,
+    overrides: Override = [],  # noqa: B006
+    seed: Annotated[int | None, Parameter(converter=whole_number)] = None,
+    out: Path | None = None,
+    speed: str = "1",
+    watch: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    domain: int | None = None,
+    distro: Distro | None = None,
+    reach: Literal["LOCALHOST", "SUBNET", "SYSTEM_DEFAULT", "OFF"] | None = None,
+    stamped: Annotated[bool | None, Parameter(show_default=False)] = None,
+    localization: Annotated[bool, Parameter(show_default=False)] = True,
+    navigation: Annotated[bool, Parameter(show_default=False)] = True,
+    map: Annotated[bool, Parameter(negative=(), show_default=False)] = False,  # noqa: A002
+    truth: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    timeout: float = 0.5,
+    battery: float | None = None,
+    radio: Annotated[list[str], Parameter(negative=(), show_default=False)] = [],  # noqa: B006
+    force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
+    trusted_only: TrustedOnly = False,
+) -> int:
+    """Run a scenario as a team of robots in a graph of ROS 2, which drives them. Needs pip install 'covey[ros2]'.
+
+    Each robot has topics such as /scout0/scan, odom, tf and cmd_vel; docs/ros2.md lists them. Ctrl-C ends the run; its
+    folder is kept.
+
+    Exit codes: as covey run.
+
+    Parameters
+    ----------
+    source
+        Path of a .yaml file, or name of a scenario that ships with Covey.
+    seed
+        Seed of all random numbers. Replaces the seed in the file.
+    out
+        Folder to write. Default: runs/NAME/DATE-TIME.
+    speed
+        Simulated seconds per second (1 is real time), max, or lockstep: a step is taken when all robots have answers.
+    watch
+        The scenario's own controllers drive; ROS watches. It still drives robots with controller: commanded.
+    domain
+        Domain, 0 to 232. Default: ROS_DOMAIN_ID, else 0.
+    distro
+        Distribution of the others on the domain. Default: ROS_DISTRO, else jazzy.
+    reach
+        Who can be heard, on both sides the same. Default: ROS_AUTOMATIC_DISCOVERY_RANGE, else LOCALHOST: this machine.
+    stamped
+        cmd_vel is a TwistStamped. Default: from kilted on.
+    localization
+        With --no-localization, the simulator does not send map -> odom, map and pose: slam_toolbox or AMCL does. It
+        then takes no goals either.
+    navigation
+        With --no-navigation, the simulator takes no goals and paths: Nav2 does.
+    map
+        Send the true map, on /true_map.
+    truth
+        Send the true poses, on /ROBOT/ground_truth.
+    prefixed
+        Begin frames with the names of the robots, and send them all on /tf, so that one RViz can show all robots.
+    timeout
+        A robot stops when its cmd_vel has been silent for this simulated time [s].
+    battery
+        Capacity of each robot's battery [Wh]. Default: it sends no battery.
+    radio
+        A topic that goes over the simulated radio, NAME:TYPE, besides text. You can repeat this option.
+    force
+        Replace the finished run in the folder.
+    quiet
+        Print only errors and, at the end, the path of the folder.
+    """
+    from covey.cli.ros import ros_run_command, topics_of
+    from covey.cli.run import parse_speed
+    from covey.ros.settings import Settings
+
+    settings = Settings(
+        speed=speed if speed == "lockstep" else parse_speed(speed),  # type: ignore[arg-type]
+        drives=not watch,
+        stamped=stamped,
+        localization=localization,
+        navigation=navigation,
+        true_map=map,
+        true_poses=truth,
+        prefixed=prefixed,
+        timeout_s=timeout,
+        battery_wh=battery,
+        radio=topics_of(radio),
+    )
+    how = {"out": out, "force": force, "quiet": quiet, "trusted_only": trusted_only}
+    return ros_run_command(source, changes_of(overrides, seed), (domain, distro, reach), settings, **how)
+
+
+@ros.command(name="launch")
+def ros_launch(
+    source: str,
+    /,
+    *,
+    out: Path | None = None,
+    distro: Distro | None = None,
+    prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    overrides: Override = [],  # noqa: B006
+) -> None:
+    """Write a launch file with parameters for slam_toolbox, Nav2, m-explore and RViz, for the robots of a scenario.
+
+    Parameters
+    ----------
+    source
+        Scenario.
+    out
+        Folder to write. Default: NAME-ros in the current folder.
+    distro
+        Distribution that will read the files. Default: ROS_DISTRO, else jazzy.
+    prefixed
+        Begin frames with the names of the robots, so that one RViz can show all robots; covey ros run must do so, too.
+    """
+    from covey.cli.ros_files import launch_command
+    from covey.scenario.overrides import parse_override
+
+    launch_command(source, dict(map(parse_override, overrides)), out, distro, prefixed=prefixed)
+
+
+@ros.command(name="import")
+def ros_import(
+    bag: Path,
+    /,
+    *,
+    to: Literal["run", "map", "log"] = "run",
+    out: Path | None = None,
+    robot: str | None = None,
+    poses: Literal["better", "slam", "odometry"] | None = None,
+    map: str | None = None,  # noqa: A002
+    force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
+) -> None:
+    """Turn a ROS bag (.mcap, .db3, .bag, or a folder) into a run, a world or a log. Needs pip install 'covey[bags]'.
+
+    A run also prints the noise of each robot's odometry, as parameters for a scenario.
+
+    Parameters
+    ----------
+    bag
+        The bag: topics of LaserScan, Odometry, OccupancyGrid and tf, in a namespace for each robot, or in none.
+    to
+        run: a run folder for covey view, plot and compare; map: a world, .yaml and .pgm, from an OccupancyGrid; log:
+        the scans and odometry of a robot, .npz, for covey slam.
+    out
+        Folder or file to write. Default: runs/NAME/DATE-TIME, NAME.yaml or NAME.npz.
+    robot
+        Name of the robot whose log is written.
+    poses
+        Where the robots were: better (the topic ground_truth, or the transform from a map), slam over the scans, or
+        odometry. Default: the first of these that the bag allows.
+    map
+        Topic of the map. Default: the true or merged map, or the largest.
+    force
+        Replace the finished run in the folder.
+    quiet
+        Print only errors and, at the end, the path of the folder.
+    """
+    from covey.cli.ros_bags import import_command
+
+    import_command(bag, to, out, robot, poses, map, force=force, quiet=quiet)
+
+
+@ros.command(name="play")
+def ros_play(
+    bag: Path,
+    /,
+    *,
+    namespace: str = "",
+    topics: Annotated[list[str], Parameter(name="--topic", negative=(), show_default=False)] = [],  # noqa: B006
+    speed: float = 1.0,
+    time: Literal["send", "follow", "wall"] = "send",
+    domain: int | None = None,
+    distro: Distro | None = None,
+    reach: Literal["LOCALHOST", "SUBNET", "SYSTEM_DEFAULT", "OFF"] | None = None,
+) -> int:
+    """Play a bag into a graph of ROS 2: a recorded robot in the place of a real one. Needs pip install 'covey[ros2]'.
+
+    Its commands, such as cmd_vel, are not played. Ctrl-C ends it.
+
+    Parameters
+    ----------
+    bag
+        The bag: .mcap, .db3, or a folder.
+    namespace
+        Put before all topics: with scout9, /scan becomes /scout9/scan.
+    topics
+        A topic to play, as it is in the bag. You can repeat this option. Default: all but commands.
+    speed
+        Recorded seconds per second.
+    time
+        send: stamps stay, and /clock tells them; follow: the robot joins a simulation, whose /clock it follows, with
+        stamps to match; wall: stamps of now, as a real robot has.
+    domain
+        Domain, 0 to 232. Default: ROS_DOMAIN_ID, else 0.
+    distro
+        Distribution of the others on the domain. Default: ROS_DISTRO, else jazzy.
+    reach
+        Who can hear it. Default: ROS_AUTOMATIC_DISCOVERY_RANGE, else LOCALHOST: this machine.
+    """
+    from covey.cli.ros_play import play_command
+
+    return play_command(bag, (domain, distro, reach), namespace, topics, speed, time)
