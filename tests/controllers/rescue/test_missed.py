@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from covey.controllers.rescue.missed import Eye, Missed, Sights
+from covey.controllers.rescue.missed import Eye, Missed, Sights, sights_reference
 from covey.geometry.grid import Grid
 
 EYE = Eye(
@@ -104,3 +104,24 @@ def test_a_wall_known_from_its_other_side_alone_is_to_be_searched():
     assert missed.missed.ravel()[east] < 1.0
     occupancy[:, 60:63] = -1  # unknown with free cells behind it: who knows what is there
     assert east not in missed.sights(occupancy, here).patches
+
+
+def test_sights_are_those_of_rays_that_are_marched_one_by_one():
+    """From places in the middle, in corners and beside the border of a map with walls, gaps and unknown cells."""
+    random = np.random.default_rng(3)
+    occupancy = np.where(random.random((70, 90)) < 0.01, 100, 0).astype(np.int8)
+    occupancy[random.random((70, 90)) < 0.03] = -1
+    occupancy[20:24, 30:60] = -1
+    occupancy[24:26, 20:70] = 100
+    missed = Missed(Grid(occupancy, 0.05), EYE)
+    missed.tile = 1  # a patch is one face
+    missed.missed, missed._stamp = np.ones((70, 90, 4)), np.zeros((70, 90, 4), np.int64)
+    cells = np.array([[0, 0], [69, 89], [10, 40], [30, 45], [22, 45], [35, 5], *random.integers(0, 70, (20, 2))])
+    for share in (1.0, 0.3):
+        sights = missed.sights(occupancy, cells, share)
+        for cell, patches, angles in zip(cells, sights.patches, sights.angles, strict=True):
+            met = sights_reference(occupancy, cell, share * 80.0, EYE.least_cosine)
+            expected = list(dict.fromkeys((r * 90 + c) * 4 + side for _, r, c, side in met))
+            assert patches[patches >= 0].tolist() == expected
+            rays = {(r * 90 + c) * 4 + side: k for k, r, c, side in reversed(met)}
+            assert angles[patches >= 0] == pytest.approx([math.tau * rays[p] / 120 - math.pi for p in expected])

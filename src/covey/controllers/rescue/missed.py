@@ -64,6 +64,7 @@ class Missed:
         shape = (-(-grid.shape[0] // self.tile), -(-grid.shape[1] // self.tile), 4)
         self.missed = np.ones(shape)
         self._stamp, self._number = np.zeros(shape, np.int64), 0
+        self._fan: tuple[float, Fan] | None = None
 
     def look(self, occupancy: np.ndarray, pose: Any, turn_rate: float = 0.0) -> None:
         """Process a sample of a camera at a pose x, y [m], heading [rad], on a robot with this map."""
@@ -94,18 +95,13 @@ class Missed:
             cells: rows and columns of the places, int64 (k, 2).
             share: share of the range of the camera that counts.
         """
-        limits = share * self.eye.range_m / self.grid.resolution, self.eye.least_cosine
+        reach = share * self.eye.range_m / self.grid.resolution
+        if self._fan is None or self._fan[0] != reach:
+            self._fan = reach, fan_of(reach, self.eye.least_cosine)
         patches, angles = np.full((len(cells), _RAYS), -1, np.int64), np.zeros((len(cells), _RAYS))
-        self._number = _sights(
-            occupancy,
-            np.ascontiguousarray(cells, np.int64),
-            limits,
-            self.tile,
-            self._stamp,
-            self._number,
-            patches,
-            angles,
-        )
+        places = np.ascontiguousarray(cells, np.int64)
+        fan = self._fan[1]
+        self._number = _sights(occupancy, places, fan, self.tile, self._stamp, self._number, patches, angles)
         return Sights(patches, angles)
 
     def _place(self, x: float, y: float) -> tuple[float, float]:
@@ -256,22 +252,91 @@ def _look(occupancy, row, column, heading, half, limits, sharp, tile, missed, st
                 missed[i, j, side] = max(missed[i, j, side] * (1.0 - chance), _LEAST)
 
 
+class Fan(NamedTuple):
+    """The cells that rays from the centre of a cell cross, the same from each cell.
+
+    Attributes:
+        cells: int32 (rays, m, 2), rows and columns from that cell, in the order in which a ray enters them.
+        sides: int8 (rays, m), the side by which it enters them, as in `_hit`; -1 if it is too steep to read a wall.
+        length: int64 (rays,), how many cells it reaches.
+        angles: float64 (rays,) [rad].
+        margin: no ray goes farther in rows or columns.
+    """
+
+    cells: np.ndarray
+    sides: np.ndarray
+    length: np.ndarray
+    angles: np.ndarray
+    margin: int
+
+
+def fan_of(reach: float, least_cosine: float) -> Fan:
+    """Return the fan of a camera that turns all around, with a range [cells] and a least cosine of the incidence."""
+    margin = int(reach) + 2
+    cells, sides = np.zeros((_RAYS, 2 * margin, 2), np.int32), np.zeros((_RAYS, 2 * margin), np.int8)
+    length, angles = np.zeros(_RAYS, np.int64), np.empty(_RAYS)
+    _trace(reach, least_cosine, cells, sides, length, angles)
+    return Fan(cells, sides, length, angles, margin)
+
+
 @kernel
-def _sights(occupancy, cells, limits, tile, stamp, number, patches, angles):
+def _trace(reach, least_cosine, cells, sides, length, angles):
+    """Fill the parts of a `Fan`; the steps are those of `_hit`."""
+    for k in range(angles.size):
+        angles[k] = 2.0 * math.pi * k / angles.size - math.pi
+        dr, dc = math.sin(angles[k]), math.cos(angles[k])
+        r, c, n = 0, 0, 0
+        step_r, step_c = (1 if dr > 0 else -1), (1 if dc > 0 else -1)
+        each_r = abs(1.0 / dr) if dr != 0.0 else math.inf
+        each_c = abs(1.0 / dc) if dc != 0.0 else math.inf
+        next_r, next_c = 0.5 * each_r, 0.5 * each_c
+        while min(next_r, next_c) <= reach:
+            if next_r < next_c:
+                r, next_r, side = r + step_r, next_r + each_r, (0 if step_r > 0 else 1)
+            else:
+                c, next_c, side = c + step_c, next_c + each_c, (2 if step_c > 0 else 3)
+            cells[k, n, 0], cells[k, n, 1] = r, c
+            sides[k, n] = side if (abs(dr) if side < 2 else abs(dc)) >= least_cosine else -1
+            n += 1
+        length[k] = n
+
+
+@kernel
+def _sights(occupancy, cells, fan, tile, stamp, number, patches, angles):
     """Fill the patches seen from each place, once each, and their directions; return the last number used."""
-    reach, least_cosine = limits
-    rays = patches.shape[1]
+    margin = fan.margin
+    width = occupancy.shape[1] + 2 * margin
+    framed = np.full((occupancy.shape[0] + 2 * margin, width), np.int8(-1))  # rays that leave the map meet no wall
+    framed[margin:-margin, margin:-margin] = occupancy
+    states = framed.reshape(-1)
+    steps = fan.cells[:, :, 0] * width + fan.cells[:, :, 1]
     for p in range(cells.shape[0]):
         number += 1
-        for k in range(rays):
-            angle = 2.0 * math.pi * k / rays - math.pi
-            dr, dc = math.sin(angle), math.cos(angle)
-            r, c, side, _ = _hit(occupancy, cells[p, 0] + 0.5, cells[p, 1] + 0.5, dr, dc, reach)
-            if side < 0 or (abs(dr) if side < 2 else abs(dc)) < least_cosine:
+        place = (cells[p, 0] + margin) * width + cells[p, 1] + margin
+        for k in range(steps.shape[0]):
+            n, length, unknown = 0, fan.length[k], 0
+            while n < length and states[np.uint64(place + steps[k, n])] == 0:
+                n += 1
+            while n < length and states[np.uint64(place + steps[k, n])] < 0 and unknown < _UNKNOWN:
+                n, unknown = n + 1, unknown + 1
+            if n == length or states[np.uint64(place + steps[k, n])] <= 0 or fan.sides[k, n] < 0:
                 continue
-            i, j = r // tile, c // tile
+            side = fan.sides[k, n]
+            i, j = (cells[p, 0] + fan.cells[k, n, 0]) // tile, (cells[p, 1] + fan.cells[k, n, 1]) // tile
             if stamp[i, j, side] != number:
                 stamp[i, j, side] = number
                 patches[p, k] = (i * stamp.shape[1] + j) * 4 + side
-                angles[p, k] = angle
+                angles[p, k] = fan.angles[k]
     return number
+
+
+def sights_reference(occupancy: np.ndarray, cell: Any, reach: float, least_cosine: float) -> list[tuple[int, ...]]:
+    """Plain reference of `Missed.sights` without its patches: ray, row, column and side of each wall that is met."""
+    met = list[tuple[int, ...]]()
+    for k in range(_RAYS):
+        angle = 2.0 * math.pi * k / _RAYS - math.pi
+        dr, dc = math.sin(angle), math.cos(angle)
+        r, c, side, _ = _hit.py_func(occupancy, cell[0] + 0.5, cell[1] + 0.5, dr, dc, reach)
+        if side >= 0 and (abs(dr) if side < 2 else abs(dc)) >= least_cosine:
+            met.append((k, r, c, side))
+    return met
