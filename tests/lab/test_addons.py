@@ -1,6 +1,8 @@
 """Add-ons of `covey.play`."""
 
 import sys
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -153,6 +155,13 @@ def test_an_error_names_the_file_and_the_line(tmp_path, monkeypatch, part):
         ("canvas.lines([(0, 0)], 'reddish')", "'reddish' is no colour"),
         ("canvas.arrows([(0, 0)], [(1, 1), (2, 2)])", "1 beginnings and 2 ways"),
         ("canvas.field(3)", "give a function of points"),
+        ("canvas.text((1, 1), 'a' * 201)", "201 letters; at most 200 are drawn"),
+        ("canvas.text([(1, 1), (2, 2)], 'a')", "2 places; give one"),
+        ("canvas.points([(1, 1)], size=float('nan'))", "nan is no width; give 0 to 100 points"),
+        ("canvas.lines([(1, 1), (2, 2)], width='wide')", "'wide' is no number"),
+        ("canvas.polygons([(1, 1), (2, 2), (3, 1)], fill=2)", "fill is 2.0; give an opacity from 0 to 1"),
+        ("canvas.points([(1, 1)] * 600000)", "1200000 numbers; at most 1000000 are drawn"),
+        ("list(map(canvas.points, [(1, 1)] * 10001))", "more than 10000 marks at one time"),
     ],
 )
 def test_wrong_marks(tmp_path, monkeypatch, draw, said):
@@ -257,3 +266,133 @@ def test_drawn_obstacles_can_be_read_and_not_felt():
     out = play(law, [walls], [(1, 5, 0)], stop_s=3)
     assert out.poses[-1, 0, 0] == pytest.approx(4.0)
     assert out.marks[0] == out.marks[-1]
+
+
+class Record(NamedTuple):
+    area: float
+    near: list
+
+
+@dataclass
+class Facts:
+    at: np.ndarray
+    word: str
+
+
+class Everything:
+    """Gives something of each kind."""
+
+    def step(self, team):
+        k = round(10 * team.time)
+        self.given = {
+            "place": team.position,
+            "ragged": np.arange(k),
+            "record": Record(k / 3, list(range(k))),
+            "facts": Facts(np.full((k, 2), k), "ä" * k),
+            "flag": k > 1,
+            "nothing": None,
+            "with space": [{"a": (1, k)}],
+            "empty": {},
+        }
+        return self.given
+
+    def draw(self, canvas):
+        canvas.points(canvas.data["place"])
+
+
+class Number:
+    def step(self, team):
+        return team.time
+
+
+def alike(a, b):
+    """Return whether values are the same; records may come back as ones of another type, with the same fields."""
+    if isinstance(a, np.ndarray):
+        return isinstance(b, np.ndarray) and a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
+    if isinstance(a, (Record, Facts)):
+        own = a._asdict() if isinstance(a, Record) else vars(a)
+        return own.keys() == vars(b).keys() and all(alike(own[name], vars(b)[name]) for name in own)
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(alike(a[name], b[name]) for name in a)
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(alike, a, b))
+    return type(a) is type(b) and a == b
+
+
+@pytest.mark.parametrize("name", ["run.npz", "run.mat", "folder"])
+def test_what_addons_gave_and_drew_is_saved_and_comes_back(tmp_path, name):
+    out = play(stand, [Everything, "voronoi", "delaunay", Number], starts=[*TWO, (5, 2, 0), (5, 8, 0)])
+    again = covey.Out.load(out.save(tmp_path / name))
+    assert again.data.keys() == out.data.keys()
+    assert alike(out.data["everything"], again.data["everything"])
+    assert alike(out.data["delaunay"], again.data["delaunay"])
+    assert alike(out.data["number"], again.data["number"])
+    assert np.array_equal(again.data["voronoi"][-1].cell(1), out.data["voronoi"][-1].cell(1))
+    assert [len(now) for now in again.marks] == [len(now) for now in out.marks]
+    for now, then in zip(out.marks, again.marks, strict=True):
+        assert all(one.same_as(other) for one, other in zip(now, then, strict=True))
+    again.draw = out.draw.model_copy(update={"title": out.title})
+    assert again.plot().to_bytes("png") == out.plot().to_bytes("png")
+
+
+def test_arrays_in_a_file_have_the_names_of_addons(tmp_path):
+    play(stand, ["voronoi", "centroid"]).save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz") as found:
+        assert found["data_centroid"].tolist() == [[5, 5]] * 4
+        assert found["data_voronoi.area"].shape == (4, 2)
+
+
+def test_a_table_has_the_numbers_of_addons(tmp_path, caplog):
+    out = play(stand, ["centroid", "delaunay", Number, "voronoi"])
+    again = covey.Out.load(out.save(tmp_path / "run.csv"))
+    assert "no columns for the data of voronoi" in caplog.text
+    assert again.data.keys() == {"centroid", "delaunay", "number"}
+    assert alike(again.data["number"], out.data["number"])
+    assert alike(again.data["centroid"], out.data["centroid"])
+    assert alike(again.data["delaunay"], out.data["delaunay"])
+    head = (tmp_path / "run.csv").read_text().partition("\n")[0]
+    assert head.endswith(
+        "data_centroid[0],data_centroid[1],data_delaunay[0][0],data_delaunay[0][1],data_delaunay[1][0],"
+        "data_delaunay[1][1],data_number"
+    )
+
+
+class Odd:
+    def step(self, team):
+        return object()
+
+
+def test_data_that_no_file_holds_are_left_out_and_said(tmp_path, caplog):
+    out = play(stand, [Odd, "centroid"])
+    again = covey.Out.load(out.save(tmp_path / "run.npz"))
+    assert "the data of add-on 'odd' are not saved: values of the kind object" in caplog.text
+    assert again.data.keys() == {"centroid"}
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "[]",
+        "{}x",
+        '{"a": {"is": "what", "name": "time"}}',
+        '{"a": {"is": "arrays", "name": "poses"}}',
+        '{"a": {"is": "list", "name": "time", "of": {"is": "array", "name": "time"}}}',
+        '{"a": {"is": "record", "names": ["x"], "of": []}}',
+        '{"a": {"is": "array", "name": "missing"}}',
+        '{"a": ' + '{"is": "mapping", "names": ["x"], "of": [' * 40 + "]}" * 40 + "}",
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path, layout):
+    from covey.lab.files import arrays_of
+    from covey.results.archive import npz_bytes
+
+    arrays = arrays_of(play(stand, ["centroid"])) | {"data_layout": np.array([layout])}
+    (tmp_path / "run.npz").write_bytes(npz_bytes(arrays))
+    with pytest.raises(covey.InvalidValueError, match=r"it holds no run of covey\.play"):
+        covey.Out.load(tmp_path / "run.npz")
+
+
+def test_pickles_are_not_read(tmp_path):
+    np.savez(tmp_path / "run.npz", data_layout=np.array([Odd()], object))
+    with pytest.raises(covey.InvalidValueError, match="it holds no run"):
+        covey.Out.load(tmp_path / "run.npz")

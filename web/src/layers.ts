@@ -62,7 +62,7 @@ export function theRobot(model: Model): string | null {
 }
 
 /** The groups of the panel, in order. */
-export const GROUPS = ["World", "Robots", "Radio", "Explored and covered", "Heat maps", "Maps of the robots"];
+export const GROUPS = ["World", "Robots", "Add-ons", "Radio", "Explored and covered", "Heat maps", "Maps of the robots"];
 
 const has = (name: string) => (hello: Hello) => hello.layers.includes(name);
 const some = (kind: string) => (hello: Hello) => hello.layers.some((name) => name.startsWith(`${kind}:`));

@@ -20,6 +20,8 @@ export interface Hello {
   targets?: TargetInfo[];
   world: WorldInfo;
   layers: string[];
+  /** Names of the add-ons that draw. */
+  addons?: string[];
   /** Of a recording: the layers that are known at its end only, and the details that there are; null: all. */
   at_end?: string[];
   details?: string[];
@@ -57,6 +59,8 @@ export interface WorldInfo extends Place {
   wall_height_m: number;
   doors: DoorInfo[];
   ground: boolean;
+  /** Corners of the workspace [m], if it is a polygon. */
+  workspace_m?: [number, number][];
 }
 
 /** A door: a rectangle [m], and whether it is open at the start. */

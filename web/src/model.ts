@@ -1,5 +1,6 @@
 /** What the page knows of the run: what never changes, the newest state, and what it has seen so far. */
 
+import { unpackMarks, type Mark, type Packed } from "./drawn";
 import type { EventInfo, FrameHeader, Hello, Place } from "./messages";
 import { NEWEST_EVENTS, NEWEST_LINKS, newestOfEachKind, roomFor, Series, summedUp, thinned, type LinkChange, type Poses } from "./past";
 import type { Arrays, Header, NumberArray, Numbers } from "./wire";
@@ -28,6 +29,8 @@ export class Model {
   /** How the run is going to begin, while it gets ready. */
   waiting: { playing: boolean; factor: number | null } | null = null;
   arrays: Arrays = new Map();
+  /** What add-ons have drawn, by layer. */
+  drawn = new Map<string, Mark[]>();
   layers = new Map<string, CellLayer>();
   /** The poses that the page has, by step. */
   history: Poses[] = [];
@@ -80,6 +83,7 @@ export class Model {
     this.waiting = null;
     this.frame = null;
     this.arrays = new Map();
+    this.drawn = new Map();
     this.measures.clear();
     this.layers.clear();
     this.forget();
@@ -129,6 +133,8 @@ export class Model {
   takeFrame(frame: FrameHeader, arrays: Arrays): void {
     this.frame = frame;
     this.arrays = arrays;
+    const drawn = Object.keys(frame).filter((name) => name.startsWith("addon:"));
+    this.drawn = new Map(drawn.map((name) => [name, unpackMarks(frame[name] as Packed, arrays, `${name}/`)]));
     if (this.shown !== null && this.shown > frame.step) this.shown = null; // another run, after a restart
     this.takeEvents(frame.events);
     for (const change of frame.links) this.takeLink(change);

@@ -1,5 +1,6 @@
 /** What a run recorded besides its tables, at the step that is shown: plans and scans. */
 
+import { unpackMarks, type Mark, type Packed } from "./drawn";
 import type { Model } from "./model";
 import type { Arrays, Header, Numbers } from "./wire";
 
@@ -11,16 +12,24 @@ interface Scans {
   range_m: number;
 }
 
+/** The marks of an add-on, and which of them are to be seen at each step: from `begins` on in `shown`. */
+interface Drawn {
+  marks: Mark[];
+  begins: number[];
+  shown: Numbers;
+}
+
 export class Recorded {
   /** Of each robot, where its plans stand in the arrays of the message. */
   private plans: number[][] = [];
   private planned: Arrays | null = null;
   private scans = new Map<number, Scans[]>();
+  private drawn = new Map<string, Drawn>();
   private done = "";
 
   constructor(private model: Model) {}
 
-  /** Takes in a message with plans or scans; whether it was one. */
+  /** Takes in a message with plans, scans or marks; whether it was one. */
   takes(header: Header, arrays: Arrays): boolean {
     if (header.type === "plans") {
       this.planned = arrays;
@@ -31,6 +40,11 @@ export class Recorded {
       const robot = header.robot as number;
       const known = this.scans.get(robot) ?? [];
       this.scans.set(robot, [...known, { step, pose, ranges, angle, range_m: header.range_m as number }]);
+    } else if (header.type === "marks") {
+      const begins = [0];
+      for (const count of arrays.get("count")!.data) begins.push(begins.at(-1)! + count);
+      const marks = unpackMarks(header as unknown as Packed, arrays);
+      this.drawn.set(header.name as string, { marks, begins, shown: arrays.get("shown")!.data });
     } else return false;
     this.done = "";
     this.model.changed();
@@ -44,6 +58,10 @@ export class Recorded {
     this.done = key;
     if (this.planned) this.followPlans(at, this.planned);
     if (this.scans.size) this.followScans(at);
+    for (const [name, { marks, begins, shown }] of this.drawn) {
+      const k = Math.min(at, begins.length - 2);
+      this.model.drawn.set(name, k < 0 ? [] : Array.from(shown.subarray(begins[k], begins[k + 1]), (row) => marks[row]));
+    }
   }
 
   private followPlans(at: number, planned: Arrays): void {

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from covey.errors import ControllerError, InvalidValueError
-from covey.lab.canvas import Canvas, Mark
+from covey.lab.canvas import Canvas
 from covey.lab.everybody import joined_facts, marked
 from covey.onboard.controller import Program
 from covey.onboard.group_view import MOTION, GroupFacts, GroupView
 from covey.onboard.step import GroupInput
 from covey.registry import Registry, load_from_file
+from covey.results.marks import Mark
 from covey.runtime.local.failures import text_of
 from covey.runtime.simulation import Simulation
 
@@ -96,13 +97,19 @@ class Addons:
             if name in self.data:
                 self.data[name].append(_kept(_call(name, part.step, team)))
             if hasattr(part, "draw"):
-                canvas = Canvas(team, self.data[name][-1] if name in self.data else None)
+                canvas = Canvas(team, self.data[name][-1] if name in self.data else None, name)
                 _call(name, part.draw, canvas)
                 last = self._last.get(name, [])
                 is_new = len(last) != len(canvas.marks) or not all(map(Mark.same_as, canvas.marks, last))
                 self._last[name] = canvas.marks if is_new else last
                 marks += self._last[name]
         self.marks.append(tuple(marks))
+
+    @property
+    def drawn(self) -> dict[str, Callable[[], list[Mark]]]:
+        """What gives the marks that each add-on that draws has drawn last, by add-on."""
+        draws = [name for name, part in self._parts.items() if hasattr(part, "draw")]
+        return {name: lambda name=name: self._last.get(name, []) for name in draws}
 
     def _team(self, sim: Simulation) -> GroupView:
         if self._view is None:
@@ -123,7 +130,9 @@ class Addons:
 
 
 def stacked(values: list[Any]) -> Any:
-    """Return equal arrays as one, (t + 1, …); other values as they are."""
+    """Return numbers, or equal arrays, as one array (t + 1, …); other values as they are."""
+    if values and all(isinstance(v, (bool, int, float, np.number, np.bool_)) for v in values):
+        return np.array(values)
     if values and all(isinstance(v, np.ndarray) and v.shape == values[0].shape for v in values):
         return np.stack(values)
     return values

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.geometry.polygons import contains
 from covey.geometry.voronoi import Cells, voronoi
 from covey.lab.addon import addon
 from covey.lab.canvas import Canvas, Function
@@ -162,6 +163,7 @@ class Potential:
         """Draw the potential in colours, and arrows of one length; none where it is flat."""
         canvas.field(self.potential)
         places, (_, columns) = canvas.places(16)
+        places = places[contains(canvas.team.workspace, places)]
         ways = self.downhill(places)
         size = np.hypot(*ways.T)
         steep = size > 0.0

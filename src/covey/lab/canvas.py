@@ -2,52 +2,19 @@
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.onboard.group_view import GroupView
+from covey.results.marks import INK, Mark, css
 
 _CELLS = 60  # of a field, along the longer side
-_INK = "#1A1A1A"
+_MOST_MARKS = 10_000
 
 Function = Callable[[np.ndarray], np.ndarray]
 """A function of points x, y [m], (k, 2), that returns (k,)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Mark:
-    """One thing that an add-on has drawn.
-
-    Attributes:
-        kind: points, lines, polygons, arrows, field or text.
-        parts: arrays of x, y [m]. Points: one (k, 2). Lines and polygons: one (k, 2) each. Arrows: beginnings and ways,
-            both (k, 2). A field: its values (rows, columns), row 0 at the bottom, and left, right, bottom, top [m].
-            Text: its place (2,).
-        color: a colour of matplotlib; of a field the name of a colour map.
-        width: of lines, or diameter of points, or height of letters [points].
-        fill: opacity of the inside of polygons, and of fields, from 0 to 1.
-        text: the text.
-    """
-
-    kind: Literal["points", "lines", "polygons", "arrows", "field", "text"]
-    parts: tuple[np.ndarray, ...]
-    color: str = _INK
-    width: float = 1.0
-    fill: float = 0.0
-    text: str = ""
-
-    def same_as(self, other: "Mark") -> bool:
-        """Return whether both look the same."""
-        names = [field.name for field in fields(self) if field.name != "parts"]
-        return (
-            all(getattr(self, name) == getattr(other, name) for name in names)
-            and len(self.parts) == len(other.parts)
-            and all(map(np.array_equal, self.parts, other.parts))
-        )
 
 
 class Canvas:
@@ -56,30 +23,30 @@ class Canvas:
     Attributes:
         team: the team as it truly is, as in ``step``.
         data: what ``step`` has just returned; None without one.
-        marks: what has been drawn.
+        marks: what has been drawn, by the add-on ``by``.
     """
 
-    def __init__(self, team: GroupView, data: Any = None):
-        self.team, self.data, self.marks = team, data, list[Mark]()
+    def __init__(self, team: GroupView, data: Any = None, by: str = ""):
+        self.team, self.data, self.marks, self._by = team, data, list[Mark](), by
 
-    def points(self, at: Any, color: str = _INK, size: float = 4.0) -> None:
+    def points(self, at: Any, color: str = INK, size: float = 4.0) -> None:
         """Draw points, (k, 2) or one (2,); ``size``: diameter [points]."""
-        self._draw(Mark("points", (_places(at, "points"),), _color(color), size))
+        self._draw("points", (_places(at, "points"),), color, size)
 
-    def lines(self, lines: Any, color: str = _INK, width: float = 0.8) -> None:
+    def lines(self, lines: Any, color: str = INK, width: float = 0.8) -> None:
         """Draw a line through points (k, 2), or a list of such lines."""
-        self._draw(Mark("lines", _several(lines, "lines"), _color(color), width))
+        self._draw("lines", _several(lines, "lines"), color, width)
 
-    def polygons(self, polygons: Any, color: str = _INK, fill: float = 0.0, width: float = 0.8) -> None:
+    def polygons(self, polygons: Any, color: str = INK, fill: float = 0.0, width: float = 0.8) -> None:
         """Draw a polygon with the corners (k, 2), or a list of polygons; ``fill``: opacity of the inside, 0 to 1."""
-        self._draw(Mark("polygons", _several(polygons, "polygons"), _color(color), width, fill))
+        self._draw("polygons", _several(polygons, "polygons"), color, width, fill)
 
-    def arrows(self, at: Any, by: Any, color: str = _INK, width: float = 0.8) -> None:
+    def arrows(self, at: Any, by: Any, color: str = INK, width: float = 0.8) -> None:
         """Draw arrows that begin ``at``, (k, 2), and lead ``by`` metres, (k, 2)."""
         begins, ways = _places(at, "arrows"), _places(by, "arrows")
         if begins.shape != ways.shape:
             raise InvalidValueError(f"arrows: {len(begins)} beginnings and {len(ways)} ways; give as many of both")
-        self._draw(Mark("arrows", (begins, ways), _color(color), width))
+        self._draw("arrows", (begins, ways), color, width)
 
     def field(self, values: Any, colors: str = "viridis", fill: float = 0.6, within: Any = None) -> None:
         """Draw a field in colours.
@@ -100,11 +67,14 @@ class Canvas:
             raise InvalidValueError(
                 f"field: values of shape {grid.shape}; give a function of points, or an array (rows, columns)"
             )
-        self._draw(Mark("field", (grid, bounds), _colors(colors), fill=fill))
+        self._draw("field", (grid, bounds), colors, fill=fill)
 
-    def text(self, at: Any, text: str, color: str = _INK, size: float = 6.0) -> None:
+    def text(self, at: Any, text: str, color: str = INK, size: float = 6.0) -> None:
         """Write a text in the middle of a place (2,); ``size``: height of its letters [points]."""
-        self._draw(Mark("text", (_places(at, "text")[0],), _color(color), size, text=str(text)))
+        places = _places(at, "text")
+        if len(places) != 1:
+            raise InvalidValueError(f"text: {len(places)} places; give one, x, y [m]")
+        self._draw("text", (places[0],), color, size, text=str(text))
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
@@ -125,8 +95,26 @@ class Canvas:
         y = bottom + (np.arange(rows) + 0.5) * (top - bottom) / rows
         return np.column_stack([part.ravel() for part in np.meshgrid(x, y)]), (rows, columns)
 
-    def _draw(self, mark: Mark) -> None:
-        self.marks.append(mark)
+    def _draw(
+        self,
+        kind: Any,
+        parts: tuple[np.ndarray, ...],
+        color: str,
+        width: float = 1.0,
+        fill: float = 0.0,
+        text: str = "",
+    ) -> None:
+        if len(self.marks) == _MOST_MARKS:
+            raise InvalidValueError(f"more than {_MOST_MARKS} marks at one time; give many places to one call")
+        color = color if isinstance(color, str) else css(tuple(np.ravel(color).tolist()))
+        self.marks.append(Mark(kind, parts, color, _number(width, kind), _number(fill, kind), text, self._by).checked())
+
+
+def _number(value: Any, kind: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidValueError(f"{kind}: {value!r:.60} is no number") from None
 
 
 def _places(value: Any, kind: str) -> np.ndarray:
@@ -148,21 +136,3 @@ def _several(value: Any, kind: str) -> tuple[np.ndarray, ...]:
     ):
         value = [value]
     return tuple(_places(part, kind) for part in value)
-
-
-@cache
-def _color(color: str) -> str:
-    from matplotlib.colors import is_color_like
-
-    if not is_color_like(color):
-        raise InvalidValueError(f"{color!r} is no colour; write a name such as 'red', or '#D55E00'")
-    return color
-
-
-@cache
-def _colors(name: str) -> str:
-    from matplotlib import colormaps
-
-    if name not in colormaps:
-        raise InvalidValueError(f"{name!r} is no colour map of matplotlib; write 'viridis', or 'Blues'")
-    return name

@@ -1,6 +1,8 @@
 """What `covey.play` returns as files, and back: NumPy, Matlab, CSV, and whole run folders."""
 
 import json
+import logging
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,17 +10,22 @@ import numpy as np
 
 from covey.errors import InvalidValueError, RunFolderError
 from covey.geometry.grid import Grid
+from covey.lab.kept import columns_of, values_of
 from covey.lazy import pl
 from covey.results.archive import npz_bytes
-from covey.results.checked import read_arrays
+from covey.results.checked import read_arrays, reading
 from covey.results.details import Readings
 from covey.results.folder import write_whole
+from covey.results.marks import arrays_of as arrays_of_marks
+from covey.results.marks import marks_of
 from covey.results.run import Run
 
 if TYPE_CHECKING:
     from covey.lab.out import Out
 
+LOG = logging.getLogger("covey")
 _EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
+_MOST_COLUMNS = 1000
 _PLAIN = ("time", "poses", "commands", "twists", "workspace", "radius")
 
 
@@ -31,7 +38,7 @@ def save(out: "Out", path: Path) -> Path:
         elif kind == ".mat":
             _write_mat(path, arrays_of(out))
         elif kind == ".csv":
-            write_whole(path, out.frame.write_csv().encode())
+            write_whole(path, _table(out).write_csv().encode())
         elif kind:
             raise InvalidValueError(f"save({str(path)!r}): give a .npz, .mat or .csv file, or a folder")
         elif out.run is None:
@@ -71,7 +78,57 @@ def arrays_of(out: "Out") -> dict[str, np.ndarray]:
     for sensor, found in out.readings.items():
         own = {"steps": found.steps, "times": found.times, "robots": np.array(found.robots), **found.arrays}
         arrays |= {f"readings_{sensor}_{name}": values for name, values in own.items()}
-    return arrays
+    if out.marks:
+        arrays |= {f"marks_{name}": values for name, values in arrays_of_marks(out.marks).items()}
+    return arrays | arrays_of_data(out.data)
+
+
+def arrays_of_data(data: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Return what add-ons gave as arrays, which `data_of` reads: ``data_NAME``, or ``data_NAME.FIELD`` of records.
+
+    What files do not hold is left out, and said.
+    """
+    arrays, layout = dict[str, np.ndarray](), dict[str, Any]()
+    for name, values in data.items():
+        own = dict[str, np.ndarray]()
+        try:
+            layout[name] = columns_of(f"data_{name}", values, own)
+        except (InvalidValueError, RecursionError) as error:
+            why = str(error) if isinstance(error, InvalidValueError) else "nested too deeply"
+            LOG.warning(
+                "the data of add-on %r are not saved: %s; return numbers, arrays, or records of them", name, why
+            )
+        else:
+            arrays |= own
+    return arrays | {"data_layout": np.array([json.dumps(layout)])} if layout else {}
+
+
+def data_of(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return what add-ons gave, from the arrays of `arrays_of_data`.
+
+    Raises:
+        ValueError, LookupError, TypeError: they are damaged.
+    """
+    layout = json.loads(str(arrays["data_layout"][0])) if "data_layout" in arrays else {}
+    return {str(name): values_of(kept, arrays) for name, kept in layout.items()}
+
+
+def write_addons(out: "Out", folder: Path) -> None:
+    """Write what add-ons drew and gave to the folder of the run: ``marks.npz`` and ``addons.npz``, if there are any."""
+    if any(out.marks):
+        write_whole(folder / "marks.npz", npz_bytes(arrays_of_marks(out.marks)))
+    if arrays := arrays_of_data(out.data):
+        write_whole(folder / "addons.npz", npz_bytes(arrays))
+
+
+def read_addons(folder: Path) -> dict[str, Any]:
+    """Return what add-ons gave, from the folder of a run.
+
+    Raises:
+        RunFolderError: the file is damaged.
+    """
+    with reading(path := folder / "addons.npz"):
+        return data_of(read_arrays(path)) if path.is_file() else {}
 
 
 def _out_of(arrays: dict[str, np.ndarray], kind_of_out: type["Out"]) -> "Out":
@@ -86,6 +143,9 @@ def _out_of(arrays: dict[str, np.ndarray], kind_of_out: type["Out"]) -> "Out":
     if "cells" in arrays:
         x, y, yaw, cell = map(float, arrays["cells_frame"])
         own["cells"] = Grid(np.ascontiguousarray(arrays["cells"], np.uint8), cell, (x, y, yaw))
+    own["data"] = data_of(arrays)
+    marks = {name.removeprefix("marks_"): values for name, values in arrays.items() if name.startswith("marks_")}
+    own["marks"] = marks_of(marks) if marks else []
     own["readings"] = {}
     for key in arrays:
         if key.startswith("readings_") and key.endswith("_robots"):
@@ -109,9 +169,14 @@ def _write_mat(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """Write a Matlab file; texts become cells, and ``layout`` says what Matlab does not keep: shapes and kinds."""
     from scipy import io
 
-    layout = {name: [list(values.shape), values.dtype.kind] for name, values in arrays.items()}
     shown = {name: v.astype(object) if v.dtype.kind == "U" else v for name, v in arrays.items()}
-    names = {name: _matlab(name) for name in shown}
+    names = dict[str, str]()
+    for name in shown:
+        short, k = _matlab(name), 1
+        while short in {*names.values(), "layout"}:
+            short, k = f"{_matlab(name)[:58]}_{k}", k + 1
+        names[name] = short
+    layout = {name: [list(values.shape), values.dtype.kind, names[name]] for name, values in arrays.items()}
     with path.open("wb") as file:
         io.savemat(
             file, {names[name]: v for name, v in shown.items()} | {"layout": json.dumps(layout)}, oned_as="column"
@@ -123,8 +188,8 @@ def _read_mat(path: Path) -> dict[str, np.ndarray]:
 
     found = io.loadmat(str(path))
     arrays: dict[str, np.ndarray] = {}
-    for name, (shape, kind) in json.loads(str(found["layout"][0])).items():
-        values = found[_matlab(name)]
+    for name, (shape, kind, *short) in json.loads(str(found["layout"][0])).items():
+        values = found[short[0] if short else _matlab(name)]
         if kind == "U":
             values = np.array(["".join(map(str, np.ravel(text))) for text in values.ravel()], str)
         arrays[name] = values.reshape(shape).astype({"b": bool}.get(kind, values.dtype))
@@ -136,12 +201,45 @@ def _matlab(name: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "_" for c in name)[:63]
 
 
+def _table(out: "Out") -> Any:
+    """Return `Out.frame` with the numbers that add-ons gave: ``data_NAME[0][1]``, the same in all rows of a time."""
+    frame, left, n = out.frame, list[str](), len(out.names)
+    for name, values in out.data.items():
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf" or values[0].size > _MOST_COLUMNS:
+            left.append(name)
+            continue
+        for at in np.ndindex(values.shape[1:]):
+            label = f"data_{name}{''.join(f'[{k}]' for k in at)}"
+            frame = frame.with_columns(pl.Series(label, np.repeat(values[(slice(None), *at)], n)))
+    if left:
+        LOG.warning("a .csv file has no columns for the data of %s; save an .npz or .mat file", ", ".join(left))
+    return frame
+
+
+def _data_of_table(frame: Any, n: int) -> dict[str, np.ndarray]:
+    """Return the arrays of add-ons by name, from the columns of `_table`."""
+    found = dict[str, dict[tuple[int, ...], np.ndarray]]()
+    for column in frame.columns:
+        if match := re.fullmatch(r"data_(\w+?)((?:\[\d{1,9}\])*)", column):
+            at = tuple(map(int, re.findall(r"\d+", match[2])))
+            found.setdefault(match[1], {})[at] = frame[column].to_numpy()[::n]
+    arrays = dict[str, np.ndarray]()
+    for name, parts in found.items():
+        shape = tuple(1 + np.max([*parts], axis=0).astype(int)) if any(parts) else ()
+        if len(parts) != np.prod(shape, dtype=int) or len({len(at) for at in parts}) > 1:
+            raise ValueError(f"columns of data_{name} are missing")
+        arrays[name] = np.stack([parts[at] for at in np.ndindex(shape)], axis=-1).reshape(-1, *shape)
+    return arrays
+
+
 def _read_csv(path: Path) -> dict[str, np.ndarray]:
     frame = pl.read_csv(path)
     names = frame["robot"].unique(maintain_order=True).to_list()
     n = len(names)
     columns = {
-        name: frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy().reshape(-1, n) for name in frame.columns[2:]
+        name: frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy().reshape(-1, n)
+        for name in frame.columns[2:]
+        if not name.startswith("data_")
     }
     values = np.stack(list(columns.values()), axis=-1)
     return {
@@ -150,4 +248,5 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
         "poses": values[..., :3].copy(),
         "commands": values[:-1, :, 3:].copy(),
         "workspace": np.zeros((0, 2)),
+        **arrays_of_data(_data_of_table(frame, n)),
     }

@@ -13,6 +13,7 @@ from covey.lab.addon import Addons, stacked
 from covey.lab.settings import Drawing
 from covey.lazy import pl
 from covey.results.details import Readings
+from covey.results.marks import Mark
 from covey.results.run import Run
 from covey.world.world import World
 
@@ -29,8 +30,6 @@ class Out:
         run: the recorded run, with its tables, metrics and pictures; None if this is from a file.
         names: the robots' names.
         draw: what `plot` and `film` show.
-        data: what the steps of add-ons returned at `time`, by add-on: an array (t + 1, …), or a list.
-        marks: what add-ons drew at `time`: for each time the `covey.lab.canvas.Mark` in the order of drawing.
     """
 
     def __init__(
@@ -42,8 +41,9 @@ class Out:
         addons: Addons | None = None,
     ):
         self.run, self.draw = run, draw
-        self.data = {} if addons is None else {name: stacked(values) for name, values in addons.data.items()}
-        self.marks = [] if addons is None else addons.marks
+        if addons is not None:
+            vars(self)["data"] = {name: stacked(values) for name, values in addons.data.items()}
+            vars(self)["marks"] = addons.marks
         self.names = run.names if run is not None else names
 
     @property
@@ -105,6 +105,18 @@ class Out:
         return self.recorded.readings or {}
 
     @cached_property
+    def data(self) -> dict[str, Any]:
+        """What the steps of add-ons returned at `time`, by add-on: an array (t + 1, …), or a list."""
+        from covey.lab.files import read_addons
+
+        return {} if self.run is None else read_addons(self.run.folder)
+
+    @cached_property
+    def marks(self) -> list[tuple[Mark, ...]]:
+        """What add-ons drew at `time`: for each time the marks in the order of drawing."""
+        return [] if self.run is None else self.run.marks
+
+    @cached_property
     def events(self) -> "polars.DataFrame":
         """One row per event, by time: collisions, robots that left the workspace, notes."""
         return self.recorded.events
@@ -162,8 +174,10 @@ class Out:
         """Write the run to a ``.npz``, ``.mat`` or ``.csv`` file, and return its path; `load` opens it.
 
         The first two hold the arrays by name: time, poses, commands, twists, workspace, names, and every array of every
-        sensor as ``readings_SENSOR_ARRAY``. A ``.csv`` file holds one row per time and robot, as `frame`. Any other
-        path is that of a folder that gets the whole run.
+        sensor as ``readings_SENSOR_ARRAY``. What add-ons gave is ``data_NAME``, or ``data_NAME.FIELD`` for each field
+        of a record, which comes back as a record; what they drew are the arrays ``marks_…``. A ``.csv`` file holds one
+        row per time and robot, as `frame`, and the numbers of add-ons. Any other path is that of a folder that gets
+        the whole run.
 
         Raises:
             InvalidValueError: the file name has another ending.

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from covey.errors import CoveyError, InvalidValueError, UnknownNameError, near_file
 from covey.lab.addon import Addons
 from covey.lab.everybody import joined_facts, of_everybody, seen_by_all
+from covey.lab.files import write_addons
 from covey.lab.out import Out
 from covey.lab.settings import Robots, Settings, settings_of
 from covey.lab.watching import watched
@@ -23,6 +24,7 @@ from covey.random import generator
 from covey.records import text_of
 from covey.registry import load_file, told
 from covey.results.recording import Details, Recording
+from covey.results.run import Run
 from covey.runtime.execution import Execution
 from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
@@ -77,7 +79,14 @@ def play(
     now = settings_of(given)
     addons = Addons(now.addons, [sensor.name for part in now.robots for sensor in part.model.sensors])
     sim, watch = simulation_of(law, now, name, addons)
-    out = Out(watch.run(sim), draw=now.draw, addons=addons)
+    outs: list[Out] = []
+
+    def done(run: Run) -> None:
+        outs.append(Out(run, draw=now.draw, addons=addons))
+        write_addons(outs[0], run.folder)
+
+    watch.run(sim, done)
+    (out,) = outs
     for line in out.told():
         LOG.warning("%s", line)
     return out
@@ -96,7 +105,7 @@ def simulation_of(law: Any, now: Settings, name: str = "", addons: Addons = Addo
         radii = np.full(len(start), model.outer_radius_m)
         taken = np.concatenate((taken, np.column_stack((start[:, :2], radii))))
         groups.append(Group(part.name, model, start, program))
-    watch = watched(now.speed)
+    watch = watched(now.speed, addons.drawn)
     sim = Simulation(
         world,
         groups,

@@ -6,11 +6,18 @@ import select
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
 from covey.results.run import Run
 from covey.runtime.simulation import Simulation
+
+Done = Callable[[Run], Any]
+"""Is called with the run as soon as it has ended."""
+
+
+def nothing(run: Run) -> None:
+    """Do nothing."""
 
 
 class Watch(Protocol):
@@ -22,19 +29,24 @@ class Watch(Protocol):
 
     observers: tuple[Callable[..., Any], ...]
 
-    def run(self, sim: Simulation) -> Run:
-        """Run the simulation to its end, and return the run."""
+    def run(self, sim: Simulation, done: Done = nothing) -> Run:
+        """Run the simulation to its end, call ``done`` with the run before it is shown, and return the run."""
         ...
 
 
-def watched(speed: float | Literal["max"]) -> Watch:
-    """Return who watches at a speed: a cell of a notebook, the live page in a terminal, or nobody."""
+def watched(speed: float | Literal["max"], drawn: Mapping[str, Callable[[], Any]] = {}) -> Watch:
+    """Return who watches at a speed: a cell of a notebook, the live page in a terminal, or nobody.
+
+    Args:
+        speed: simulated seconds per second, or max.
+        drawn: what gives the marks that are to be seen now, by add-on.
+    """
     if speed == "max":
         return Nobody("max")
     if in_notebook():
         return Cell()
     if sys.stderr.isatty() and not (speed == 0 and os.name == "nt"):
-        return LivePage(speed)
+        return LivePage(speed, drawn)
     return Nobody(speed)
 
 
@@ -51,9 +63,11 @@ class Nobody:
     def __init__(self, speed: float | Literal["max"]):
         self.speed: float | Literal["max"] = speed
 
-    def run(self, sim: Simulation) -> Run:
+    def run(self, sim: Simulation, done: Done = nothing) -> Run:
         """Run the simulation, and return the run."""
-        return sim.run(self.speed)
+        run = sim.run(self.speed)
+        done(run)
+        return run
 
 
 class Cell:
@@ -61,11 +75,12 @@ class Cell:
 
     observers = ()
 
-    def run(self, sim: Simulation) -> Run:
+    def run(self, sim: Simulation, done: Done = nothing) -> Run:
         """Run the simulation, show it, and return the run."""
         import covey
 
         run = sim.run("max")
+        done(run)
         display: Any = sys.modules["IPython"].display  # there is one in a notebook
         display.display(covey.view(run))
         return run
@@ -74,14 +89,14 @@ class Cell:
 class LivePage:
     """Shows the run in a web page while it goes on; at speed 0 each Enter, or each step in the page, is one step."""
 
-    def __init__(self, speed: float):
+    def __init__(self, speed: float, drawn: Mapping[str, Callable[[], Any]]):
         import covey
 
         self.speed = speed
-        self.live = covey.viewer.Live(speed or None, playing=speed > 0)
+        self.live = covey.viewer.Live(speed or None, playing=speed > 0, drawn=drawn)
         self.observers = (self.live.observe,)
 
-    def run(self, sim: Simulation) -> Run:
+    def run(self, sim: Simulation, done: Done = nothing) -> Run:
         """Run the simulation, and return the run; the page stays until its viewers leave, or Ctrl-C."""
         import covey
 
@@ -91,6 +106,7 @@ class LivePage:
                 webbrowser.open(server.url)
             with self._keys() if self.speed == 0 else contextlib.nullcontext():
                 run = sim.run("max", before_step=self.live.before_step)
+            done(run)
             if self.live.hub.clients:
                 print("the run has ended; its page stays until its viewers leave, or Ctrl-C", file=sys.stderr)
                 with contextlib.suppress(KeyboardInterrupt):

@@ -24,6 +24,8 @@ from covey.results.folder import FIGURES, read_manifest, run_folder
 from covey.results.landscape import Landscape
 from covey.results.lock import writer_of
 from covey.results.maps import Maps
+from covey.results.marks import Mark
+from covey.results.marks import load as marks_of_file
 
 if TYPE_CHECKING:
     from covey.results.figures.style import Picture
@@ -233,6 +235,12 @@ class Run:
         """All readings by sensor; None if they were not recorded."""
         with reading(path := self.folder / "readings.npz"):
             return Readings.load(path, self.names) if path.is_file() else None
+
+    @cached_property
+    def marks(self) -> list[tuple[Mark, ...]]:
+        """What add-ons drew at the start and after each step, in the order of drawing; empty if there were none."""
+        with reading(path := self.folder / "marks.npz"):
+            return marks_of_file(path) if path.is_file() else []
 
     @cached_property
     def map_changes(self) -> MapChanges | None:

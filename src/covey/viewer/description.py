@@ -40,6 +40,7 @@ def description_of(sim: Simulation, layers: list[str]) -> dict[str, Any]:
             "wall_height_m": world.wall_height_m,
             "doors": [asdict(door) for door in world.doors],
             "ground": world.ground is not None,
+            **({} if world.polygon is None else {"workspace_m": world.polygon.tolist()}),
         },
         "layers": layers,
     }

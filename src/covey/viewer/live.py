@@ -14,6 +14,7 @@ from covey.results.snapshot import Event, Snapshot
 from covey.runtime.simulation import Simulation
 from covey.viewer.description import description_of
 from covey.viewer.details import details_of
+from covey.viewer.drawn import Drawn, packed
 from covey.viewer.flights import ignored
 from covey.viewer.gate import Gate
 from covey.viewer.heat import Heat
@@ -74,6 +75,7 @@ class Live:
     Args:
         factor: simulated seconds per second; None: as fast as possible.
         playing: whether the run begins at once.
+        drawn: what gives the marks that are to be seen now, by add-on.
 
     Attributes:
         gate: play, pause, step, speed.
@@ -82,11 +84,12 @@ class Live:
         fault: the first error of showing a state; None if there was none.
     """
 
-    def __init__(self, factor: float | None = None, playing: bool = True):
+    def __init__(self, factor: float | None = None, playing: bool = True, drawn: Drawn | None = None):
         self.gate = Gate(factor, playing)
         self.hub = Hub(repeats=True)
         self.hub.waiting |= self.gate.state
         self.starts: Starts | None = None
+        self._drawn = drawn or {}
         self._sim: Simulation | None = None
         self._snapshot: Snapshot | None = None
         self._heat: Heat | None = None
@@ -107,9 +110,10 @@ class Live:
         self._news = News(poses=[(sim.clock.step, sim.state.pose.astype(np.float32))])
         whole = sim.clock.step == 0  # what is counted from the first step on is not known later
         self._heat = Heat(sim) if whole else None
-        hello, layers, starts = {}, layers_of(sim) | (self._heat.layers() if self._heat else {}), self.starts
+        layers, starts = layers_of(sim) | (self._heat.layers() if self._heat else {}), self.starts
+        hello: dict[str, Any] = {"addons": list(self._drawn)}
         if starts is not None:
-            hello = {"added": starts.added, "robots_text": starts.text}
+            hello |= {"added": starts.added, "robots_text": starts.text}
             for event in starts.calls:
                 sim.do(event)
         past = Past(len(sim.names), sim.clock.step_s)
@@ -213,6 +217,11 @@ class Live:
         if self._snapshot is not None:
             header["team"] = team_of(self._snapshot)
         more, plain = details_of(sim, details, robots)
+        for name in self._drawn:
+            if f"addon:{name}" in details:
+                told, own = packed(self._drawn[name]())
+                plain[f"addon:{name}"] = told
+                more |= {f"addon:{name}/{part}": values for part, values in own.items()}
         if "messages" not in details:
             ignored(sim)
         complete = self.gate.stands or sim.done

@@ -35,7 +35,7 @@ class Watch(Message):
 
     type: Literal["watch"]
     layers: tuple[str, ...] = Field(default=(), max_length=5000, description="Names of map layers.")
-    details: tuple[str, ...] = Field(default=(), max_length=100, description="paths, estimates, lidar …")
+    details: tuple[str, ...] = Field(default=(), max_length=1000, description="paths, estimates, lidar …")
     robots: tuple[int, ...] = Field(default=(), max_length=5000, description="Numbers of the selected robots.")
     rate_hz: float = Field(default=10.0, gt=0, le=60, description="Largest number of frames per second.")
 

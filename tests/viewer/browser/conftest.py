@@ -114,16 +114,25 @@ def page_of(browser):
     """Return a function that runs a simulation in a thread and opens its page, which has drawn the first frame.
 
     ``page_of(sim)``: the simulation, paused; of a scenario with ``folder``, its run. Options: ``playing``, ``factor`` (None: as fast as possible), ``edits``
-    (False: the address that only lets watch), ``until_s``, ``script`` (JavaScript that is run before the page's), and those of Playwright's ``browser.new_context``, such as
+    (False: the address that only lets watch), ``until_s``, ``script`` (JavaScript that is run before the page's), ``drawn`` (as of `Live`), and those of Playwright's ``browser.new_context``, such as
     ``viewport={"width": 400, "height": 800}``. An error in the page fails the test.
     """
     errors: list[str] = []
     with ExitStack() as stack:
 
         def open_page(
-            what, *, folder=None, playing=False, factor=None, edits=True, until_s=600.0, script="", **context
+            what,
+            *,
+            folder=None,
+            playing=False,
+            factor=None,
+            edits=True,
+            until_s=600.0,
+            script="",
+            drawn=None,
+            **context,
         ):
-            live = Live(factor, playing)
+            live = Live(factor, playing, drawn)
 
             def run():
                 if isinstance(what, Scenario):

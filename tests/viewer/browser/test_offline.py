@@ -11,7 +11,7 @@ ARRAYS = ("path", "lidar")
 
 
 @contextmanager
-def exported(browser, run, folder, fragment=""):
+def exported(browser, run, folder, fragment="", least=1):
     """Open an exported run; it must ask for nothing, and have no errors."""
     path = folder / "run.html"
     assert main(["export", str(run.folder), "--out", str(path)]) == 0
@@ -22,7 +22,9 @@ def exported(browser, run, folder, fragment=""):
     page.on("console", lambda said: said.type == "error" and errors.append(said.text))
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{path.as_uri()}{fragment}")
-    until(lambda: page.evaluate("!!(window.covey && covey.model.frame && covey.model.layers.size > 1)"), page=page)
+    until(
+        lambda: page.evaluate(f"!!(window.covey && covey.model.frame && covey.model.layers.size > {least})"), page=page
+    )
     try:
         yield page
     finally:

@@ -3,9 +3,11 @@
 import { DirectionalLight, HemisphereLight } from "three";
 import type { App } from "../app";
 import { altitudes, LAYERS, type Context, type LayerInfo } from "../layers";
+import { addonLayers, marksOf } from "../drawn";
 import { THEMES } from "../theme";
 import { h } from "../ui/dom";
 import { CellMesh } from "./cells";
+import { FieldMesh } from "./field";
 import { altitudeIn, GroundMesh } from "./ground";
 import { hiding, type Hides } from "./hiding";
 import { marks } from "./marks";
@@ -29,6 +31,7 @@ export class Stage {
   robots: Robots | null = null;
   trails: Trails | null = null;
   private meshes = new Map<string, CellMesh>();
+  private fields = new Map<string, FieldMesh>();
   private ground: GroundMesh | null = null;
   private draped = 0; // counts the states of the ground
   private walls: WallMesh | null = null;
@@ -61,7 +64,8 @@ export class Stage {
   get layers(): LayerInfo[] {
     const { hello } = this.app.model;
     const told = (name: string) => !hello?.details || hello.details.includes(name);
-    return hello ? LAYERS.filter((layer) => (layer.there?.(hello) ?? true) && (layer.details ?? []).every(told)) : [];
+    if (!hello) return [];
+    return [...LAYERS, ...addonLayers(hello)].filter((layer) => (layer.there?.(hello) ?? true) && (layer.details ?? []).every(told));
   }
 
   get context(): Context {
@@ -104,8 +108,9 @@ export class Stage {
   /** Makes all anew: the theme or the run has changed. */
   restyle(): void {
     this.view.background(THEMES[this.app.theme].sky);
-    for (const mesh of this.meshes.values()) this.remove(mesh);
+    for (const mesh of [...this.meshes.values(), ...this.fields.values()]) this.remove(mesh);
     this.meshes.clear();
+    this.fields.clear();
     for (const one of [this.ground, this.walls]) if (one) this.remove(one);
     this.ground = this.walls = null;
     for (const old of [this.robots?.group, this.trails?.group]) if (old) this.view.scene.remove(old);
@@ -155,8 +160,34 @@ export class Stage {
       this.remove(mesh);
       this.meshes.delete(key);
     }
+    this.showFields();
     this.robots?.update(this.view, altitude);
     this.trails?.update(this.shown.has("trails") ? this.trail_s : 0, altitude, this.view.perspective);
+  }
+
+  /** Brings the fields of add-ons up to date. */
+  private showFields(): void {
+    const { model } = this.app;
+    const used = new Set<string>();
+    for (const { name } of addonLayers(model.hello!)) {
+      if (!this.shown.has(name)) continue;
+      marksOf(this.context, name).forEach((mark, k) => {
+        if (mark.kind !== "field") return;
+        const key = `${name} ${k}`;
+        used.add(key);
+        const known = this.fields.get(key);
+        if (known && (known.mark === mark || known.take(mark))) return;
+        if (known) this.remove(known);
+        const field = new FieldMesh(mark, model.hello!.world.workspace_m);
+        this.fields.set(key, field);
+        this.view.scene.add(field.mesh);
+      });
+    }
+    for (const [key, field] of this.fields) {
+      if (used.has(key)) continue;
+      this.remove(field);
+      this.fields.delete(key);
+    }
   }
 
   /** Brings the ground, and the walls of the perspective view, up to date. */
@@ -185,7 +216,7 @@ export class Stage {
     }
   }
 
-  private remove(mesh: CellMesh | GroundMesh | WallMesh): void {
+  private remove(mesh: CellMesh | FieldMesh | GroundMesh | WallMesh): void {
     this.view.scene.remove(mesh.mesh);
     mesh.dispose();
   }

@@ -1,0 +1,84 @@
+"""What add-ons draw, on the page of a run that lasts and of a recorded one."""
+
+import numpy as np
+import pytest
+from tests.viewer.browser.test_layers import Scene, rgb
+from tests.viewer.browser.test_offline import exported
+
+import covey
+from covey.lab.addon import Addons
+from covey.lab.play import simulation_of
+from covey.lab.settings import settings_of
+
+NAN = float("nan")
+SETTINGS = {"starts": [(1, 9, 0)], "stop_s": 0.5, "workspace": [(0, 0), (10, 0), (10, 6), (6, 10), (0, 10)]}
+
+
+class Shapes:
+    """One of each kind; the points go right by 1 m in each step."""
+
+    def draw(self, canvas):
+        x = 2 + round(10 * canvas.team.time)
+        canvas.polygons([[(1, 1), (3, 1), (3, 3), (1, 3)]], "red", fill=1)
+        canvas.points([(x, 5), (NAN, 5)], "#0000ff", 12)
+        canvas.lines([(5, 1), (7, 1), (NAN, NAN), (8, 1), (9, 1)], "#008000", 4)
+        canvas.arrows([(5, 3), (NAN, 3)], [(2, 0), (1, 1)], "#800080", 4)
+        canvas.text((5, 9), "<b>bold</b><img src=x onerror=alert(1)>", size=9)
+
+
+class Halves:
+    """Low on the left, high on the right; half of the middle row is unknown."""
+
+    def draw(self, canvas):
+        canvas.field([[0, 1], [NAN, 1], [0, 1]], "gray", fill=1.0)
+
+
+def stand(team):
+    return 0.0, 0.0
+
+
+def check(scene, x):
+    assert scene.shows(2, 2, "#ff0000")
+    assert scene.shows(x, 5, "#0000ff")
+    assert scene.shows(6, 1, "#008000")
+    assert not np.allclose(scene.color(7.5, 1), rgb("#008000"), atol=14)  # a gap
+    assert scene.shows(6, 3, "#800080")
+    assert scene.shows(1, 0.5, "#000000")
+    assert scene.shows(9, 0.5, "#ffffff")
+    assert scene.shows(8, 5, "#ffffff")
+    floor = scene.color(1.5, 5)  # there is no value
+    assert 20 < floor.min() < floor.max() < 235
+    assert not np.allclose(scene.color(9.5, 9.5), rgb("#ffffff"), atol=14)  # outside of the workspace
+    assert scene.page.evaluate("document.querySelectorAll('b, img').length") == 0
+
+
+def test_a_run_that_lasts(page_of):
+    addons = Addons([Shapes, Halves])
+    sim, _ = simulation_of(stand, settings_of({**SETTINGS, "speed": "max"}), addons=addons)
+    shown = page_of(sim, drawn=addons.drawn)
+    scene = Scene(shown)
+    check(scene, 2)
+    shown.steps(2)
+    check(scene, 4)
+    box = shown.page.get_by_role("checkbox", name="shapes")
+    box.uncheck()
+    assert scene.shows(2, 2, "#000000")  # the field alone
+    box.check()
+    shown.page.get_by_role("checkbox", name="halves").uncheck()
+    assert scene.shows(2, 2, "#ff0000")
+    assert scene.shows(1, 0.5, scene.color(9, 0.5))
+
+
+@pytest.fixture(scope="module")
+def played():
+    return covey.play(stand, addons=[Shapes, Halves], **SETTINGS, speed="max").run
+
+
+def test_a_recorded_run(browser, played, tmp_path):
+    with exported(browser, played, tmp_path, least=0) as page:
+        shown = type("Shown", (), {"page": page})
+        for step, x in ((5, 7), (3, 5)):
+            page.evaluate(f"covey.player.seek({step})")
+            check(Scene(shown), x)
+        page.get_by_role("checkbox", name="shapes").uncheck()
+        assert Scene(shown).shows(2, 2, "#000000")
