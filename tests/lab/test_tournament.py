@@ -36,6 +36,14 @@ FAULTS = {
     "leaves": ("import os\ndef law(team):\n    os._exit(0)\n", ""),
     "forgets": ("def law(team):\n    pass\n", "returned nothing"),
     "is_no_python": ("def law(team:\n", "line 1"),
+    "takes_the_other_side": (
+        "def law(team):\n    vars(team)['name'] = 'pursuers'\n    return 1, 0\n",
+        "changed its view",
+    ),
+    "writes_for_the_other_side": (
+        "def law(team):\n    team.notes.append(('pursuers', 0, 'lost'))\n    return 1, 0\n",
+        "changed its view",
+    ),
     "peeks": ("def law(team):\n    return team.true_pose\n", "true_pose"),
 }
 
@@ -56,6 +64,15 @@ def test_a_law_that_fails_loses(tmp_path, fault):
     assert outcome.score == 1.0
     assert list(outcome.failed) == ["evaders"]
     assert why in outcome.failed["evaders"]
+
+
+def test_a_game_that_breaks_does_not_end_the_tournament(tmp_path):
+    broken = GAME.replace("return played.poses", "return 1 / 0 or played.poses")
+    (tmp_path / "short.py").write_text(broken)
+    tournament = Tournament(str(tmp_path / "short.py"), [written(tmp_path / "laws", a=STILL)], tmp_path / "out")
+    tournament.play(1)
+    (outcome,) = tournament.outcomes.values()
+    assert outcome.failed == {"laws": "the game broke: ZeroDivisionError: division by zero"}
 
 
 def test_a_faster_pursuer_catches_who_stands_still(tmp_path):

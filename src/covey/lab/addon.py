@@ -1,5 +1,6 @@
 """Add-ons of `covey.play`: what watches the team, gives its laws data, and draws."""
 
+import copy
 import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,7 +12,7 @@ from covey.errors import ControllerError, InvalidValueError
 from covey.lab.canvas import Canvas
 from covey.lab.everybody import joined_facts, marked
 from covey.onboard.controller import Program
-from covey.onboard.group_view import MOTION, GroupFacts, GroupView
+from covey.onboard.group_view import MOTION, GroupFacts, GroupView, Later
 from covey.onboard.step import GroupInput
 from covey.registry import Registry, load_from_file
 from covey.results.marks import Mark
@@ -75,7 +76,7 @@ class Addons:
 
         def of_team(team: GroupView) -> Any:
             team.__dict__["addons"] = self.names
-            team.fields.update({name: self.data[name][-1] for name in shown})
+            team.fields.update({name: _kept(name, self.data[name][-1]) for name in shown})
             return call(team)
 
         return Program(marked(of_team, program.factory, "group", tuple(w for w in sees if w not in self.names)))
@@ -95,7 +96,7 @@ class Addons:
             if first and hasattr(part, "begin"):
                 _call(name, part.begin, team)
             if name in self.data:
-                self.data[name].append(_kept(_call(name, part.step, team)))
+                self.data[name].append(_kept(name, _call(name, part.step, team)))
             if hasattr(part, "draw"):
                 canvas = Canvas(team, self.data[name][-1] if name in self.data else None, name)
                 _call(name, part.draw, canvas)
@@ -124,7 +125,7 @@ class Addons:
             "pose": pose,
             "velocity": np.column_stack((c * vx - s * vy, s * vx + c * vy)),
             "turn_rate": turn.copy(),
-            "links": functools.partial(_links, sim),
+            "links": Later(functools.partial(_links, sim)),
         }
         return self._view.at(GroupInput("team", list(sim.names), sim.time, fields, {}))
 
@@ -169,10 +170,15 @@ def _call(name: str, method: Callable[[Any], Any], value: Any) -> Any:
         raise ControllerError(f"add-on {name!r}: {text_of(error).partition(chr(10))[0]}") from error
 
 
-def _kept(value: Any) -> Any:
-    """Return data as they are now: arrays as copies that nobody can change."""
+def _kept(name: str, value: Any) -> Any:
+    """Return data as they are now: a copy, of an array a read-only one."""
+    try:
+        value = copy.deepcopy(value)
+    except Exception as error:
+        raise ControllerError(
+            f"add-on {name!r}: step returned what cannot be copied ({error}); return numbers, arrays, or lists of them"
+        ) from None
     if isinstance(value, np.ndarray):
-        value = value.copy()
         value.flags.writeable = False
     return value
 

@@ -12,8 +12,10 @@ import numpy as np
 
 from covey.errors import ControllerError, InvalidValueError
 from covey.onboard.group_view import GroupView
+from covey.onboard.step import Failed, GroupOutput
 
 Views = GroupView | Mapping[str, GroupView]
+_MOST_NOTES, _LONGEST_NOTE = 100, 1000  # of a group in a step, in characters
 
 
 def answer_of(call: Callable[[Any], Any], view: Views) -> dict[str, np.ndarray]:
@@ -40,6 +42,38 @@ def columns_of(call: Callable[[Any], Any], view: GroupView) -> np.ndarray:
         return _columns_of(answer, view)
     except ControllerError as error:
         raise placed(error, call) from None
+
+
+def checked(answer: GroupOutput, counts: Mapping[str, int]) -> GroupOutput:
+    """Return an answer, or its failure if the law has forged it: by changing its view, or from its own process.
+
+    Args:
+        answer: the output of a controller of several robots.
+        counts: the number of robots in each of its groups.
+    """
+    if answer.failure is not None:
+        return answer
+    try:
+        for name, n in counts.items():
+            twists = answer.twists[name]
+            if twists.dtype != float or twists.shape not in ((n, 2), (n, 3)) or not np.isfinite(twists).all():
+                raise ValueError
+        if answer.notes and (
+            len(answer.notes) > _MOST_NOTES * len(counts)
+            or not all(
+                name in counts and 0 <= int(i) < counts[name] and len(text) <= _LONGEST_NOTE
+                for name, i, text in answer.notes
+            )
+        ):
+            raise ValueError
+    except Exception:
+        what = (
+            f"its answer is not one of {', '.join(counts)}: the law changed its view, or wrote more than {_MOST_NOTES} "
+            f"notes in a step or a note of more than {_LONGEST_NOTE} characters; return commands and change only "
+            "team.memory"
+        )
+        return GroupOutput(failure=Failed(what, error=ControllerError(what)))
+    return answer
 
 
 def check_arguments(law: Callable[..., Any], gets: str) -> None:

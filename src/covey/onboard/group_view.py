@@ -1,11 +1,12 @@
 """The view of a group controller: its team as arrays."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -45,9 +46,21 @@ class GroupFacts:
     seed: int
 
 
+class Later:
+    """An array that is computed each time it is read. No attribute of it leads to what computes it."""
+
+    __slots__ = ("__weakref__",)
+
+    def __init__(self, compute: Callable[[], np.ndarray]):
+        _COMPUTES[self] = compute
+
+
+_COMPUTES: WeakKeyDictionary[Later, Callable[[], np.ndarray]] = WeakKeyDictionary()
+
+
 def seen(field: Any) -> Any:
-    """Return the array of a field; some are only computed when they are read."""
-    return field() if callable(field) else field
+    """Return the value of a field; some are only computed when they are read."""
+    return _COMPUTES[field]() if isinstance(field, Later) else field
 
 
 class GroupView:

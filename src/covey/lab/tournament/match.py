@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from covey.errors import ControllerError, CoveyError
+from covey.errors import ControllerError, CoveyError, MachineError
 from covey.lab.tournament.files import program_of_file
 from covey.lab.tournament.game import Game, Played
 from covey.lab.tournament.games import game_of
@@ -63,7 +63,13 @@ def play_match(game_name: str, files: Mapping[str, Path], start: int, limits: Li
             programs[side] = program_of_file(file, game.scope, game.sees)
         except CoveyError as error:
             return Outcome(_lost(game, {side: str(error)}), "failed", 0.0, {side: str(error)}, {})
-    return _played(game, programs, start, limits, folder)
+    try:
+        return _played(game, programs, start, limits, folder)
+    except MachineError:
+        raise
+    except Exception as error:  # what a process of a law sent has broken the game; the others go on
+        why = f"the game broke: {type(error).__name__}: {error}"
+        return Outcome(_lost(game, dict.fromkeys(files, why)), "failed", 0.0, dict.fromkeys(files, why), {})
 
 
 def _played(game: Game, programs: Mapping[str, Program], start: int, limits: Limits, folder: Path) -> Outcome:

@@ -84,7 +84,7 @@ class LocalHost(Host):
         except BaseException as error:
             self.watchdog.rest()
             answer = GroupOutput(failure=failed(error, self.watchdog))
-        return [(list(views), answer)]
+        return [([shown.name for shown in inputs], answer)]
 
     def settle(self) -> tuple[Answers, GroupAnswers]:
         """End the step."""

@@ -14,7 +14,8 @@ import numpy as np
 from covey.errors import ControllerError
 from covey.geometry import Pose
 from covey.onboard.group import Group
-from covey.onboard.group_view import GroupFacts, GroupView
+from covey.onboard.group_answer import checked
+from covey.onboard.group_view import GroupFacts, GroupView, Later
 from covey.onboard.handle import HISTORY
 from covey.onboard.motions import STILL
 from covey.onboard.spec import RobotSpec
@@ -350,7 +351,8 @@ class Deciding:
                 case "collided":
                     known[name] = _read_only(collided[part])
                 case "links":
-                    known[name] = partial(self._links, members) if "full" in sees else self._links(members)
+                    links = partial(self._links, members)
+                    known[name] = Later(links) if "full" in sees else links()
                 case "others":
                     others = np.delete(self.localization.pose, np.arange(part.start, part.stop), axis=0)
                     known[name] = _read_only(others)
@@ -381,7 +383,8 @@ class Deciding:
             self.answered.update(answered)
             if machines or any(requested) or "done" in statuses:
                 self._look_into(answered)
-        for names, answer in of_groups:
+        for names, given in of_groups:
+            answer = checked(given, {name: len(self._members[name]) for name in names})
             self.requested.notes += [(self._members[name][i], text) for name, i, text in answer.notes]
             for name in names:
                 members = self._members[name]
