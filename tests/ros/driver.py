@@ -12,7 +12,8 @@ from array import array
 from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
-from tests.ros.peer import Clock, Header, LaserScan, Odometry, Peer, TFMessage, Time, Twist, TwistStamped, Vector3, qos
+from tests.ros.peer import Peer, qos
+from tests.ros.peer_types import Clock, Header, LaserScan, Odometry, TFMessage, Time, Twist, TwistStamped, Vector3
 
 
 def main():

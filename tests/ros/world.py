@@ -20,10 +20,9 @@ class PeerProcess:
     """The peer of ``peer.py`` in a process of its own: ``peer.take(topic="rt/scan")`` asks it and returns its answer."""
 
     def __init__(self, domain, tag):
-        command = [sys.executable, str(Path(__file__).with_name("peer.py")), str(domain), tag]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        command = [sys.executable, "-m", "tests.ros.peer", str(domain), tag]
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self.process = subprocess.Popen(command, **pipes, text=True, cwd=Path(__file__).parents[2])
         self._joined = False
 
     def __getattr__(self, command):

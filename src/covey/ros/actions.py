@@ -121,18 +121,16 @@ class ActionServer:
             now_ns: time of the simulation [ns].
         """
         self._now_ns = now_ns
-        for request in self._cancels.take():
-            self._cancel(request)
-        for request in self._results.take():
-            asked = bytes(self._decode(f"{self.kind}_GetResult_Request", request).goal_id.uuid)
-            goal = self._known.get(asked)
+        for request, asked in self._cancels.asked():
+            self._cancel(request, asked.goal_info)
+        for request, asked in self._results.asked():
+            goal = self._known.get(bytes(asked.goal_id.uuid))
             if goal is None or goal.ended:
                 self._tell(request, goal)
             else:
                 goal._asking.append(request)
         new: list[Goal] = []
-        for request in self._goals.take():
-            asked = self._decode(f"{self.kind}_SendGoal_Request", request)
+        for request, asked in self._goals.asked():
             goal = Goal(self, request, bytes(asked.goal_id.uuid), asked.goal)
             if goal.id in self._known:  # the same goal twice
                 goal.reject()
@@ -140,13 +138,9 @@ class ActionServer:
                 new.append(goal)
         return new
 
-    def _decode(self, kind: str, request: Request) -> Any:
-        return self._types.decode(kind, request.data)
-
     def _answer(self, goal: Goal, accepted: bool) -> None:
         stamp = {"sec": self._now_ns // _NS, "nanosec": self._now_ns % _NS}
-        data = self._types.encode(f"{self.kind}_SendGoal_Response", {"accepted": accepted, "stamp": stamp})
-        self._goals.reply(goal._request, data)
+        self._goals.answer(goal._request, {"accepted": accepted, "stamp": stamp})
         if accepted:
             goal.status, goal.accepted_ns = Status.EXECUTING, self._now_ns
             self._known[goal.id] = goal
@@ -155,9 +149,8 @@ class ActionServer:
                 del self._known[old]
             self._publish()
 
-    def _cancel(self, request: Request) -> None:
+    def _cancel(self, request: Request, info: Any) -> None:
         """Mark the goals that a request names: by id, and all up to a time; neither given means all."""
-        info = self._decode(f"{_CANCEL}_Request", request).goal_info
         wanted, until_ns = bytes(info.goal_id.uuid), info.stamp.sec * _NS + info.stamp.nanosec
         named = any(wanted)
         found = [
@@ -171,14 +164,12 @@ class ActionServer:
         if named and not any(goal.id == wanted for goal in found):
             code = 3 if wanted in self._known else 2  # it has ended; nobody knows it
         canceling = [self._info(goal) for goal in found]
-        values = {"return_code": code, "goals_canceling": canceling}
-        self._cancels.reply(request, self._types.encode(f"{_CANCEL}_Response", values))
+        self._cancels.answer(request, {"return_code": code, "goals_canceling": canceling})
         self._publish()
 
     def _tell(self, request: Request, goal: Goal | None) -> None:
         """Answer who asked for the result of a goal."""
-        values = {"status": goal.status, "result": goal._result} if goal else {}
-        self._results.reply(request, self._types.encode(f"{self.kind}_GetResult_Response", values))
+        self._results.answer(request, {"status": goal.status, "result": goal._result} if goal else {})
 
     def _info(self, goal: Goal) -> dict[str, Any]:
         stamp = {"sec": goal.accepted_ns // _NS, "nanosec": goal.accepted_ns % _NS}

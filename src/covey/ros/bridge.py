@@ -94,7 +94,8 @@ class Bridge:
     def _announce(self, sim: Simulation) -> None:
         """Make the nodes of the robots, their topics and their frames."""
         settings, participant = self.settings, self.participant
-        self.robots = [RobotNode(participant, name, settings.prefixed) for name in sim.names]
+        own_maps = sim.localization.frames is not None
+        self.robots = [RobotNode(participant, name, settings.prefixed, own_maps) for name in sim.names]
         static: list[list[m.Fields]] = [[] for _ in self.robots]
         self._outputs: list[list[Output | None]] = []
         for bank in sim.sensing.banks:
@@ -103,7 +104,6 @@ class Bridge:
                 for i in bank.members.tolist()
             ]
             self._outputs.append(made)
-        self._own_frames = sim.localization.frames is not None
         self._spatial = sim.world_state.ground is not None
         if not self._spatial:
             for node, frames in zip(self.robots, static, strict=True):
@@ -113,7 +113,7 @@ class Bridge:
         self._odometry = [m.Odometry(types, node.frame(ODOM), node.frame(FOOTPRINT)) for node in self.robots]
         self._send_odometry = [node.topic("odom", m.Odometry.TYPE, ODOMETRY) for node in self.robots]
         localized = self.robots if settings.localization else []
-        self._estimates = [m.Estimate(types, self.map_frame(node)) for node in localized]
+        self._estimates = [m.Estimate(types, node.map_frame) for node in localized]
         self._send_pose = [node.topic("pose", m.Estimate.TYPE, STATE) for node in localized]
         self._send_contact = [node.topic("contact", "std_msgs/msg/Bool", STATE) for node in self.robots]
         self._send_state = [
@@ -150,15 +150,11 @@ class Bridge:
         for writer, frames in zip(self._static, static, strict=True):
             writer.write(types.encode(latched, {"transforms": frames}))
 
-    def map_frame(self, node: RobotNode) -> str:
-        """Return the frame in which a robot says where it is: ``map``, or its own if it does not know all starts."""
-        return node.frame(MAP) if self._own_frames else MAP
-
     def _moving(self, node: RobotNode) -> list[tuple[str, str]]:
         """Return the frames of a robot that change, as parent and child."""
         pairs = [(node.frame(ODOM), node.frame(FOOTPRINT))]
         if self.settings.localization:
-            pairs.insert(0, (self.map_frame(node), node.frame(ODOM)))
+            pairs.insert(0, (node.map_frame, node.frame(ODOM)))
         if self._spatial:
             pairs.append((node.frame(FOOTPRINT), node.frame(BASE)))
         return pairs

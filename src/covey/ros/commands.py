@@ -142,14 +142,12 @@ class Commands:
 
     def _serve(self, robot: Robot) -> None:
         """Answer the services of MAES and of the rescue course."""
-        encode, decode = self._types.encode, self._types.decode
-        for request in self._broadcasts.take():
-            said = decode("maes_msgs/srv/BroadcastToAll_Request", request.data).msg
-            done = self.radio.broadcast(robot, TEXT[0], encode(_STRING, {"data": said}))
-            self._broadcasts.reply(request, encode("maes_msgs/srv/BroadcastToAll_Response", {"success": done}))
-        for request in self._deposits.take():
-            robot.leave_tag(decode("maes_msgs/srv/DepositTag_Request", request.data).msg)
-            self._deposits.reply(request, encode("maes_msgs/srv/DepositTag_Response", {"success": True}))
+        for request, asked in self._broadcasts.asked():
+            said = self._types.encode(_STRING, {"data": asked.msg})
+            self._broadcasts.answer(request, {"success": self.radio.broadcast(robot, TEXT[0], said)})
+        for request, asked in self._deposits.asked():
+            robot.leave_tag(asked.msg)
+            self._deposits.answer(request, {"success": True})
         self.markers.serve(self, robot)
 
     def _say_answer(self, identity: int) -> Callable[[str], None]:
@@ -189,21 +187,13 @@ class Commands:
 class MarkerService:
     """The service ``set_marker_position`` of the rescue course: a report to the referee, and its answer."""
 
-    _KIND = "scoring_interfaces/srv/SetMarkerPosition"
-
     def __init__(self, node: RobotNode, name: str):
-        self._types = node.types
-        self._service = Service(node.node, name, self._KIND)
+        self._service = Service(node.node, name, "scoring_interfaces/srv/SetMarkerPosition")
 
     def serve(self, commands: Commands, robot: Robot) -> None:
         """Let a robot report what was asked for; the reply follows with the answer of the referee."""
-        for request in self._service.take():
-            asked = self._types.decode(f"{self._KIND}_Request", request.data)
+        for request, asked in self._service.asked():
             commands.report(robot, asked.marker_id, asked.marker_position, self._teller(request))
 
     def _teller(self, request: Request) -> Callable[[str], None]:
-        def tell(answer: str) -> None:
-            values = {"accepted": answer == "accepted"}
-            self._service.reply(request, self._types.encode(f"{self._KIND}_Response", values))
-
-        return tell
+        return lambda answer: self._service.answer(request, {"accepted": answer == "accepted"})

@@ -74,19 +74,18 @@ class Control:
                     self._warned.add(misfit)
                     LOG.warning("%s has a sender of %s, which nobody hears: it takes %s", *misfit)
         for word, service in self._services:
-            for request in service.take():
-                self._reply(service, _TRIGGER, request, word)
-        for request in self._real_time.take():
-            wanted = self._bridge.participant.types.decode(f"{_SET_BOOL}_Request", request.data).data
-            self._reply(self._real_time, _SET_BOOL, request, f"speed {1 if wanted else 'max'}")
+            for request, _ in service.asked():
+                self._reply(service, request, word)
+        for request, wanted in self._real_time.asked():
+            self._reply(self._real_time, request, f"speed {1 if wanted.data else 'max'}")
 
-    def _reply(self, service: Service, kind: str, request: Request, text: str) -> None:
+    def _reply(self, service: Service, request: Request, text: str) -> None:
         """Do what a request asks for, and reply."""
         try:
             values = {"success": True, "message": self.do(text)}
         except CoveyError as error:
             values = {"success": False, "message": str(error)}
-        service.reply(request, self._bridge.participant.types.encode(f"{kind}_Response", values))
+        service.answer(request, values)
 
     def do(self, text: str) -> str:
         """Do what a text asks for, and return what was done.

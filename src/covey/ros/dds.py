@@ -265,6 +265,11 @@ class Writer:
         """How many readers of other programs, or of this one, get its messages now."""
         return len(self.end.get_matched_subscriptions())
 
+    @property
+    def readers(self) -> frozenset[int]:
+        """Handles of these readers; one that leaves and comes back has another."""
+        return frozenset(self.end.get_matched_subscriptions())
+
 
 class Reader:
     """Takes the messages of one topic.

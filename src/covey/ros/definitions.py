@@ -1,4 +1,4 @@
-"""Services and actions, which ``rosbags`` does not know: their fields, as ``ros2 interface show`` prints them."""
+"""Services, actions and messages that ``rosbags`` does not know: fields, as ``ros2 interface show`` prints them."""
 
 from typing import Any
 
@@ -7,6 +7,10 @@ from covey.ros.libraries import Nodetype, get_types_from_msg
 Fields = dict[str, tuple[list[Any], list[tuple[str, Any]]]]
 """By the name of a type: constants, and names and kinds of fields, as ``rosbags`` describes them."""
 
+MESSAGES = {
+    "map_msgs/msg/OccupancyGridUpdate": "std_msgs/Header header\nint32 x\nint32 y\nuint32 width\nuint32 height\n"
+    "int8[] data",
+}
 SERVICES = {
     "std_srvs/srv/Empty": "---",
     "std_srvs/srv/SetBool": "bool data\n---\nbool success\nstring message",
@@ -48,8 +52,10 @@ _UUID, _TIME = (Nodetype.NAME, "unique_identifier_msgs/msg/UUID"), (Nodetype.NAM
 
 
 def definitions(distro: str) -> Fields:
-    """Return the fields of all parts of the services and actions of a distribution."""
-    found: Fields = {"nav2_msgs/msg/TrackingFeedback": _fields(_TRACKING)} if distro in ("lyrical", "rolling") else {}
+    """Return the fields of the messages, and of all parts of the services and actions, of a distribution."""
+    found: Fields = {name: _fields(text) for name, text in MESSAGES.items()}
+    if distro in ("lyrical", "rolling"):
+        found["nav2_msgs/msg/TrackingFeedback"] = _fields(_TRACKING)
     for name, text in SERVICES.items():
         found |= _parts(name, text, ("_Request", "_Response"))
     for name, text in _actions(distro).items():

@@ -14,6 +14,8 @@ from covey.ros.robot_node import RobotNode
 
 InMap = Callable[[Any, str], Pose | None]
 """Returns the pose of a decoded PoseStamped in the frame map; the second argument is its frame if it names none."""
+Place = tuple[float, float]
+"""Where a motion ends: x, y [m] in the frame map."""
 _TO, _ALONG = "nav2_msgs/action/NavigateToPose", "nav2_msgs/action/FollowPath"
 _FAILED = 1  # any error code but 0
 
@@ -35,7 +37,7 @@ class Goals:
                 ("path", "nav_msgs/msg/Path", self._follow),
             )
         ]
-        self._doing: tuple[ActionServer, Goal, Motion] | None = None
+        self._doing: tuple[ActionServer, Goal, Motion, Place] | None = None
         self._told_s = -math.inf
 
     def begin(self) -> None:
@@ -62,20 +64,20 @@ class Goals:
                     go(robot, message, in_map)
         for server, go, asked in ((self._to, self._goto, "pose"), (self._along, self._follow, "path")):
             for goal in server.take(now_ns):
-                motion = go(robot, getattr(goal.goal, asked), in_map)
-                if motion is None:
+                begun = go(robot, getattr(goal.goal, asked), in_map)
+                if begun is None:
                     goal.reject()
                     continue
                 if self._doing is not None:
                     self._end(Status.ABORTED, "another goal replaced it")
                 goal.accept()
-                self._doing = server, goal, motion
+                self._doing, self._told_s = (server, goal, *begun), -math.inf
         if self._doing is not None:
             self._look_after(robot, now_ns, at, stamp)
 
     def _look_after(self, robot: Robot, now_ns: int, at: Pose, stamp: Stamp) -> None:
         assert self._doing is not None
-        server, goal, motion = self._doing
+        server, goal, motion, end = self._doing
         if goal.status == Status.CANCELING:
             if motion.outcome is None:
                 robot.stop()
@@ -86,22 +88,21 @@ class Goals:
             self._end(Status.SUCCEEDED if reached else Status.ABORTED, "" if reached else why)
         elif (now_s := now_ns * 1e-9) >= self._told_s + 1.0 - 1e-9:
             self._told_s = now_s
-            goal.feedback(self._feedback(server, goal, now_ns, at, stamp))
+            left = at.distance_to(end)
+            goal.feedback(self._feedback(server, goal, now_ns, at, left, stamp))
 
-    def _feedback(self, server: ActionServer, goal: Goal, now_ns: int, at: Pose, stamp: Stamp) -> m.Fields:
+    def _feedback(self, server: ActionServer, goal: Goal, now_ns: int, at: Pose, left: float, stamp: Stamp) -> m.Fields:
         if server is self._along:
-            left = at.distance_to(_last(goal.goal.path.poses))
             known: m.Fields = {"distance_to_goal": left}
         else:
-            left = at.distance_to((goal.goal.pose.pose.position.x, goal.goal.pose.pose.position.y))
             passed = divmod(now_ns - goal.accepted_ns, 1_000_000_000)
-            pose = {"header": m.header(stamp, m.MAP), "pose": m.pose(at)}
+            pose = {"header": m.header(stamp, self._node.map_frame), "pose": m.pose(at)}
             known = {"current_pose": pose, "navigation_time": m.time(passed), "distance_remaining": left}
         return self._of(f"{server.kind}_Feedback", known)
 
     def _end(self, status: Status, why: str = "") -> None:
         assert self._doing is not None
-        server, goal, _ = self._doing
+        server, goal, *_ = self._doing
         self._doing = None
         result = {"error_code": _FAILED if why else 0, "error_msg": why}
         goal.end(status, self._of(f"{server.kind}_Result", result))
@@ -111,15 +112,11 @@ class Goals:
         names = {name for name, _ in self._node.types.fields(kind)}
         return {name: value for name, value in values.items() if name in names}
 
-    def _goto(self, robot: Robot, message: Any, in_map: InMap) -> Motion | None:
+    def _goto(self, robot: Robot, message: Any, in_map: InMap) -> tuple[Motion, Place] | None:
         goal = in_map(message, "")
-        return None if goal is None else robot.goto(goal)
+        return None if goal is None else (robot.goto(goal), goal[:2])
 
-    def _follow(self, robot: Robot, message: Any, in_map: InMap) -> Motion | None:
+    def _follow(self, robot: Robot, message: Any, in_map: InMap) -> tuple[Motion, Place] | None:
         poses = [in_map(one, message.header.frame_id) for one in message.poses]
         points = [pose[:2] for pose in poses if pose is not None]
-        return robot.follow(points) if points and len(points) == len(poses) else None
-
-
-def _last(poses: list[Any]) -> tuple[float, float]:
-    return poses[-1].pose.position.x, poses[-1].pose.position.y
+        return (robot.follow(points), points[-1]) if points and len(points) == len(poses) else None

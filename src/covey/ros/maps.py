@@ -8,7 +8,7 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.ros import messages as m
-from covey.ros.dds import Writer
+from covey.ros.dds import Node
 from covey.ros.messages import MAP, Stamp
 from covey.ros.qos import LATCHED, STATE
 from covey.runtime.simulation import Simulation
@@ -17,52 +17,86 @@ from covey.world.world import FREE, OPEN, UNKNOWN, WALL, World
 if TYPE_CHECKING:
     from covey.ros.bridge import Bridge
 
-_GRID = "nav_msgs/msg/OccupancyGrid"
+_GRID, _UPDATE = "nav_msgs/msg/OccupancyGrid", "map_msgs/msg/OccupancyGridUpdate"
+_UPDATE_S = 1.0  # shortest time between two updates [s]
 
 
 class MapTopic:
-    """A latched map. It is sent while somebody listens: to each who comes, and when it has changed.
+    """A latched map, and its updates. Both are sent while somebody listens to one of them.
+
+    The whole map is sent to each who comes, and when it has changed. Between two whole maps an update is sent each
+    second: the smallest rectangle that has all cells which differ from the map and the updates before it.
 
     Args:
-        writer: of the map.
-        encode: makes the bytes of an OccupancyGrid.
+        node: the node that the topics belong to.
+        name: such as ``map``; updates are on ``map_updates``.
         frame: its frame.
-        every_s: shortest time between two maps [s].
+        every_s: shortest time between two whole maps [s].
         cells: returns place and cells, int8 as in an OccupancyGrid; None: there are none yet.
-        stamp: returns a value that differs if the cells may have changed.
+        version: returns a value that differs if the cells may have changed.
     """
 
     def __init__(
         self,
-        writer: Writer,
-        encode: Callable[[str, Any], bytes],
+        node: Node,
+        name: str,
         frame: str,
         every_s: float,
         cells: Callable[[], tuple[Grid, np.ndarray] | None],
         version: Callable[[], Any],
     ):
-        self._writer, self._encode, self._frame, self._every_s = writer, encode, frame, every_s
+        self._maps, self._updates = node.writer(name, _GRID, LATCHED), node.writer(f"{name}_updates", _UPDATE, STATE)
+        self._encode, self._frame, self._every_s = node.participant.types.encode, frame, every_s
         self._cells, self._version = cells, version
-        self._heard, self._next_s = 0, 0.0
-        self._sent: Any = None
+        self.begin()
 
     def begin(self) -> None:
         """Forget what was sent: a new run begins."""
-        self._heard, self._next_s, self._sent = 0, 0.0, None
+        self._known = frozenset[int]()
+        self._next_whole_s = self._next_update_s = 0.0
+        self._whole: Any = None  # version of the last whole map
+        self._told: Any = None  # version of the last message
+        self._place: Any = None  # origin, resolution and cells as they were told
+        self._shown: np.ndarray | None = None
 
     def send(self, stamp: Stamp, time_s: float) -> None:
-        """Send the map, if it is time."""
-        heard = self._writer.matched
-        new, self._heard = heard > self._heard, heard
-        if not heard or (time_s < self._next_s - 1e-9 and not new):
+        """Send the map or an update, if it is time."""
+        to_updates = self._updates.readers
+        here = self._maps.readers | to_updates
+        new, self._known = not here <= self._known, here
+        if not here:
             return
         version = self._version()
-        if not new and version == self._sent:
+        if new or (version != self._whole and time_s >= self._next_whole_s - 1e-9):
+            found = self._cells()
+            if found is not None:
+                self._send_whole(stamp, time_s, version, *found)
+        elif to_updates and version != self._told and time_s >= self._next_update_s - 1e-9:
+            found = self._cells()
+            assert found is not None
+            self._send_update(stamp, time_s, version, *found)
+
+    def _send_whole(self, stamp: Stamp, time_s: float, version: Any, grid: Grid, cells: np.ndarray) -> None:
+        self._whole = self._told = version
+        self._next_whole_s, self._next_update_s = time_s + self._every_s, time_s + _UPDATE_S
+        self._place, self._shown = (grid.origin, grid.resolution), cells.copy()
+        self._maps.write(self._encode(_GRID, m.occupancy_grid(stamp, self._frame, grid, cells)))
+
+    def _send_update(self, stamp: Stamp, time_s: float, version: Any, grid: Grid, cells: np.ndarray) -> None:
+        shown = self._shown
+        if shown is None or shown.shape != cells.shape or self._place != (grid.origin, grid.resolution):
+            self._send_whole(
+                stamp, time_s, version, grid, cells
+            )  # it has grown: no rectangle of the old one tells that
             return
-        found = self._cells()
-        if found is not None:
-            self._sent, self._next_s = version, time_s + self._every_s
-            self._writer.write(self._encode(_GRID, m.occupancy_grid(stamp, self._frame, *found)))
+        self._told, self._next_update_s = version, time_s + _UPDATE_S
+        differs = shown != cells
+        rows, columns = np.flatnonzero(differs.any(1)), np.flatnonzero(differs.any(0))
+        if rows.size:
+            there = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+            shown[there] = cells[there]
+            at = int(columns[0]), int(rows[0])
+            self._updates.write(self._encode(_UPDATE, m.grid_update(stamp, self._frame, at, cells[there])))
 
 
 class MapTopics:
@@ -74,6 +108,7 @@ class MapTopics:
     ``/NAME/map``        ``map``             what the robot believes (an OccupancyGrid), with `Settings.localization`
     ``/merged_map``      ``map``             what all robots have found together
     ``/true_map``        ``map``             the world as it is now, with `Settings.true_map`
+    ``…_updates``        of the map          for each of these maps: what has changed, see `MapTopic`
     ``/links``           ``map``             lines between robots that hear each other, once a second
     ===================  ==================  ===========================================================================
     """
@@ -85,17 +120,16 @@ class MapTopics:
         self._encode = encode
         self._topics: list[MapTopic] = []
 
-        def add(writer: Writer, frame: str, cells: Callable[[], Any], version: Callable[[], Any]) -> None:
-            self._topics.append(MapTopic(writer, encode, frame, settings.map_every_s, cells, version))
+        def add(node: Node, name: str, frame: str, cells: Callable[[], Any], version: Callable[[], Any]) -> None:
+            self._topics.append(MapTopic(node, name, frame, settings.map_every_s, cells, version))
 
         for i in sim.localization.belief_of if settings.localization else ():
             robot = bridge.robots[i]
-            writer = robot.node.writer("map", _GRID, LATCHED)
-            add(writer, bridge.map_frame(robot), lambda i=i: self._belief(i), lambda i=i: self._version(i))
+            add(robot.node, "map", robot.map_frame, lambda i=i: self._belief(i), lambda i=i: self._version(i))
         if sim.localization.teams:
-            add(node.writer("/merged_map", _GRID, LATCHED), MAP, self._merged, self._versions)
+            add(node, "/merged_map", MAP, self._merged, self._versions)
         if settings.true_map:
-            add(node.writer("/true_map", _GRID, LATCHED), MAP, self._true, lambda: self._sim.world_state.version)
+            add(node, "/true_map", MAP, self._true, lambda: self._sim.world_state.version)
         self._links = node.writer("/links", "visualization_msgs/msg/Marker", STATE)
 
     def begin(self, sim: Simulation) -> None:

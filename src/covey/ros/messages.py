@@ -242,6 +242,18 @@ def occupancy_grid(stamp: Stamp, frame: str, grid: Grid, cells: np.ndarray) -> F
     return {"header": header(stamp, frame), "info": info, "data": np.ascontiguousarray(cells, np.int8).ravel()}
 
 
+def grid_update(stamp: Stamp, frame: str, at: tuple[int, int], cells: np.ndarray) -> Fields:
+    """Return a map_msgs/OccupancyGridUpdate: a rectangle of an occupancy grid, where it has changed.
+
+    Args:
+        at: column and row of its first cell.
+        cells: int8 (rows, columns), see `occupancy_grid`.
+    """
+    rows, columns = cells.shape
+    place = {"x": at[0], "y": at[1], "width": columns, "height": rows}
+    return {"header": header(stamp, frame), **place, "data": np.ascontiguousarray(cells, np.int8).ravel()}
+
+
 def point_cloud(stamp: Stamp, frame: str, points: np.ndarray) -> Fields:
     """Return a sensor_msgs/PointCloud2 of x, y, z; ``points``: (rows, columns, 3) [m], NaN where nothing was hit."""
     rows, columns, _ = points.shape

@@ -6,6 +6,7 @@ from typing import Any
 
 from covey.errors import CoveyError
 from covey.ros.dds import Node, Participant, Reader, Writer
+from covey.ros.messages import MAP
 from covey.ros.qos import COMMAND, Profile
 
 Send = Callable[[bytes], None]
@@ -18,16 +19,19 @@ class RobotNode:
         participant: of the process.
         robot: name of the robot; its namespace is the same, with ``_`` for what a namespace cannot hold.
         prefixed: the names of its frames begin with its name.
+        own_map: it does not know the starts of all, and has a map frame of its own.
 
     Attributes:
         namespace: such as ``scout0``.
+        map_frame: the frame in which it says where it is: ``map``, also if it is prefixed, or its own.
         sent: the messages of this step, with their writers.
         refused: number of messages that no reader took in time.
     """
 
-    def __init__(self, participant: Participant, robot: str, prefixed: bool):
+    def __init__(self, participant: Participant, robot: str, prefixed: bool, own_map: bool):
         self.robot, self.namespace, self.prefixed = robot, namespace_of(robot), prefixed
         self.types = participant.types
+        self.map_frame = self.frame(MAP) if own_map else MAP
         self.node: Node = participant.node("covey", f"/{self.namespace}")
         self.sent: list[tuple[Writer, bytes]] = []
         self.refused = 0

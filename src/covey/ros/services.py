@@ -5,14 +5,18 @@ Its clients see a service in ``ros2 service list``, but a call hangs: set ``RMW_
 """
 
 import itertools
+import logging
 import struct
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from covey.ros.dds import Node
 from covey.ros.libraries import Policy, Qos
 from covey.ros.qos import SERVICE
+from covey.ros.types import MessageError
 
+LOG = logging.getLogger("covey")
 _HEADER = struct.Struct("<Qq")  # client, number of its request
 _WAITING = 64  # replies to clients that are not matched yet
 
@@ -39,9 +43,8 @@ class Service:
     ::
 
         pause = Service(node, "pause", "std_srvs/srv/SetBool")
-        for request in pause.take():
-            wanted = types.decode("std_srvs/srv/SetBool_Request", request.data).data
-            pause.reply(request, types.encode("std_srvs/srv/SetBool_Response", {"success": True}))
+        for request, message in pause.asked():
+            pause.answer(request, {"success": message.data})
     """
 
     def __init__(self, node: Node, name: str, kind: str):
@@ -56,6 +59,7 @@ class Service:
             UnknownNameError: the type is not known.
         """
         self._requests, self._replies = _ends(node, name, kind, of_service=True)
+        self._name, self._kind, self._types = node.topic_name(name), kind, node.participant.types
         self._known: set[int] = set()  # senders whose reader of replies is matched
         self._waiting: deque[tuple[Request, bytes]] = deque(maxlen=_WAITING)
 
@@ -67,6 +71,20 @@ class Service:
             Request(_without_header(one.data), *_numbers_of(one.data), one.sample_info.publication_handle)
             for one in self._requests.samples()
         ]
+
+    def asked(self) -> list[tuple[Request, Any]]:
+        """Return the same, each with its decoded message; bytes that are no message are said, and get no answer."""
+        found = []
+        for request in self.take():
+            try:
+                found.append((request, self._types.decode(f"{self._kind}_Request", request.data)))
+            except MessageError as error:
+                LOG.warning("%s: a request is left out: %s", self._name, error)
+        return found
+
+    def answer(self, request: Request, values: Mapping[str, Any]) -> None:
+        """Answer a request with the values of a message; see `reply`."""
+        self.reply(request, self._types.encode(f"{self._kind}_Response", values))
 
     def reply(self, request: Request, data: bytes) -> None:
         """Answer a request.
