@@ -1,11 +1,13 @@
 """A run as a bag of ROS 2, read back by mcap and rosbags."""
 
 import math
+import re
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
 
@@ -164,6 +166,14 @@ def test_the_file_says_what_ros_needs_to_play_it(bag):
     assert [(one.name, one.metadata["ROS_DISTRO"]) for one in records] == [("rosbag2", "jazzy")]
     assert {channel.message_encoding for channel in summary.channels.values()} == {"cdr"}
     assert {schema.encoding for schema in summary.schemas.values()} == {"ros2msg"}
+    for (
+        channel
+    ) in summary.channels.values():  # rosbag2 and Foxglove read the type of a message by the name of its schema
+        schema = summary.schemas[channel.schema_id]
+        assert re.fullmatch(r"\w+/msg/\w+", schema.name)
+        assert channel.metadata["topic_type_hash"].startswith("RIHS01_")
+        (qos,) = yaml.safe_load(channel.metadata["offered_qos_profiles"])
+        assert {"history", "depth", "reliability", "durability", "deadline", "lifespan", "liveliness"} <= set(qos)
     offered = {one.topic: one.metadata["offered_qos_profiles"] for one in summary.channels.values()}
     for topic in ("/tf_static", "/true_map", "/scout0/map"):
         assert "durability: 1" in offered[topic]  # transient local: a late RViz gets them
@@ -171,6 +181,13 @@ def test_the_file_says_what_ros_needs_to_play_it(bag):
     scan = next(one for one in summary.schemas.values() if one.name == "sensor_msgs/msg/LaserScan")
     assert "float32[] ranges" in scan.data.decode()
     assert "MSG: std_msgs/Header" in scan.data.decode()
+
+
+def test_mcap_is_short_for_a_bag_of_ros(run, bag, tmp_path, capsys):
+    assert main(["export", str(run.folder), "--mcap", "--out", str(tmp_path / "run.mcap")]) == 0
+    assert (tmp_path / "run.mcap").read_bytes() == bag.read_bytes()
+    assert main(["export", str(run.folder), "--mcap", "--format", "html"]) == 2
+    assert "--mcap writes a bag of ROS 2" in capsys.readouterr().err
 
 
 def test_formats_with_the_same_ending_are_told_apart(run, tmp_path, capsys):

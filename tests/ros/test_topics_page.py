@@ -1,4 +1,4 @@
-"""docs/ros2.md names every topic, service and action that there is, and no other."""
+"""docs/ros2.md names every topic, service and action that there is, and no other; types and delivery are those announced."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,8 @@ import covey
 from covey.onboard.group import Group
 from covey.robots.catalogue import disc
 from covey.ros.bridge import Bridge
-from covey.ros.dds import Participant
+from covey.ros.dds import Participant, Reader
+from covey.ros.libraries import Policy
 from covey.ros.settings import Settings
 from covey.sensors.imu import Imu
 from covey.sensors.tag_camera import TagCamera
@@ -27,15 +28,36 @@ def documented():
     return found
 
 
+def delivered():
+    """Return how the topics on the page that Covey sends are delivered, such as ``latched, 1``, by name."""
+    found = {}
+    for line in PAGE.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| `/") and len(cells) == 5 and cells[2]:
+            found |= dict.fromkeys(re.findall(r"`(/[^`]+)`", cells[0]), cells[2])
+    return found
+
+
+def delivery(end):
+    """Return the same of a writer or reader."""
+    policies = end.end.get_qos()
+    assert "Reliability.Reliable" in str(policies[Policy.Reliability])
+    latched = "TransientLocal" in str(policies[Policy.Durability])
+    return f"{'latched' if latched else 'reliable'}, {policies[Policy.History].depth}"
+
+
 def test_the_page_names_what_is_announced(domain):
     model = disc()
     model = model.model_copy(update={"sensors": (*model.sensors, Imu(), TagCamera())})
-    announced = {}
+    announced, says, hears = {}, {}, {}
     with Participant(domain, "jazzy") as ros:
         bridge = Bridge(ros, Settings("max", true_map=True, true_poses=True, battery_wh=10.0))
         group = Group("scout", model, [(0.0, 0.0, 0.0)], "commanded")
         sim = covey.Simulation(covey.World.empty(6, 5), [group], hosting=bridge.hosting)
         sim.run(before_step=bridge.before_step, until_s=0.2)
+        for end in ros._ends:
+            name = end.end.topic.name.removeprefix("rt").replace("scout0", "NAME")
+            (hears if isinstance(end, Reader) else says)[name] = delivery(end)
         for topic, kind in ros._topics:
             name = topic[2:].replace("scout0", "NAME")
             if "/_action/" in name:
@@ -49,4 +71,9 @@ def test_the_page_names_what_is_announced(domain):
     assert set(page) - ON_LANDSCAPES == set(announced)
     for name, kind in announced.items():
         assert kind == page[name][0], name
+    sent = {name: how for name, how in delivered().items() if name not in ON_LANDSCAPES}
+    assert sent == {name: says[name] for name in sent}
+    assert len(sent) > 20
+    assert {how for name, how in hears.items() if name in page} == {"reliable, 10"}
+    assert {"/NAME/cmd_vel", "/NAME/ready", "/covey/control"} <= set(hears)
     assert page["/NAME/cmd_vel"] == ["geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped"]

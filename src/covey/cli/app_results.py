@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from covey.cli.options import Port, TrustedOnly
+from covey.errors import InvalidValueError
 
 
 def results(
@@ -96,7 +97,8 @@ def export(
     run: Path,
     /,
     *,
-    format: Literal["html", "mcap", "ros2", "rrd", "map", "log"] = "html",  # noqa: A002
+    format: Literal["html", "mcap", "ros2", "rrd", "map", "log"] | None = None,  # noqa: A002
+    mcap: Annotated[bool, Parameter(negative=())] = False,
     out: Path | None = None,
     robot: str | None = None,
 ) -> None:
@@ -107,10 +109,12 @@ def export(
     run
         Run folder.
     format
-        html needs nothing but a browser; mcap needs pip install 'covey[mcap]', rrd 'covey[rerun]'; ros2 is an MCAP of
-        ROS 2 messages for Foxglove and ros2 bag play, and needs 'covey[ros2]'; map is the world at the end of the run,
-        a .yaml and a .pgm as ROS reads them; log is what one robot measured, an .npz for covey slam
+        html, the default, needs nothing but a browser; mcap needs pip install 'covey[mcap]', rrd 'covey[rerun]'; ros2
+        is an MCAP of ROS 2 messages for Foxglove and ros2 bag play, and needs 'covey[ros2]'; map is the world at the
+        end of the run, a .yaml and a .pgm as ROS reads them; log is what one robot measured, an .npz for covey slam
         (record: {scans_every_s: 0.1}), with a NAME_relations.csv to score by.
+    mcap
+        The same as --format ros2: a bag of ROS 2.
     out
         File to write. Default: NAME of the run folder, with the ending of the format, in the current folder.
     robot
@@ -118,7 +122,9 @@ def export(
     """
     from covey.cli.view import export_command
 
-    export_command(run, format, out, robot)
+    if mcap and format not in (None, "ros2"):
+        raise InvalidValueError(f"--mcap writes a bag of ROS 2; leave out --format {format}, or --mcap")
+    export_command(run, "ros2" if mcap else format or "html", out, robot)
 
 
 def report(
