@@ -5,7 +5,7 @@ import pytest
 
 from covey.geometry import Grid
 from covey.onboard.driving import Driving
-from covey.onboard.travel_cost import travel, travel_from
+from covey.onboard.travel_cost import _blocks, blocks_reference, travel, travel_from
 
 NOBODY = np.empty((0, 2))
 RADIUS = 0.3
@@ -58,3 +58,15 @@ def test_a_start_beside_a_wall_has_a_way_out_and_one_outside_the_map_has_none():
     costs = travel_from(grid, (1.0, 1.0), RADIUS, Driving(), NOBODY, starts, grid.to_cells(goal))
     assert np.isfinite(costs[0, 0])
     assert np.isinf(costs[1, 0])
+
+
+@pytest.mark.parametrize("block", [1, 3, 4])
+def test_blocks_are_those_of_plain_numpy(block):
+    """Also where the last blocks are smaller."""
+    random = np.random.default_rng(2)
+    cost = random.uniform(1, 50, (31, 46)).astype(np.float32)
+    cost[random.random(cost.shape) < 0.3] = np.inf
+    occupancy = random.choice([-1, 0, 100], cost.shape).astype(np.int8)
+    least, most = _blocks(cost, occupancy, block)
+    np.testing.assert_array_equal(least, blocks_reference(cost, block, np.minimum))
+    np.testing.assert_array_equal(most, blocks_reference(occupancy, block, np.maximum))

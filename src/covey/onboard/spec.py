@@ -56,7 +56,8 @@ class RobotSpec:
         navigator = Navigator(DriveLimits.of(model, self.period_s), model.body_discs, identity=self.index)
         robot = Robot(self.name, model, self.home, navigator, rng, mailbox, blackboard, self.sensors, frames)
         robot.map, robot.waypoints = belief, self.waypoints
-        camera = robot._camera()
+        sees = self.program.sees
+        camera = robot._camera() if sees is None or "searched" in sees else None
         if camera is not None and isinstance(belief, Belief):
             robot.searched = Searched(self.name, camera[1], belief, mailbox, robot.frame_of)
         return Onboard(robot, self.program)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from covey.geometry import Grid
+from covey.kernel import kernel
 from covey.onboard.driving import Driving
 from covey.onboard.navigation.route import ground, lethal_clearance, passage
 from covey.planning.costs import soften
@@ -86,7 +87,7 @@ def travel_from(
     occupancy, cost = ground(grid, here, radius, driving, others)
     sides = math.ceil(lethal_clearance(radius, grid.resolution) / grid.resolution + 0.5) - 1
     block = sides + 1  # a wall of one cell and its two sides, 2 * sides + 1 cells, always fill one block across
-    coarse, solid = _blocks(cost, block, np.minimum), _blocks(occupancy, block, np.maximum)
+    coarse, solid = _blocks(cost, occupancy, block)
     out = np.full((len(starts), len(cells)), np.inf)
     reach = math.ceil((radius + 0.1) / (block * grid.resolution))
     at, places = cells // block, grid.to_cells(starts) // block
@@ -104,9 +105,22 @@ def travel_from(
     return out * (block * grid.resolution)
 
 
-def _blocks(cells: np.ndarray, block: int, choose: np.ufunc) -> np.ndarray:
-    """Return one value for each block of cells, the least or the greatest of them; the last blocks may be smaller."""
-    if block == 1:
-        return cells
+@kernel
+def _blocks(cost, occupancy, block):
+    """Return the least cost and the greatest occupancy of each block of cells; the last blocks may be smaller."""
+    rows, columns = -(-cost.shape[0] // block), -(-cost.shape[1] // block)
+    least, most = np.full((rows, columns), np.inf, np.float32), np.full((rows, columns), np.int8(-1))
+    for r in range(cost.shape[0]):
+        to_least, to_most = least[r // block], most[r // block]
+        for k in range(columns):
+            low, high = to_least[k], to_most[k]
+            for c in range(k * block, min((k + 1) * block, cost.shape[1])):
+                low, high = min(low, cost[r, c]), max(high, occupancy[r, c])
+            to_least[k], to_most[k] = low, high
+    return least, most
+
+
+def blocks_reference(cells: np.ndarray, block: int, choose: np.ufunc) -> np.ndarray:
+    """NumPy reference of `_blocks`: one of its results, the least or the greatest values."""
     rows = choose.reduceat(cells, np.arange(0, cells.shape[0], block), axis=0)
     return choose.reduceat(rows, np.arange(0, cells.shape[1], block), axis=1)

@@ -75,6 +75,8 @@ class TagCameraReadings(Readings):
     def row(self, i: int) -> TagCameraReading:
         """Return the reading of the i-th robot; its arrays are copies."""
         n = self.count.item(i)
+        if n == 0:
+            return TagCameraReading(*_nothing(self.kinds.dtype.str))
         parts = (self.identities, self.kinds, self.ranges, self.bearings, self.positions)
         return TagCameraReading(*(part[i, :n].copy() for part in parts))
 
@@ -184,9 +186,10 @@ class TagCamera(SensorRecord):
         known = len(targets) if self.dictionary is None else self.dictionary
         false = self.false_per_min / (60.0 * self.rate_hz) if known else 0.0
         width = max(1, min(self.max_count, len(targets) + 1))
-        count, identities = np.zeros(m, np.int64), np.full((m, width), -1)
-        ranges, bearings = np.full((m, width), np.inf), np.full((m, width), np.nan)
-        positions = np.full((m, width, 3), np.nan)
+        count, identities = np.empty(m, np.int64), np.empty((m, width), np.int64)
+        ranges, bearings, positions = np.empty((m, width)), np.empty((m, width)), np.empty((m, width, 3))
+        mount = self.mount
+        view = scan(truth, members, mount, self.angles, self.range_m, True)
         limits = (
             math.radians(self.fov_deg) / 2,
             self.range_m,
@@ -194,16 +197,13 @@ class TagCamera(SensorRecord):
             math.radians(self.blur_deg_s),
         )
         chances = self.detect_near, self.detect_far, self.detect_slant, false
-        _read(
-            truth.skip, truth.frame, truth.pose, truth.twist, truth.bodies, members, keys, sample, self.mount, limits,
+        any_read = _read(
+            truth.skip, truth.frame, truth.pose, truth.twist, truth.bodies, members, keys, sample, mount, limits,
             chances, (self.sigma_m, self.sigma_per_m), targets.positions, targets.normals, targets.identities,
-            -1 if self.dictionary is None else self.dictionary, count, identities, ranges, bearings, positions,
+            -1 if self.dictionary is None else self.dictionary, count, identities, ranges, bearings, positions, view,
         )  # fmt: skip
-        view = scan(truth, members, self.mount, self.angles, self.range_m, True)
-        view[np.abs(truth.twist[members, 2]) > limits[3]] = np.nan
-        return TagCameraReadings(
-            count, identities, _kinds(targets, identities), ranges, bearings, positions, truth=view
-        )
+        kinds = _kinds(targets, identities) if any_read else np.zeros((m, width), targets.kind_of.dtype)
+        return TagCameraReadings(count, identities, kinds, ranges, bearings, positions, truth=view)
 
     def after(self, readings: TagCameraReadings, before: TagCameraReadings | None) -> TagCameraReadings:
         """Return the readings; with `holds_last`, robots that read nothing read the last marker again."""
@@ -217,19 +217,23 @@ def _angles(fov_rad: float, range_m: float) -> np.ndarray:
     return constant(fan_angles(min(math.ceil(fov_rad * range_m / _RAY_GAP_M) + 1, 10_000), fov_rad))
 
 
+@lru_cache(maxsize=64)
+def _nothing(kinds: str) -> tuple[np.ndarray, ...]:
+    """Return the arrays of a reading without markers; ``kinds``: type of the kinds."""
+    return np.empty(0, np.int64), np.empty(0, kinds), np.empty(0), np.empty(0), np.empty((0, 3))
+
+
 def _kinds(targets: Targets, identities: np.ndarray) -> np.ndarray:
     """Return the kinds of identities (m, width); empty for -1."""
-    if identities.max() < 0:
-        return np.full(identities.shape, "", targets.kind_of.dtype)
     return np.where(identities >= 0, targets.kind_of[targets.rows(identities)], "")
 
 
 @kernel
 def _read(
     skip, frame, pose, twist, bodies, members, keys, sample, mount, limits, chances, sigmas, places, normals, names,
-    dictionary, count, identities, ranges, bearings, positions,
+    dictionary, count, identities, ranges, bearings, positions, view,
 ):  # fmt: skip
-    """Write what each member reads, see `TagCamera`.
+    """Write what each member reads, see `TagCamera`; return whether any member reads anything.
 
     Args:
         limits: half the field of view [rad], range [m], largest incidence [rad], turn rate without blur [rad/s].
@@ -237,10 +241,13 @@ def _read(
         sigmas: of the noise at distance 0 [m], and its growth [m/m].
         places, normals, names: see `covey.world.targets.Targets`; names are the identities.
         dictionary: number of identities of false alarms; -1: they have those of targets.
+        view: float64 (m, rays), how far each camera sees [m]; becomes NaN where it turns too fast.
     """
     half, range_m, steepest, blur = limits
     near, far, slant, false = chances
     least = math.cos(steepest)
+    count[:], identities[:], ranges[:], bearings[:], positions[:] = 0, -1, np.inf, np.nan, np.nan
+    any_read = False
     for i in range(members.shape[0]):
         own = members[i]
         c, s = math.cos(pose[own, 2]), math.sin(pose[own, 2])
@@ -249,6 +256,8 @@ def _read(
         a, b = math.cos(heading), math.sin(heading)
         rate = abs(twist[own, 2])
         sharp = 1.0 if rate <= blur else blur / rate
+        if rate > blur:
+            view[i] = np.nan
         for t in range(places.shape[0]):
             dx, dy = places[t, 0] - x, places[t, 1] - y
             away = math.sqrt(dx * dx + dy * dy)
@@ -281,6 +290,8 @@ def _read(
                 away = min(range_m * math.sqrt(far_away), cast_ray(skip, frame, x, y, angle, range_m))
                 dx, dy = away * math.cos(angle), away * math.sin(angle)
                 _insert(i, name, c, s, mount, dx, dy, _SHARP_M * up, count, identities, ranges, bearings, positions)
+        any_read |= count[i] > 0
+    return any_read
 
 
 @kernel

@@ -162,12 +162,15 @@ class Exchange:
 
     def step(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
         """Process what has arrived, answer, and ask."""
+        every = self.record.policy == "every"
+        if every and not (wishes or self._has_come or self.clock.step % self._every == 0):
+            return
         able = self.shares & alive[self.members]
         self._take_tiles(able)
         late = self._answer(able)
         asks, offers = self._wishes(wishes)
         asks |= late
-        if self.record.policy == "every":
+        if every:
             asks |= self.clock.step % self._every == 0
         elif self.record.policy == "continuous":
             self._publish(np.flatnonzero(able))
@@ -176,6 +179,11 @@ class Exchange:
         elif self.record.policy == "on_meeting":
             asks |= self._meetings(world, pose, alive)
         self._say(asks & able, offers & able)
+
+    @property
+    def _has_come(self) -> bool:
+        """Whether messages have arrived."""
+        return any(claim.receptions for claim in self._claims)
 
     def _publish(self, rows: np.ndarray) -> None:
         """Publish the changes of robots."""
