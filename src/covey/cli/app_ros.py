@@ -8,7 +8,8 @@ from cyclopts import App, Parameter
 from covey.cli.options import Override, TrustedOnly, changes_of, whole_number
 
 ros = App(
-    name="ros", help="Work with ROS 2: run a team as robots of a ROS 2 graph, write files for its packages, read bags."
+    name="ros",
+    help="Work with ROS 2: run a team as robots of a ROS 2 graph, run a controller as a node, write files, read bags.",
 )
 Distro = Literal["humble", "jazzy", "kilted", "lyrical", "rolling"]
 
@@ -107,6 +108,64 @@ def ros_run(
     )
     how = {"out": out, "force": force, "quiet": quiet, "trusted_only": trusted_only}
     return ros_run_command(source, changes_of(overrides, seed), (domain, distro, reach), settings, **how)
+
+
+@ros.command(name="node")
+def ros_node(
+    controller: str,
+    /,
+    *,
+    name: str,
+    scenario: str,
+    overrides: Override = [],  # noqa: B006
+    namespace: str | None = None,
+    wall: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    stamped: Annotated[bool | None, Parameter(show_default=False)] = None,
+    patience: float = 60.0,
+    domain: int | None = None,
+    distro: Distro | None = None,
+    reach: Literal["LOCALHOST", "SUBNET", "SYSTEM_DEFAULT", "OFF"] | None = None,
+) -> int:
+    """Run a controller as a ROS 2 node: it drives a robot with scan, odom and cmd_vel. Needs pip install 'covey[ros2]'.
+
+    The robot may be one of covey ros run, one in Gazebo, or a real one. The controller is the same as in a simulation;
+    its map, its planning and its navigator run in this process. It ends with the clock, or with Ctrl-C, and stops the
+    robot. See docs/ros2.md.
+
+    Exit codes: 0 the clock ended, 1 the controller failed, 2 bad input or no robot, 130 interrupted.
+
+    Parameters
+    ----------
+    controller
+        Name of a controller, or ./mine.py:NAME.
+    name
+        Name of the robot in the scenario, such as scout0.
+    scenario
+        Tells what the robot knows from the start: its model, its start, its team, the area of its map, the rate of its
+        steps. A .yaml file, or the name of a scenario that ships with Covey.
+    namespace
+        Namespace of the robot's topics; / for none. Default: the name of the robot.
+    wall
+        There is no /clock: steps follow the time of this machine, as for a real robot.
+    prefixed
+        Transforms come on /tf and /tf_static, in frames that begin with the names of the robots.
+    stamped
+        cmd_vel is a TwistStamped. Default: from kilted on.
+    patience
+        How long to wait for the robot [s].
+    domain
+        Domain, 0 to 232. Default: ROS_DOMAIN_ID, else 0.
+    distro
+        Distribution of the others on the domain. Default: ROS_DISTRO, else jazzy.
+    reach
+        Who can be heard, on both sides the same. Default: ROS_AUTOMATIC_DISCOVERY_RANGE, else LOCALHOST: this machine.
+    """
+    from covey.cli.ros_node import ros_node_command
+    from covey.ros.node import NodeSettings
+
+    settings = NodeSettings(namespace, stamped, prefixed, wall, patience)
+    return ros_node_command(controller, name, scenario, changes_of(overrides, None), (domain, distro, reach), settings)
 
 
 @ros.command(name="launch")

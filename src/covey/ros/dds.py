@@ -17,6 +17,7 @@ per process is enough for any number of robots. One machine has room for about 3
 import os
 import re
 import struct
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Self
 from weakref import WeakValueDictionary
@@ -30,12 +31,17 @@ from covey.ros.libraries import (
     DDSException,
     Domain,
     DomainParticipant,
+    InstanceState,
     Nodetype,
     Policy,
     Publisher,
     Qos,
+    ReadCondition,
+    SampleState,
     Subscriber,
     Topic,
+    ViewState,
+    WaitSet,
     idl,
     make_idl_struct,
 )
@@ -84,6 +90,7 @@ class Participant:
         self._topics: dict[tuple[str, str], Topic] = {}
         self._nodes: list[Node] = []
         self._ends: list[Writer | Reader] = []
+        self._wait_sets: list[WaitSet] = []
         self._changed = True
         self._announced: Any = None
         self._senders: dict[str, set[str]] = {}  # topics, and the types of what is sent there
@@ -135,10 +142,27 @@ class Participant:
 
     def close(self) -> None:
         """Leave the graph: all nodes vanish from it at once. Writers and readers cannot be used any more."""
+        for wait_set in self._wait_sets:
+            for condition in wait_set.get_entities():
+                wait_set.detach(condition)
+        self._wait_sets.clear()
         for end in self._ends:
             del end.end  # Cyclone DDS ends what nothing refers to
         self._ends, self._nodes, self._topics = [], [], {}
         del self._publisher, self._subscriber, self._participant, self._domain
+
+    def waiter(self, *readers: "Reader") -> Callable[[float], None]:
+        """Return a function that waits until one of some readers has a message, at most the given time [s]."""
+        wait_set = WaitSet(self._participant)
+        for reader in readers:
+            wait_set.attach(ReadCondition(reader.end, ViewState.Any | InstanceState.Any | SampleState.NotRead))
+        self._wait_sets.append(wait_set)
+
+        def wait(seconds: float) -> None:
+            if wait_set in self._wait_sets:  # else the participant has left
+                wait_set.wait(max(0, int(seconds * 1e9)))
+
+        return wait
 
     def misfits(self) -> list[tuple[str, str, str]]:
         """Return what others send in vain, because it has another type than is read here.

@@ -4,7 +4,7 @@ from covey.errors import CoveyError
 
 try:
     from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
-    from cyclonedds.core import DDSException
+    from cyclonedds.core import DDSException, InstanceState, ReadCondition, SampleState, ViewState, WaitSet
     from cyclonedds.domain import Domain, DomainParticipant
     from cyclonedds.idl import make_idl_struct
     from cyclonedds.idl import types as idl
@@ -26,14 +26,19 @@ __all__ = [
     "DataWriter",
     "Domain",
     "DomainParticipant",
+    "InstanceState",
     "Nodetype",
     "Policy",
     "Publisher",
     "Qos",
+    "ReadCondition",
+    "SampleState",
     "SerdeError",
     "Stores",
     "Subscriber",
     "Topic",
+    "ViewState",
+    "WaitSet",
     "get_types_from_msg",
     "get_typestore",
     "idl",

@@ -1,0 +1,74 @@
+"""`covey ros node`: a controller as a node of ROS 2."""
+
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from covey.cli.exit_codes import FAILED, INTERRUPTED, REACHED
+from covey.errors import ControllerError
+from covey.onboard.step import StepInput, StepOutput
+from covey.ros.dds import Participant
+from covey.ros.node import ControllerNode, NodeSettings
+from covey.ros.node_setup import NodeSetup, controller_named, node_setup
+from covey.scenario.load import load_scenario
+
+
+def ros_node_command(
+    controller: str,
+    name: str,
+    source: str,
+    changes: Mapping[str, Any],
+    graph: tuple[int | None, str | None, str | None],
+    settings: NodeSettings,
+) -> int:
+    """Run a controller as a node of ROS 2 until the clock ends or a signal comes, and return the exit code.
+
+    Args:
+        controller: its name, or ``./mine.py:Name``.
+        name: of the robot.
+        source: the scenario that tells what the node knows; see `node_setup`.
+        graph: domain, distribution and reach, see `Participant`. The other arguments are those of `covey ros node`.
+    """
+    scenario = load_scenario(source, changes)
+    setup = node_setup(scenario, name, controller_named(controller, Path.cwd()))
+    with Participant(*graph) as participant:
+        print(participant, file=sys.stderr, flush=True)
+        return drive(participant, setup, settings)
+
+
+def drive(participant: Participant, setup: NodeSetup, settings: NodeSettings) -> int:
+    """Let a controller drive its robot, and return the exit code."""
+    node = ControllerNode(participant, setup, settings)
+    node.on_step = _print_notes
+    signals = {kind: signal.signal(kind, _ending(node)) for kind in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        node.run()
+    except ControllerError as error:
+        print(f"covey: {error}", file=sys.stderr)
+        return FAILED
+    finally:
+        for kind, before in signals.items():
+            signal.signal(kind, before)
+        node.close()
+    print(f"{node.name}: {node.ended} after {node.steps} steps", file=sys.stderr)
+    return INTERRUPTED if node.ended == "interrupted" else REACHED
+
+
+def _print_notes(time_s: float, _shown: StepInput, answer: StepOutput) -> None:
+    """Print the notes of a controller, a line each."""
+    for note in () if answer.requests is None else answer.requests.notes:
+        print(f"{time_s:.2f} s  {note}", flush=True)
+
+
+def _ending(node: ControllerNode) -> Any:
+    """Return what a signal does: it ends the loop; a second one ends it at once."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        if node.ended:
+            raise KeyboardInterrupt
+        node.ended = "interrupted"
+
+    return end

@@ -1,0 +1,354 @@
+"""`ControllerNode`: a controller of one robot as a node of ROS 2, for any robot with scan, odom, tf and cmd_vel.
+
+One loop: it waits for the next time, takes what has come, maps, hears the team, lets the controller act, and answers.
+Every wait has a limit; the loop looks a few times in a second whether it is to end.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from covey.errors import ControllerError, CoveyError, InvalidValueError
+from covey.geometry.se2 import Pose
+from covey.mapping.occupancy.team_mates import hide_team_mates
+from covey.onboard.motions import STILL, Twist
+from covey.onboard.step import ScanInput, StepInput, StepOutput
+from covey.physics.clock import Clock
+from covey.ros import messages as m
+from covey.ros.dds import Participant
+from covey.ros.node_requests import NodeRequests
+from covey.ros.node_senses import Senses
+from covey.ros.node_setup import SENSORS, NodeSetup
+from covey.ros.qos import CLOCK, COMMAND
+from covey.ros.robot_node import namespace_of
+from covey.ros.settings import STAMPED_SINCE
+from covey.runtime.local.watchdog import Watchdog
+from covey.runtime.remote.agent import RobotAgent, warm_up
+from covey.sensors.lidar import LidarReading
+
+LOG = logging.getLogger("covey")
+_LOOK_S = 0.2  # how long it waits at once
+_LATE_S = 2.0  # how long a step waits for a reading that is due
+_LIDAR_S = 2.0  # how long the start waits for a scan and its frame
+_SAY_S = 5.0
+_GONE_S = 2.0  # the run is over when nobody has sent a clock for so long
+_STALE_NS = 1_000_000_000  # a robot whose odometry is older stands still
+_FAREWELL_NS = 500_000_000
+_CLOCK = "rosgraph_msgs/msg/Clock"
+
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """How a controller takes part in a graph of ROS 2.
+
+    Attributes:
+        namespace: of the robot's topics, such as ``scout0``; ``/``: none. None: the robot's name.
+        stamped: it sends TwistStamped; None: as in the distribution's Nav2.
+        prefixed: all robots share /tf and /tf_static.
+        wall: the robot has no /clock: steps follow the time of this machine.
+        patience_s: how long the start waits for the robot [s].
+    """
+
+    namespace: str | None = None
+    stamped: bool | None = None
+    prefixed: bool = False
+    wall: bool = False
+    patience_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.patience_s < 1e6:
+            raise InvalidValueError(f"patience is {self.patience_s!r} s; it must be positive")
+
+
+class ControllerNode:
+    """A controller of one robot as a node of ROS 2.
+
+    Args:
+        participant: of this process.
+        setup: what it knows from the start.
+        settings: how it takes part.
+
+    Attributes:
+        name: of the robot.
+        steps: number of steps that it has taken.
+        ended: set it to end the node; why it ended.
+        on_step: is called with the time [s], the input and the output of each decision.
+    """
+
+    def __init__(self, participant: Participant, setup: NodeSetup, settings: NodeSettings = NodeSettings()):
+        self._setup, self._settings = setup, settings
+        self._spec = setup.spawn.spec
+        self.name, self.steps, self.ended = self._spec.name, 0, ""
+        self.on_step: Callable[[float, StepInput, StepOutput], None] | None = None
+        space = namespace_of(self.name) if settings.namespace is None else settings.namespace.strip("/")
+        node = self._node = participant.node("controller", f"/{space}")
+        self._types, distro = participant.types, participant.types.distro
+        self._stamped = distro in STAMPED_SINCE if settings.stamped is None else settings.stamped
+        self._twist_kind = f"geometry_msgs/msg/Twist{'Stamped' * self._stamped}"
+        self._cmd_vel = node.writer("cmd_vel", self._twist_kind, COMMAND)
+        self._ready = node.writer("ready", _CLOCK, COMMAND)
+        self._senses = Senses(node, setup, settings.prefixed)
+        self._requests = NodeRequests(node, self.name)
+        self._clocks = node.reader("/clock", _CLOCK, CLOCK.best_effort())
+        self._wait = participant.waiter(self._clocks)
+        self._watchdog = Watchdog(setup.spawn.step_budget_s)
+        self._agent: RobotAgent | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a run: forget everything before."""
+        setup = self._setup
+        self._senses.begin()
+        self._requests.begin()
+        self._clock = Clock(setup.substep_s, setup.step_s)
+        self._done_ns: int | None = None  # the time of its last step
+        self._zero_ns = 0  # the time at which its clock is 0
+        self._twist: Twist = STILL
+        self._in_step, self._stale = True, False
+        self._seen: list[list[tuple[float, Any]]] = [[] for _ in setup.sensors]
+        self._newest: list[Any] = [None] * len(setup.sensors)
+        self._mates: Any = None  # the newest reading of the neighbours
+        if self._agent is not None:
+            self._agent.close()
+            self._agent = None
+
+    # -- from the start to the end -------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Drive the robot until the clock ends, or `ended` is set.
+
+        Raises:
+            CoveyError: the robot was not heard.
+            ControllerError: the controller failed.
+        """
+        try:
+            warm_up(self._setup.spawn)
+            self._await_robot()
+            while not self.ended:
+                now_ns = self._next()
+                if now_ns is not None:
+                    self._step(now_ns)
+        finally:
+            self._halt()
+
+    def close(self) -> None:
+        """End the controller and what watches it; the participant is closed by who made it."""
+        if self._agent is not None:
+            self._agent.close()
+            self._agent = None
+        self._watchdog.close()
+
+    def _await_robot(self) -> None:
+        """Wait until the robot has been heard."""
+        begun = said = time.monotonic()
+        lidar_until, clocked, patience_s = 0.0, self._settings.wall, self._settings.patience_s
+        while not self.ended:
+            self._wait(0.02 if clocked else _LOOK_S)
+            clocked = clocked or self._clocks.end.read(1) != []
+            self._senses.look(None)
+            now = time.monotonic()
+            missing = [] if clocked else ["/clock"]
+            if self._senses.odom_ns is None:
+                missing.append(self._senses.odom_topic)
+            if not missing:
+                unknown = self._senses.unknown()
+                if not unknown:
+                    return
+                lidar_until = lidar_until or now + _LIDAR_S
+                if now > lidar_until:
+                    LOG.warning("%s: %s; its lidar is taken to be that of the model", self.name, unknown)
+                    return
+            elif now > begun + patience_s:
+                hint = "; a robot without /clock needs --wall" if not clocked else ""
+                raise CoveyError(
+                    f"{self.name}: nothing came on {' and '.join(missing)} within {patience_s:g} s{hint}. Is the robot "
+                    f"there, and on the same domain? Here: {self._node.participant}"
+                )
+            elif now > said + _SAY_S:
+                said = now
+                LOG.warning("%s: waiting for %s", self.name, " and ".join(missing))
+
+    def _halt(self) -> None:
+        """Stop the robot."""
+        if self._done_ns is None:
+            return
+        try:
+            self._send(self._done_ns, STILL)
+            self._cmd_vel.end.wait_for_acks(_FAREWELL_NS)
+        except Exception as error:
+            LOG.warning("%s: it could not be stopped: %s", self.name, error)
+
+    # -- time ----------------------------------------------------------------------------------------------------------
+
+    def _next(self) -> int | None:
+        """Return the time of the next step [ns]; None: not yet, see `ended`."""
+        return self._next_by_wall() if self._settings.wall else self._next_by_clock()
+
+    def _next_by_wall(self) -> int | None:
+        period_ns = round(self._setup.step_s * 1e9)
+        now_ns = time.time_ns()
+        if self._done_ns is not None and now_ns < self._done_ns + period_ns:
+            time.sleep(min(_LOOK_S, (self._done_ns + period_ns - now_ns) * 1e-9))
+            return None
+        self._senses.look(now_ns)
+        return now_ns
+
+    def _next_by_clock(self) -> int | None:
+        begun = time.monotonic()
+        late_ns, late_since = 0, 0.0
+        while not self.ended:
+            self._wait(_LOOK_S)
+            come = self._clocks.take()
+            now = time.monotonic()
+            if not come:
+                if now > begun + _GONE_S and not self._clocks.matched:
+                    self.ended = "the clock has ended"
+                continue
+            begun = now
+            now_ns = _time_of(come[-1])
+            if self._done_ns is not None:
+                if now_ns == self._done_ns:  # the answer was lost
+                    self._send(now_ns, self._twist)
+                    continue
+                if now_ns < self._done_ns - _STALE_NS or now_ns == 0:
+                    LOG.warning("%s: time begins anew", self.name)
+                    self._begin()
+                elif now_ns < self._done_ns + 0.999e9 * self._setup.step_s:
+                    continue
+            self._senses.look(now_ns)
+            if self._senses.odom_ns is None:
+                continue
+            if self._in_step and self._senses.lacks(now_ns):  # it comes again
+                if now_ns != late_ns:
+                    late_ns, late_since = now_ns, now
+                if now < late_since + _LATE_S:
+                    continue
+                self._senses.give_up(now_ns)
+            self._in_step = self._senses.odom_ns == now_ns
+            return now_ns
+        return None
+
+    # -- a step --------------------------------------------------------------------------------------------------------
+
+    def _step(self, now_ns: int) -> None:
+        """Map, hear the team, let the controller act, and answer."""
+        setup, agent = self._setup, self._software()
+        self._tick(now_ns)
+        home = self._spec.home
+        pose, spread = self._senses.pose(now_ns, home)
+        self._map(agent, pose, self._take_readings(), now_ns)
+        received = None
+        self.steps += 1
+        if self._clock.step % setup.every == setup.phase or not self._in_step:
+            reckoned = tuple(home @ self._senses.odometry) if setup.dead_reckons else ()
+            shown = StepInput(
+                self._clock.time_s,
+                pose,
+                self._senses.touched(),
+                tuple(self._newest),
+                tuple(tuple(at for at, _ in come) for come in self._seen),
+                tuple(tuple(reading for _, reading in come[:-1]) for come in self._seen),
+                self._requests.tags(),
+                received,
+                spread,
+                self._requests.answers(),
+                reckoned,
+            )
+            self._seen = [[] for _ in setup.sensors]
+            answer = agent.step(shown)
+            self._twist = answer.twist
+            if answer.requests is not None:
+                self._requests.ask(answer.requests)
+            if self.on_step is not None:
+                self.on_step(self._clock.time_s, shown, answer)
+            if answer.requests is not None and answer.requests.failure is not None:
+                raise ControllerError(f"{self.name} at {self._clock.time_s:g} s: {answer.requests.failure.text}")
+        self._watch_odometry(now_ns)
+        self._done_ns = now_ns
+        self._send(now_ns, STILL if self._stale else self._twist)
+
+    def _software(self) -> RobotAgent:
+        """Return the robot's software, made when its lidar is known."""
+        if self._agent is None:
+            spawn, fan = self._setup.spawn, self._senses.fan()
+            if spawn.map is not None and fan is not None:
+                place = replace(spawn.map, angles=fan.angles, mount=fan.mount, range_m=fan.range_m)
+                spawn = replace(spawn, map=place)
+            self._rays = 0 if spawn.map is None else len(spawn.map.angles)
+            self._agent = RobotAgent(spawn, self._watchdog)
+            unread = [s.name for s in self._setup.sensors if s.kind not in (*SENSORS, "odometry")]
+            if unread:
+                LOG.warning("%s: the node does not read %s; its readings stay None", self.name, ", ".join(unread))
+        return self._agent
+
+    def _tick(self, now_ns: int) -> None:
+        """Set the clock."""
+        if self._settings.wall and self._done_ns is None:
+            self._zero_ns = now_ns
+        clock, at = self._clock, self._seconds(now_ns)
+        clock.advance(round(at / clock.substep_s) - clock.now)
+        if abs(clock.time_s - at) > 1e-6:
+            clock.time_s = at
+
+    def _seconds(self, ns: int) -> float:
+        """Return a time in seconds; those of a simulation are exactly its own."""
+        second, ns = self._clock.substep_s, ns - self._zero_ns
+        substeps = round(ns / round(second * 1e9))
+        return substeps * second if abs(ns - substeps * round(second * 1e9)) < 1000 else ns * 1e-9
+
+    def _take_readings(self) -> list[tuple[int, LidarReading]]:
+        """Take what the sensors have said; return times [ns] and scans for the map."""
+        scans: list[tuple[int, LidarReading]] = []
+        places = {record.name: k for k, record in enumerate(self._setup.sensors)}
+        for sense in self._senses.all:
+            name = sense.record.name
+            for stamp_ns, reading in sense.take():
+                if name in places:
+                    self._seen[places[name]].append((self._seconds(stamp_ns), reading))
+                    self._newest[places[name]] = reading
+                if sense.record.kind == "neighbours":
+                    self._mates = reading
+                if sense is self._senses.scans:
+                    scans.append((stamp_ns, reading))
+        return scans
+
+    def _map(self, agent: RobotAgent, pose: Pose, scans: Sequence[tuple[int, LidarReading]], now_ns: int) -> None:
+        """Add scans to the map, each at the estimated pose at its time."""
+        mates = self._mates
+        for stamp_ns, scan in scans:
+            if len(scan.ranges) != self._rays:
+                continue  # another lidar on the same topic
+            at = pose if stamp_ns == now_ns else pose @ self._senses.moved_since(stamp_ns).inverse()
+            ranges = scan.ranges.copy()
+            if mates is not None and len(mates):
+                seen = np.array([len(mates)]), mates.ranges[None], mates.bearings[None]
+                hide_team_mates(ranges[None], scan.angles, scan.mount, *seen, np.array([self._setup.reach_m]))
+            agent.map(ScanInput(np.array(at), ranges, self._clock.step))
+
+    def _watch_odometry(self, now_ns: int) -> None:
+        """Let the robot stand still while its odometry is silent."""
+        odom_ns = self._senses.odom_ns
+        stale = odom_ns is None or now_ns - odom_ns > _STALE_NS
+        if stale and not self._stale:
+            LOG.warning("%s: its odometry is older than 1 s; it stands still until it comes again", self.name)
+        self._stale = stale
+
+    def _send(self, now_ns: int, twist: Twist) -> None:
+        """Send the command of a time, and that it is complete."""
+        stamp = divmod(now_ns, 1_000_000_000)
+        vx, vy, omega = map(float, twist)
+        values: dict[str, Any] = {"linear": {"x": vx, "y": vy}, "angular": {"z": omega}}
+        if self._stamped:
+            values = {"header": m.header(stamp, self._senses.base), "twist": values}
+        self._cmd_vel.write(self._types.encode(self._twist_kind, values))
+        self._ready.write(m.clock(stamp))
+
+
+def _time_of(data: bytes) -> int:
+    """Return the time of a rosgraph_msgs/Clock [ns]."""
+    sec, nanosec = np.frombuffer(data, "<u4", 2, 4).tolist()
+    return sec * 1_000_000_000 + nanosec
