@@ -12,7 +12,7 @@ import pytest
 
 from covey.errors import InvalidValueError, RunFolderError
 from covey.results import recorder as recorder_module
-from covey.results.folder import DETAILS, FILES, PROCESS_TABLES, RADIO_TABLES
+from covey.results.folder import DETAILS, FILES, OF_THE_LAB, PROCESS_TABLES, RADIO_TABLES
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
 from covey.results.run import Run
@@ -29,7 +29,7 @@ def start(folder, n=2, **options):
 def test_finished_folder_holds_exactly_its_files_and_says_finished(record, tmp_path):
     run = record(tmp_path / "run")
     assert sorted(p.name for p in run.folder.iterdir()) == sorted(
-        {*FILES} - {*RADIO_TABLES, *PROCESS_TABLES, *DETAILS, "ground.npz"}
+        {*FILES} - {*RADIO_TABLES, *PROCESS_TABLES, *DETAILS, *OF_THE_LAB, "ground.npz"}
     )
     assert (run.manifest["status"], run.manifest["goal_status"], run.manifest["seed"]) == ("finished", "reached", 7)
 
