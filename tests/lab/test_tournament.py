@@ -1,9 +1,11 @@
 """Tournaments: who loses why, what is played again, and ratings against another optimiser."""
 
 import os
+import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from scipy.optimize import minimize
 
@@ -73,6 +75,36 @@ def test_a_game_that_breaks_does_not_end_the_tournament(tmp_path):
     tournament.play(1)
     (outcome,) = tournament.outcomes.values()
     assert outcome.failed == {"laws": "the game broke: ZeroDivisionError: division by zero"}
+
+
+def test_what_a_law_starts_ends_with_its_game(tmp_path):
+    text = (
+        "import pathlib, subprocess, sys\n"
+        "def law(team):\n"
+        "    one = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"    pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(one.pid))\n"
+        "    return 'nothing'\n"
+    )
+    folder = written(tmp_path / "laws", bad=text, good=STILL)
+    files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
+    outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")
+    assert "where numbers belong" in outcome.failed["evaders"]
+    pid = int((tmp_path / "pid").read_text())
+    until = time.monotonic() + 30.0
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_wrong_answer_is_found_in_the_file_of_the_law(tmp_path):
+    folder = written(
+        tmp_path / "laws", bad="import numpy as np\n\n\ndef law(team):\n    return np.ones(3), 0\n", good=STILL
+    )
+    files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
+    outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")
+    assert outcome.failed["evaders"].startswith(
+        f"{folder / 'bad.py'}:5 in law: ControllerError: speed has the shape (3,)"
+    )
 
 
 def test_a_faster_pursuer_catches_who_stands_still(tmp_path):

@@ -100,6 +100,45 @@ def test_a_wall_hides_a_beacon_and_a_moving_one_moves():
     assert np.diff(ranges) == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize(
+    ("name", "rate_hz", "said"),
+    [
+        ("my sensor", 10, "cannot be called 'my sensor'; write a word"),
+        ("pose", 10, "cannot be called 'pose'"),
+        ("velocity", 10, "cannot be called 'velocity'"),
+        ("test_own_r", 0, "rate_hz is 0; give samples per second"),
+        ("test_own_s", "5", "rate_hz is '5'"),
+        ("test_own_t", float("nan"), "rate_hz is nan"),
+    ],
+)
+def test_wrong_names_and_rates(name, rate_hz, said):
+    with pytest.raises(InvalidValueError, match=said):
+        sensor(name, rate_hz=rate_hz)
+
+
+def test_a_decorator_without_its_name_is_told():
+    with pytest.raises(InvalidValueError, match=r"cannot be called 'still'; write .* @covey.sensor"):
+        sensor(still)
+
+
+def test_numbers_of_unequal_length_are_shown():
+    @sensor("test_own_longer")
+    def longer(robot, random):
+        return [0.0] * (2 + int(robot.pose[0] > 3))
+
+    with pytest.raises(ControllerError, match=r"returned \[0.0, 0.0\] and \[0.0, 0.0, 0.0\]; return a number"):
+        play(still, [longer()], robots=2, starts=[(1, 1, 0), (5, 5, 0)])
+
+
+def test_a_sensor_that_leaves_is_an_error():
+    @sensor("test_own_leaves")
+    def leaves(robot, random):
+        raise SystemExit(2)
+
+    with pytest.raises(ControllerError, match=r"test_own.py:\d+: SystemExit: 2"):
+        play(still, [leaves()], robots=1)
+
+
 def test_mistakes_are_told():
     with pytest.raises(InvalidValueError, match="did you mean 'heading'"):
         sensor("test_own_a", sees="headin")

@@ -6,6 +6,7 @@ from typing import Any
 
 from covey.cli.exit_codes import REACHED
 from covey.cli.run import parse_speed
+from covey.lab.files import check_ending
 from covey.lab.play import play
 
 
@@ -16,6 +17,9 @@ def play_command(
     settings = {name: value for name, value in given.items() if value is not None}
     settings |= {} if speed is None else {"speed": parse_speed(speed)}
     reference = law if ".py" in law else f"{law}.py" if Path(f"{law}.py").is_file() else law
+    for method, path in (("save", save), ("plot", plot), ("film", film)):
+        if path is not None:
+            check_ending(method, path)
     out = play(reference, **settings)
     robots = f"{len(out.names)} robot{'s' * (len(out.names) > 1)}"
     print(f"{robots}, {out.time[-1]:g} s, {len(out.time) - 1} steps: {out.status}")

@@ -57,7 +57,10 @@ class Addons:
         for item in given:
             name, made = _made(item)
             if name in taken or not name.isidentifier():
-                raise InvalidValueError(f"an add-on cannot be called {name!r}, team.{name} is something else")
+                raise InvalidValueError(
+                    f"an add-on cannot be called {name!r}, team.{name} is something else; write above its class, such "
+                    f"as: @covey.addon('my_{name}')"
+                )
             if name in self._parts:
                 raise InvalidValueError(f"two add-ons are called {name!r}; name one of them: @covey.addon('other')")
             self._parts[name] = made
@@ -158,7 +161,8 @@ def _made(item: Any) -> tuple[str, Any]:
             ) from None
     if not any(callable(getattr(item, part, None)) for part in _PARTS):
         raise InvalidValueError(
-            f"{item!r:.60} is no add-on; write a class with step(self, team), draw(self, canvas), or both"
+            f"{getattr(item, '__name__', kind.__name__)!r} is no add-on; write a class with step(self, team), "
+            "draw(self, canvas), or both"
         )
     return name, item
 
@@ -166,7 +170,7 @@ def _made(item: Any) -> tuple[str, Any]:
 def _call(name: str, method: Callable[[Any], Any], value: Any) -> Any:
     try:
         return method(value)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ControllerError(f"add-on {name!r}: {text_of(error).partition(chr(10))[0]}") from error
 
 

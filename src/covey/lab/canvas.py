@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, did_you_mean
 from covey.onboard.group_view import GroupView
 from covey.results.marks import INK, Mark, css
 
 _CELLS = 60  # of a field, along the longer side
 _MOST_MARKS = 10_000
+_DRAWS = ("points", "lines", "polygons", "arrows", "field", "text", "team", "data")
 
 Function = Callable[[np.ndarray], np.ndarray]
 """A function of points x, y [m], (k, 2), that returns (k,)."""
@@ -95,6 +96,9 @@ class Canvas:
         y = bottom + (np.arange(rows) + 0.5) * (top - bottom) / rows
         return np.column_stack([part.ravel() for part in np.meshgrid(x, y)]), (rows, columns)
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"canvas has no {name!r}{did_you_mean(name, _DRAWS)}")
+
     def _draw(
         self,
         kind: Any,
@@ -131,6 +135,8 @@ def _places(value: Any, kind: str) -> np.ndarray:
 
 
 def _several(value: Any, kind: str) -> tuple[np.ndarray, ...]:
+    if not isinstance(value, (np.ndarray, list, tuple)) or not np.ndim(np.asarray(value, object)):
+        raise InvalidValueError(f"{kind}: {value!r:.60} is no line; give its places (k, 2), or a list of such arrays")
     if (isinstance(value, np.ndarray) and value.ndim == 2) or (
         isinstance(value, (list, tuple)) and len(value) and np.shape(value[0]) == (2,)
     ):

@@ -3,12 +3,14 @@
 import json
 import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from covey.errors import InvalidValueError, RunFolderError
+from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
 from covey.lab.kept import columns_of, values_of
 from covey.lazy import pl
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
     from covey.lab.out import Out
 
 LOG = logging.getLogger("covey")
+T = TypeVar("T")
+_ENDINGS = {
+    "save": (".npz", ".mat", ".csv", ""),
+    "plot": (".png", ".svg", ".pdf"),
+    "film": (".gif", ".mp4"),
+}
 _EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
 _MOST_COLUMNS = 1000
 _PLAIN = ("time", "poses", "commands", "twists", "workspace", "radius")
@@ -31,23 +39,42 @@ _PLAIN = ("time", "poses", "commands", "twists", "workspace", "radius")
 
 def save(out: "Out", path: Path) -> Path:
     """Write a run to a file or a folder, see `Out.save`."""
+    check_ending("save", path)
     kind = path.suffix.lower()
+    if not kind and out.run is None:
+        raise InvalidValueError(f"save({str(path)!r}): only what play returned has a whole run; give a file")
+    ways: dict[str, Callable[[], Any]] = {
+        ".npz": lambda: write_whole(path, npz_bytes(arrays_of(out))),
+        ".mat": lambda: _write_mat(path, arrays_of(out)),
+        ".csv": lambda: write_whole(path, _table(out).write_csv().encode()),
+        "": lambda: out.recorded.save(path),
+    }
+    written(path, ways[kind])
+    return path
+
+
+def check_ending(method: str, path: Path | str) -> None:
+    """Check that a method of `Out` can write a file with this ending.
+
+    Raises:
+        InvalidValueError: it cannot.
+    """
+    if Path(path).suffix.lower() not in _ENDINGS[method]:
+        *most, last = filter(None, _ENDINGS[method])
+        or_a_folder = ", or a folder" if "" in _ENDINGS[method] else ""
+        raise InvalidValueError(f"{method}({str(path)!r}): give a {', '.join(most)} or {last} file{or_a_folder}")
+
+
+def written(path: Path | str, write: Callable[[], T]) -> T:
+    """Return what a function returns that writes a file.
+
+    Raises:
+        RunFolderError: the file cannot be written.
+    """
     try:
-        if kind == ".npz":
-            write_whole(path, npz_bytes(arrays_of(out)))
-        elif kind == ".mat":
-            _write_mat(path, arrays_of(out))
-        elif kind == ".csv":
-            write_whole(path, _table(out).write_csv().encode())
-        elif kind:
-            raise InvalidValueError(f"save({str(path)!r}): give a .npz, .mat or .csv file, or a folder")
-        elif out.run is None:
-            raise InvalidValueError(f"save({str(path)!r}): only what play returned has a whole run; give a file")
-        else:
-            out.run.save(path)
+        return write()
     except OSError as error:
         raise RunFolderError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
-    return path
 
 
 def load(path: Path, kind_of_out: type["Out"]) -> "Out":
@@ -135,7 +162,8 @@ def _out_of(arrays: dict[str, np.ndarray], kind_of_out: type["Out"]) -> "Out":
     """Return a run whose arrays are those of a file."""
     out = kind_of_out(None, names=tuple(map(str, arrays["names"])))
     own = vars(out)
-    own |= {name: arrays[name] for name in _PLAIN if name in arrays}
+    _check_shapes(arrays, len(out.names))
+    own |= {name: constant(np.asarray(arrays[name], float)) for name in _PLAIN if name in arrays}
     own["status"] = str(arrays["status"][0]) or None if "status" in arrays else None
     events = {name: arrays[f"events_{name}"] for name in _EVENTS if f"events_{name}" in arrays}
     own["events"] = pl.DataFrame({name: values.tolist() for name, values in events.items()}, schema=_schema())
@@ -154,6 +182,21 @@ def _out_of(arrays: dict[str, np.ndarray], kind_of_out: type["Out"]) -> "Out":
             robots, steps, times = tuple(map(str, mine.pop("robots"))), mine.pop("steps"), mine.pop("times")
             own["readings"][head[9:-1]] = Readings(robots, steps, times, mine)
     return out
+
+
+def _check_shapes(arrays: dict[str, np.ndarray], n: int) -> None:
+    """Check that the arrays of a file belong together."""
+    t = len(arrays["time"])
+    wanted: dict[str, tuple[int, ...]] = {
+        "time": (t,), "poses": (t, n, 3), "commands": (t - 1, n, 3), "twists": (t - 1, n, 3), "radius": (n,)
+    }  # fmt: skip
+    wanted["workspace"] = (len(arrays["workspace"]), 2)
+    for name, shape in wanted.items():
+        if name in arrays or name in ("poses", "commands"):
+            if arrays[name].shape != shape or not t:
+                raise ValueError(f"{name} has the shape {arrays[name].shape} where {shape} belongs")
+            if name != "commands" and not np.isfinite(arrays[name]).all():
+                raise ValueError(f"{name} has a number that is not finite")
 
 
 def _schema() -> Any:

@@ -206,12 +206,19 @@ class Out:
 
         Args:
             path: a .png, .svg or .pdf file to write; None: none.
+
+        Raises:
+            InvalidValueError: the file name has another ending.
+            RunFolderError: the file cannot be written.
         """
+        from covey.lab.files import check_ending, written
         from covey.lab.picture import picture_of
 
+        if path is not None:
+            check_ending("plot", path)
         picture = picture_of(self)
         if path is not None:
-            Path(path).write_bytes(picture.to_bytes(Path(path).suffix.removeprefix(".").lower() or "png"))
+            written(path, lambda: Path(path).write_bytes(picture.to_bytes(Path(path).suffix[1:].lower())))
         return picture
 
     def film(self, path: Path | str = "film.gif", seconds: float = 8.0) -> Path:
@@ -222,11 +229,16 @@ class Out:
             seconds: how long it lasts [s].
 
         Raises:
-            InvalidValueError: the file name has another ending, or ffmpeg is missing.
+            InvalidValueError: the file name has another ending, ffmpeg is missing, or it lasts no time.
+            RunFolderError: the file cannot be written.
         """
+        from covey.lab.files import check_ending, written
         from covey.lab.picture import film
 
-        return film(self, Path(path), seconds)
+        check_ending("film", path)
+        if not 0 < seconds <= 3600:
+            raise InvalidValueError(f"film(seconds={seconds!r:.30}): give more than 0 and at most 3600 s")
+        return written(path, lambda: film(self, Path(path), seconds))
 
     def replay(self, height: int = 600) -> Any:
         """Show the run in a cell of a notebook: a page to play, zoom and click; elsewhere use ``covey view``."""

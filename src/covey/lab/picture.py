@@ -37,8 +37,6 @@ def picture_of(out: "Out") -> style.Picture:
 
 def film(out: "Out", path: Path, seconds: float) -> Path:
     """Write a film, see `Out.film`."""
-    if path.suffix.lower() not in (".gif", ".mp4"):
-        raise InvalidValueError(f"film({str(path)!r}): give a file that ends with .gif or .mp4")
     written = save_images(_frames(out, max(2, round(seconds * _PER_SECOND))), path, _PER_SECOND)
     if written is None:
         raise InvalidValueError(f"film({str(path)!r}): an .mp4 file needs ffmpeg; give a .gif file")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from covey.errors import CoveyError, InvalidValueError, UnknownNameError, near_file
+from covey.errors import ControllerError, CoveyError, InvalidValueError, UnknownNameError, near_file
 from covey.lab.addon import Addons
 from covey.lab.everybody import joined_facts, of_everybody, seen_by_all
 from covey.lab.files import write_addons
@@ -26,6 +26,7 @@ from covey.registry import load_file, told
 from covey.results.recording import Details, Recording
 from covey.results.run import Run
 from covey.runtime.execution import Execution
+from covey.runtime.local.failures import text_of as failure_of
 from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
 from covey.world.placement.placing import place
@@ -262,7 +263,13 @@ def goal_of(until: Any, addons: Addons) -> Callable[[Simulation], Any] | None:
             ]
             view.append(GroupView(joined_facts(facts)))
         pose = sim.state.pose.copy()
-        return until(view[0].at(GroupInput("team", list(sim.names), sim.time, {"pose": pose}, {})))
+        try:
+            said: Any = until(view[0].at(GroupInput("team", list(sim.names), sim.time, {"pose": pose}, {})))
+        except Exception as error:
+            raise ControllerError(f"until: {failure_of(error).partition(chr(10))[0]}") from error
+        if said is not None and not isinstance(said, (str, bool, np.bool_)):
+            raise ControllerError(f"until returned {said!r:.60}; return True or False, such as (…).all(), or a text")
+        return said
 
     return goal
 

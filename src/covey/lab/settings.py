@@ -1,5 +1,6 @@
 """The settings of `covey.play`."""
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -60,7 +61,9 @@ class Robots(Record):
         if self.robot is not None:
             model = catalogue.get(self.robot)() if isinstance(self.robot, str) else self.robot
             if not isinstance(model, RobotModel):
-                raise InvalidValueError(f"robot is {self.robot!r:.60}; give a covey.RobotModel, or the name of one")
+                raise InvalidValueError(
+                    f"robot is {self.robot!r:.60}; give a covey.RobotModel, or the name of one; robots is their number"
+                )
             if own:
                 raise InvalidValueError(f"robot is given, so leave out {', '.join(sorted(own))}, which it has already")
             return model.model_copy(update={"sensors": (*model.sensors, *self.sensors)})
@@ -147,10 +150,26 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
     common = {name: value for name, value in given.items() if name in OF_ROBOTS}
     plain["robots"] = _robots(plain.get("robots", 1), common)
     for name in ("obstacles", "walls"):
-        plain[name] = tuple(np.asarray(part, float).tolist() for part in plain.get(name, ()))
+        plain[name] = tuple(_places(name, part) for part in plain.get(name, ()))
+    if isinstance(speed := plain.get("speed", 1.0), str) and speed != "max":
+        raise InvalidValueError(
+            f"speed is {speed!r:.60}; give 'max', a factor such as 1 or 10, or 0 for a key per step"
+        )
     if isinstance(plain.get("draw"), Mapping):
         plain["draw"] = _valid(Drawing, dict(plain["draw"]), "draw")
     return _valid(Settings, plain, "")
+
+
+def _places(name: str, part: Any) -> list[list[float]]:
+    given: Any = None
+    with contextlib.suppress(ValueError, TypeError):
+        given = np.asarray(part, float)
+    if given is None or given.ndim != 2 or given.shape[1] != 2:
+        raise InvalidValueError(
+            f"{name} holds {part!r:.60}; give a list of them, each with its places [m], such as "
+            f"{name}=[[(2, 2), (4, 2), (4, 4)]]"
+        )
+    return given.tolist()
 
 
 def _robots(value: Any, common: dict[str, Any]) -> tuple[Robots, ...]:
@@ -170,6 +189,9 @@ def _robots(value: Any, common: dict[str, Any]) -> tuple[Robots, ...]:
             own["name"] = f"robot{'abcdefghijklmnopqrstuvwxyz'[k % 26]}"
         if "starts" in own and "count" not in own and isinstance(own["starts"], (list, tuple, np.ndarray)):
             own["count"] = len(own["starts"])
+        for sensor in (common | own).get("sensors") or ():
+            if isinstance(sensor, type):
+                raise InvalidValueError(f"sensors: {sensor.__name__} is a class; write {sensor.__name__}()")
         found.append(_valid(Robots, common | own, "" if len(parts) == 1 else f"robots {k + 1}"))
     return tuple(found)
 

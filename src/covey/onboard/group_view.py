@@ -63,6 +63,13 @@ def seen(field: Any) -> Any:
     return _COMPUTES[field]() if isinstance(field, Later) else field
 
 
+class Memory(SimpleNamespace):
+    """A place for a law's own values."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"memory has no {name!r} yet; ask for it with getattr(team.memory, {name!r}, 0)")
+
+
 class GroupView:
     """The team as a group controller sees it: arrays of n robots, only those that it declared.
 
@@ -89,7 +96,7 @@ class GroupView:
     """
 
     def __init__(self, facts: GroupFacts):
-        self.__dict__.update(vars(facts), count=len(facts.names), memory=SimpleNamespace(), time=0.0)
+        self.__dict__.update(vars(facts), count=len(facts.names), memory=Memory(), time=0.0)
         self.__dict__.update(facts=facts, _fields={}, _samples={}, notes=[], addons=())
 
     @property
@@ -225,7 +232,7 @@ class GroupView:
             "true_pose",
             "links",
         ):
-            hint = did_you_mean(name, [*_ALWAYS, *MOTION, *fields])
+            hint = did_you_mean(name, {*_ALWAYS, *MOTION, *fields})
             raise AttributeError(f"team has no {name!r}{hint}")
         sees = ", ".join(sorted(fields)) or "nothing of the robots"
         raise AttributeError(f"the law does not see {name!r}, only: {sees}; declare it: sees=({name!r}, …)")

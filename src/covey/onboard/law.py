@@ -3,7 +3,6 @@
 import functools
 import math
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from covey.errors import ControllerError, InvalidValueError, did_you_mean
 from covey.onboard.controller import controllers
 from covey.onboard.group_answer import check_arguments, placed
-from covey.onboard.group_view import GroupView
+from covey.onboard.group_view import GroupView, Memory
 from covey.random import generator
 
 
@@ -96,7 +95,7 @@ class Me:
 
     def __init__(self, name: str, dt: float, workspace: np.ndarray, seed: int):
         self.name, self.dt, self.workspace = name, dt, workspace
-        self.memory, self.random = SimpleNamespace(), generator(seed, f"law/{name}")
+        self.memory, self.random = Memory(), generator(seed, f"law/{name}")
         self.time, self.neighbours = 0.0, Neighbours([], np.zeros((0, 2)), np.zeros(0))
         self._own: dict[str, Any] = {}
 

@@ -16,6 +16,7 @@ from covey.sensors.catalogue import sensors
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
 
+_TEAM = ("velocity", "turn_rate", "collided", "count", "names", "robot", "dt", "random", "memory", "workspace", "note")
 WORDS = ("pose", "position", "heading", "twist", "others", "walls", "time")
 """What a sensor may see of the truth."""
 
@@ -115,7 +116,7 @@ class OwnSensor(SensorRecord):
             one = Self(truth, robot, sample / self.rate_hz, type(self).sees)
             try:
                 found.append(type(self).function(one, noise, **given))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 frames = traceback.extract_tb(error.__traceback__)[1:]
                 at = next(f for f in reversed(frames) if f.filename == frames[0].filename)
                 raise ControllerError(
@@ -129,8 +130,10 @@ class OwnSensor(SensorRecord):
         except (TypeError, ValueError):
             values = np.empty(())
         if values.ndim not in (1, 2) or any(one is None for one in found):
+            shapes = {np.shape(one): one for one in found}
+            told = " and ".join(f"{one!r:.60}" for one in [*shapes.values()][:2])
             raise ControllerError(
-                f"sensor {self.name!r} returned {found[0]!r:.60}; return a number, or as many numbers for each robot"
+                f"sensor {self.name!r} returned {told}; return a number, or as many numbers for each robot"
             )
         return values
 
@@ -160,6 +163,13 @@ def sensor(name: str, *, sees: str | tuple[str, ...] = "pose", rate_hz: float = 
         >>> tilted_compass(sigma_rad=0.1).rate_hz
         10.0
     """
+    if not isinstance(name, str) or not name.isidentifier() or name in (*WORDS, *_TEAM):
+        raise InvalidValueError(
+            f"a sensor cannot be called {getattr(name, '__name__', name)!r:.60}; write a word that team has not yet: "
+            "@covey.sensor('sun', sees='heading')"
+        )
+    if isinstance(rate_hz, bool) or not isinstance(rate_hz, (int, float)) or not 0 < rate_hz <= 1000:
+        raise InvalidValueError(f"sensor {name!r}: rate_hz is {rate_hz!r:.30}; give samples per second, such as 10")
     words = (sees,) if isinstance(sees, str) else tuple(sees)
     for word in words:
         if word not in WORDS:

@@ -1,5 +1,7 @@
 """The wire: what is sent comes, every byte of it is counted on both ends, and only who knows the key comes in."""
 
+import os
+import struct
 import threading
 import time
 
@@ -62,6 +64,14 @@ def test_an_end_that_is_gone_is_an_error_and_can_be_looked_for(ends):
     assert here.has_ended()
     with pytest.raises(TransportError):
         here.receive(1.0)
+
+
+@pytest.mark.parametrize("size", [2**63, 2**62])
+def test_nonsense_that_announces_a_huge_letter_is_an_error(ends, size):
+    here, there = ends
+    os.write(there._connection.fileno(), struct.pack("!iQ", -1, size))
+    with pytest.raises(TransportError, match="cannot be read"):
+        here.receive(5.0)
 
 
 def test_another_key_is_refused_at_both_ends():

@@ -78,6 +78,13 @@ class TeamLaw:
     def __name__(self) -> str:
         return self.path.stem
 
+    @property
+    def __wrapped__(self) -> Any:
+        """The function itself once it is loaded, so that errors about its answers name its lines."""
+        if not self._call:
+            raise AttributeError("it is not loaded yet")
+        return self._call[0]
+
     def __call__(self, team: Any) -> Any:
         if not self._call:
             self._call.append(_loaded(self.path, self.name))

@@ -4,6 +4,7 @@ import math
 import multiprocessing
 import os
 import secrets
+import signal
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -134,6 +135,8 @@ def _joined(address: str, names: Sequence[str]) -> Iterator[None]:
     finally:
         for process in processes:
             process.kill()
+            with suppress(ProcessLookupError, PermissionError):  # it had ended, or has not begun
+                os.killpg(process.pid or 0, signal.SIGKILL)
         for process in processes:
             process.join()
 
@@ -141,6 +144,7 @@ def _joined(address: str, names: Sequence[str]) -> Iterator[None]:
 def _serve(address: tuple[str, int], key: str, name: str) -> None:
     """Be the process of a law: what it prints goes nowhere, and it has no other way to the referee than its answers."""
     os.environ[KEY_VARIABLE] = key
+    os.setsid()  # so that what it starts ends with it
     for number in (0, 1, 2):
         os.dup2(os.open(os.devnull, os.O_RDWR), number)
     with suppress(BaseException):

@@ -118,6 +118,8 @@ class Transport:
             data = self._connection.recv_bytes()
         except (OSError, EOFError) as error:
             raise TransportError("the other end is gone") from error
+        except (OverflowError, MemoryError) as error:  # of the length that whoever sends nonsense announces
+            raise TransportError(f"the data received cannot be read: {type(error).__name__}") from error
         try:
             kind, cpu_s, *lengths = _HEAD.unpack_from(data)
             parts, at = [], _HEAD.size

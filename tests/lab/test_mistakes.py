@@ -1,0 +1,164 @@
+"""What a student who makes a mistake reads, and what a student who writes everywhere can change: nothing of the run."""
+
+import numpy as np
+import pytest
+
+import covey
+from covey.errors import ControllerError, InvalidValueError, RunFolderError
+from covey.sensors.simple import compass
+
+QUICK = {"robots": 2, "stop_s": 0.3, "speed": "max"}
+
+
+def stand(team):
+    return 0.0, 0.0
+
+
+@pytest.fixture(scope="module")
+def out():
+    return covey.play(stand, **QUICK)
+
+
+@pytest.mark.parametrize(
+    ("until", "said"),
+    [
+        (lambda team: team.foo, "until: .*AttributeError: team has no 'foo'"),
+        (lambda team: team.position[:, 0] > 3, r"until returned array\(.*return True or False"),
+        (lambda team: 3, "until returned 3"),
+    ],
+)
+def test_a_wrong_end_condition(until, said):
+    with pytest.raises(ControllerError, match=said):
+        covey.play(stand, until=until, **QUICK)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"robot": 6}, "robots is their number"),
+        ({"speed": "fast"}, "speed is 'fast'; give 'max', a factor"),
+        ({"obstacles": [(2, 2), (3, 2), (3, 3)]}, r"obstacles holds \(2, 2\); give a list of them"),
+        ({"walls": [[(2, 2), (3,)]]}, "walls holds"),
+        ({"sensors": [compass]}, r"compass is a class; write compass\(\)"),
+    ],
+)
+def test_wrong_settings(settings, said):
+    with pytest.raises(InvalidValueError, match=said):
+        covey.play(stand, stop_s=0.1, **{"speed": "max", **settings})
+
+
+def test_a_value_that_memory_does_not_hold_yet():
+    with pytest.raises(ControllerError, match="memory has no 'count' yet; ask for it with getattr"):
+        covey.play(lambda team: (team.memory.count, 0), **QUICK)
+
+
+def test_a_name_is_proposed_once():
+    with pytest.raises(ControllerError, match="team has no 'qq'; known: ") as caught:
+        covey.play(lambda team: (team.qq, 0), **QUICK)
+    names = str(caught.value).partition("known: ")[2].split(", ")
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda out: out.plot("ways.xyz"), r"plot\('ways.xyz'\): give a .png, .svg or .pdf file"),
+        (lambda out: out.save("run.doc"), r"save\('run.doc'\): give a .npz, .mat or .csv file, or a folder"),
+        (lambda out: out.film("run.avi"), r"film\('run.avi'\): give a .gif or .mp4 file"),
+        (lambda out: out.film("run.gif", seconds=float("nan")), "more than 0"),
+    ],
+)
+def test_wrong_files(out, call, said):
+    with pytest.raises(InvalidValueError, match=said):
+        call(out)
+
+
+def test_a_folder_that_is_missing_is_told(out, tmp_path):
+    for write in (out.plot, out.film, out.save):
+        ending = ".gif" if write == out.film else ".png" if write == out.plot else ".npz"
+        with pytest.raises(RunFolderError, match=r"cannot write .*No such file or directory"):
+            write(tmp_path / "none" / f"run{ending}")
+
+
+def test_a_wrong_ending_is_told_before_the_run(tmp_path, monkeypatch, capsys):
+    from covey.cli import main
+
+    (tmp_path / "law.py").write_text("raise SystemError('it ran')\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["play", "law.py", "--speed", "max", "--plot", "ways.xyz"]) == 2
+    said = capsys.readouterr().err
+    assert "plot('ways.xyz')" in said
+    assert "it ran" not in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"poses": np.zeros((3, 2))}, r"poses has the shape \(3, 2\) where \(4, 2, 3\) belongs"),
+        ({"poses": None}, "poses"),
+        ({"poses": np.full((4, 2, 3), np.nan)}, "poses has a number that is not finite"),
+        ({"names": np.array(["one"])}, "poses has the shape"),
+        ({"time": np.zeros(0)}, "shape"),
+        ({"radius": np.zeros(7)}, "radius has the shape"),
+        ({"workspace": np.zeros(3)}, "workspace has the shape"),
+        ({"twists": np.zeros((3, 2, 2))}, "twists has the shape"),
+    ],
+)
+def test_a_file_whose_arrays_do_not_belong_together_is_refused(out, tmp_path, changes, said):
+    arrays = dict(np.load(out.save(tmp_path / "run.npz"))) | changes
+    np.savez(tmp_path / "bad.npz", **{name: values for name, values in arrays.items() if values is not None})
+    with pytest.raises(InvalidValueError, match=f"it holds no run of covey.play.*{said}"):
+        covey.Out.load(tmp_path / "bad.npz")
+
+
+class Leaves:
+    """A value that runs code when it is unpickled."""
+
+    def __reduce__(self):
+        return (exec, ("raise SystemExit(7)",))
+
+
+def test_no_code_of_a_file_is_run(out, tmp_path):
+    arrays = dict(np.load(out.save(tmp_path / "run.npz")))
+    np.savez(tmp_path / "bad.npz", **arrays | {"names": np.array([Leaves(), Leaves()], object)})
+    with pytest.raises(InvalidValueError, match="it holds no run"):
+        covey.Out.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize("name", ["run.npz", "run.mat", "run.csv"])
+def test_arrays_cannot_be_written(out, tmp_path, name):
+    again = covey.Out.load(out.save(tmp_path / name))
+    for one in (out, again):
+        for array in (one.time, one.poses, one.commands, one.workspace):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0.0
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        ("canvas.circle((1, 1))", "canvas has no 'circle'; known: arrows, data"),
+        ("canvas.pionts((1, 1))", "did you mean 'points'"),
+        ("canvas.polygons(5)", "polygons: 5 is no line"),
+        ("canvas.points([1, 2], size=-3)", "give 0 to 100 points"),
+        ("canvas.points([1, 2], size='big')", "'big' is no number"),
+        ("canvas.polygons([[1, 2], [2, 3], [3, 1]], fill=5)", "fill is 5.0; give an opacity"),
+        ("canvas.text([], 'x')", "text: 0 places; give one"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+    ],
+)
+def test_wrong_drawings(tmp_path, monkeypatch, draw, said):
+    (tmp_path / "mine.py").write_text(f"class Mine:\n    def draw(self, canvas):\n        {draw}\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ControllerError, match=r"mine\.py:3 in draw") as caught:
+        covey.play(stand, addons=["mine.py:Mine"], **QUICK)
+    assert said in str(caught.value)
+
+
+def test_an_addon_that_is_none_is_named():
+    class Stps:
+        def stp(self, team):
+            return 1
+
+    with pytest.raises(InvalidValueError, match="'Stps' is no add-on"):
+        covey.play(stand, addons=[Stps], **QUICK)
