@@ -228,6 +228,40 @@ def test_the_phases_sum_up_to_the_wall_time():
     sim.close()
 
 
+def test_phases_with_nothing_to_do_are_listed_and_take_no_time():
+    blind = covey.RobotModel(name="blind", radius_m=0.1)
+    group = covey.Group("robot", blind, [(0, 0, 0)], lambda robot: robot.drive(0.1, 0.0))
+    sim = covey.Simulation(covey.World.empty(8, 8), [group])
+    for _ in range(3):
+        sim.step()
+    assert (sim.stopwatch.seconds["sense"], sim.stopwatch.seconds["map"]) == (0.0, 0.0)
+    assert sim.stopwatch.seconds["decide"] > 0.0
+    sim.close()
+
+
+def test_the_first_message_after_a_silence_is_delivered():
+    heard = []
+
+    def late(robot):
+        if robot.name == "robot0" and robot.time > 0.35:
+            robot.send("hello")
+        heard.extend((robot.name, robot.time) for _ in robot.messages())
+
+    blind = covey.RobotModel(name="blind", radius_m=0.1)
+    covey.Simulation(covey.World.empty(8, 8), [covey.Group("robot", blind, [(0, 0, 0), (1, 1, 0)], late)]).run(
+        until_s=0.6
+    )
+    assert heard == [("robot1", 0.5)]
+
+
+def test_energy_is_idle_power_and_way():
+    disc = covey.RobotModel(name="disc", radius_m=0.1, idle_power_w=2.0, drive_energy_j_m=5.0)
+    group = covey.Group("robot", disc, [(0, 0, 0)], covey.controller(scope="group")(lambda team: (0.5, 0.0)))
+    run = covey.Simulation(covey.World.empty(8, 8), [group]).run(until_s=2.0)
+    row = run.measurements.row(-1, named=True)
+    assert row["energy_j"] == pytest.approx(2.0 * 2.0 + 5.0 * row["distance_m"])
+
+
 def test_groups_with_equal_sensors_see_their_own_readings_and_no_truth():
     seen = {}
 

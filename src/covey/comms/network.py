@@ -134,6 +134,13 @@ class Network:
         logged, self.traffic.logged = self.traffic.logged, []
         return dataclasses.replace(sample, traffic=list(self.traffic.changed()), packets=logged)
 
+    def rests(self, time_s: float) -> bool:
+        """Return whether nothing was ever sent, and nothing is about to be; advance to a time [s] then."""
+        if self.used or self._batches or self._writers:
+            return False
+        self.now_s = time_s
+        return True
+
     def deliver(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, time_s: float) -> None:
         """Advance to a time [s], and put arriving messages into the mailboxes.
 

@@ -68,6 +68,7 @@ class ExplorationTracker(Tracker):
         wall, goal = world.grid.with_cells(world.grid.cells == WALL), world.grid.with_cells(mask)
         teams = context.maps.teams if context.maps is not None and mask.any() else []
         self._known = [(team.members, self._compare(team, wall, goal)) for team in teams]
+        self.measures = self.cells is not None or bool(self._known)
 
     def _explorable_ground(self, world: World) -> np.ndarray:
         """Return the cells that robots with a ground sensor can see, bool (rows, columns)."""

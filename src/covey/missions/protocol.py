@@ -65,6 +65,7 @@ class Tracker(ABC):
         base: index of the robot that takes the others' reports by radio; None: they need no radio.
         reached: True ends the run with the status ``reached``.
         closed: True ends the run with the status ``timeout``.
+        measures: False if it measures nothing in this run: `measure` is not called, and `values` stay the same.
         accomplished: whether the goal is reached when all controllers are done; else the run is ``exhausted``.
     """
 
@@ -76,6 +77,7 @@ class Tracker(ABC):
     reached: bool = False
     closed: bool = False
     accomplished: bool = True
+    measures: bool = True
 
     @abstractmethod
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:

@@ -122,7 +122,7 @@ def twists_of(answer: Any, view: Views) -> dict[str, np.ndarray]:
     Raises:
         ControllerError: it is nothing of this kind, or not finite.
     """
-    if not isinstance(view, Mapping):
+    if isinstance(view, GroupView):
         return {view.name: _commands(answer, view)}
     if not isinstance(answer, Mapping):
         raise ControllerError(f"the controller of a team returned {_what(answer)}; return a dict with {sorted(view)}")
@@ -154,7 +154,7 @@ def _columns_of(answer: Any, view: GroupView) -> np.ndarray:
         raise ControllerError(
             f"the law returned an array of shape {given.shape} for {n} robots; write: return {pair}, {hint}"
         )
-    given = given.astype(float)
+    given = given.astype(float, copy=False)
     if np.count_nonzero(np.isfinite(given)) < given.size:
         i, k = np.argwhere(~np.isfinite(given))[0]
         names = pair.split(", ") if given.shape[1] == 2 else ["vx", "vy", "turn"]
@@ -174,13 +174,15 @@ def _columns(answer: Any, n: int, pair: str) -> np.ndarray:
                 return rows
     if len(answer) not in (2, 3):
         raise ControllerError(f"the law returned {len(answer)} values; write: return {pair}")
-    parts = [_array(part, pair) for part in answer]
-    names = pair.split(", ") if len(parts) == 2 else ["vx", "vy", "turn"]
-    for name, part in zip(names, parts, strict=True):
-        if part.shape not in ((), (1,), (n,)):
-            raise ControllerError(f"{name} has the shape {part.shape}; give a number or an array of {n}, one per robot")
-    columns = np.empty((n, len(parts)))
-    for k, part in enumerate(parts):
+    columns = np.empty((n, len(answer)))
+    for k, part in enumerate(answer):
+        if type(part) is not float:
+            part = _array(part, pair)
+            if part.shape not in ((n,), (), (1,)):
+                name = (pair.split(", ") if len(answer) == 2 else ["vx", "vy", "turn"])[k]
+                raise ControllerError(
+                    f"{name} has the shape {part.shape}; give a number or an array of {n}, one per robot"
+                )
         columns[:, k] = part
     return columns
 

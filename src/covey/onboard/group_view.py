@@ -152,7 +152,9 @@ class GroupView:
         Args:
             x: see `distance_to`.
         """
-        return _bearings(self.position, np.ascontiguousarray(self._points(x)), self.heading)
+        bearing = np.empty(self.count)
+        _bearings(self.position, np.ascontiguousarray(self._points(x)), self.heading, bearing)
+        return bearing
 
     def offset_to(self, x: Any) -> np.ndarray:
         """Return the way to its target for each robot, ahead and to the left [m], float64 (n, 2).
@@ -262,14 +264,12 @@ class GroupView:
 
 
 @kernel
-def _bearings(position, points, heading):
-    """Return the directions [rad], in (-pi, pi], of points, (n, 2) or (1, 2), from positions (n, 2), headings (n,)."""
-    bearing = np.empty(len(position))
+def _bearings(position, points, heading, bearing):
+    """Write the directions [rad], in (-pi, pi], of points, (n, 2) or (1, 2), from positions (n, 2), headings (n,)."""
     for i in range(len(position)):
         k = i if len(points) > 1 else 0
         angle = math.atan2(points[k, 1] - position[i, 1], points[k, 0] - position[i, 0]) - heading[i]
         bearing[i] = angle - 2.0 * math.pi * math.ceil((angle - math.pi) / (2.0 * math.pi))
-    return bearing
 
 
 def notes_of(views: Iterable[GroupView]) -> list[tuple[str, int, str]]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from covey.comms.samples import RadioSample
 from covey.errors import ControllerError, DiskError, InvalidValueError, RunFolderError
+from covey.kernel import kernel
 from covey.results import computers
 from covey.results.archive import Archive
 from covey.results.folder import claim, part, write_json, write_whole
@@ -32,7 +33,8 @@ POSE_COLUMNS = (
 )
 ATTITUDE_COLUMNS = ("altitude_m", "roll_rad", "pitch_rad")
 TEAM_COLUMNS = ("explored_share_union", "known_share_union", "covered_share", "min_separation_m")
-_INTEGERS = frozenset({"step", "collisions_robot", "collisions_wall"})
+DRIVEN, COUNTED = ("distance_m", "energy_j"), ("collisions_robot", "collisions_wall")
+_INTEGERS = frozenset({"step", *COUNTED})
 _ROWS = 65536  # rows of a row group: 10 MiB of columns in memory
 _EVENTS = 4096
 _HOST_S = 5.0  # one row of host.parquet per 5 s of wall time (Yan et al. 2017)
@@ -92,9 +94,14 @@ class Recorder:
         """Start the folder with the manifest of `covey.results.manifest.build_manifest`."""
         n = len(self.names)
         self._steps_in_block, self._used = max(1, _ROWS // n), 0
-        self._shares = np.empty((self._steps_in_block, len(self._step_columns) * n))
-        self._absent = np.full(n, np.nan)
-        self._poses = np.empty((self._steps_in_block, len(self._pose_columns) // 3 * n, 3))
+        # Column by column, as they are written.
+        size = (self._steps_in_block, n)
+        self._poses = np.empty((len(self._pose_columns), *size))
+        self._driven, self._counts = np.empty((2, *size)), np.empty((2, *size), np.int64)
+        blocks = dict(zip((*DRIVEN, *COUNTED), (*self._driven, *self._counts), strict=True))
+        self._measured = {name: np.empty(size) for name in self._step_columns if name not in blocks}
+        self._blocks = {name: (blocks | self._measured)[name] for name in self._step_columns}
+        self._robot = pa.array(np.tile(np.arange(n, dtype=np.int32), self._steps_in_block))
         self._team = np.empty((self._steps_in_block, 2 + len(self._team_columns)))
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
@@ -120,16 +127,27 @@ class Recorder:
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
         """
-        i = self._used
-        values = vars(snapshot) | snapshot.mission
-        np.concatenate([values.get(name, self._absent) for name in self._step_columns], out=self._shares[i])
-        if snapshot.step % self.pose_every == 0:
-            parts = (snapshot.pose, snapshot.estimate, snapshot.twist, snapshot.command)
-            attitude = (snapshot.altitude_roll_pitch,) if self._attitude else ()
-            np.concatenate((*parts, *attitude), out=self._poses[i])
-        else:
-            self._poses[i] = np.nan
-        self._team[i] = (snapshot.step, snapshot.time_s, *(values.get(name, np.nan) for name in self._team_columns))
+        i, values = self._used, snapshot.mission
+        keep(
+            i,
+            snapshot.step % self.pose_every == 0,
+            self._poses,
+            snapshot.pose,
+            snapshot.estimate,
+            snapshot.twist,
+            snapshot.command,
+            snapshot.altitude_roll_pitch,
+            self._driven,
+            snapshot.distance_m,
+            snapshot.energy_j,
+            self._counts,
+            snapshot.collisions_robot,
+            snapshot.collisions_wall,
+        )
+        for name, block in self._measured.items():
+            block[i] = values.get(name, np.nan)
+        values = {"min_separation_m": snapshot.min_separation_m} | values
+        self._team[i] = (snapshot.step, snapshot.time_s, *[values.get(name, np.nan) for name in self._team_columns])
         self._used = i + 1
         if snapshot.events:
             self._events += snapshot.events
@@ -250,13 +268,11 @@ class Recorder:
             names = ("step", "time_s", *self._team_columns)
             team: dict[str, Any] = dict(zip(names, self._team[:steps].T, strict=True))
             team["step"] = team["step"].astype(np.int64)
-            shares = self._shares[:steps].reshape(steps, -1, n)
-            robots = {name: shares[:, k].ravel() for k, name in enumerate(self._step_columns)}
-            robots |= {name: column.astype(np.int64) for name, column in robots.items() if name in _INTEGERS}
-            poses = self._poses[:steps].reshape(steps, -1, n, 3)
-            robots |= {name: poses[:, k // 3, :, k % 3].ravel() for k, name in enumerate(self._pose_columns)}
-            indices = pa.array(np.tile(np.arange(n, dtype=np.int32), steps))
-            robots["robot"] = pa.DictionaryArray.from_arrays(indices, pa.array(self.names, pa.string()))
+            robots: dict[str, Any] = {name: block[:steps].reshape(-1) for name, block in self._blocks.items()}
+            poses = zip(self._pose_columns, self._poses, strict=True)
+            robots |= {name: block[:steps].reshape(-1) for name, block in poses}
+            names = pa.array(self.names, pa.string())
+            robots["robot"] = pa.DictionaryArray.from_arrays(self._robot[: steps * n], names)
             robots["step"] = np.repeat(team["step"], n)
             self._tables["measurements"].write(robots)
             self._tables["team"].write(team)
@@ -298,6 +314,46 @@ def resident_mib() -> float:
     except (OSError, IndexError, ValueError):
         return float("nan")
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+@kernel
+def keep(
+    i,
+    is_placed,
+    poses,
+    pose,
+    estimate,
+    twist,
+    command,
+    attitude,
+    driven,
+    distance,
+    energy,
+    counts,
+    collisions_robot,
+    collisions_wall,
+):
+    """Write one step of a team into row i of its columns.
+
+    Args:
+        is_placed: whether poses, estimates, twists and commands are recorded; else they are NaN.
+        poses: float64 (12 or 15, steps, n), see `POSE_COLUMNS` and `ATTITUDE_COLUMNS`.
+        pose, estimate, twist, command, attitude: float64 (n, 3).
+        driven: float64 (2, steps, n), see `DRIVEN`. distance, energy: float64 (n,).
+        counts: int64 (2, steps, n), see `COUNTED`. collisions_robot, collisions_wall: (n,).
+    """
+    for j in range(poses.shape[2]):
+        driven[0, i, j], driven[1, i, j] = distance[j], energy[j]
+        counts[0, i, j], counts[1, i, j] = collisions_robot[j], collisions_wall[j]
+    if not is_placed:
+        poses[:, i] = np.nan
+        return
+    for j in range(poses.shape[2]):
+        for k in range(3):
+            poses[k, i, j], poses[3 + k, i, j] = pose[j, k], estimate[j, k]
+            poses[6 + k, i, j], poses[9 + k, i, j] = twist[j, k], command[j, k]
+            if poses.shape[0] > 12:
+                poses[12 + k, i, j] = attitude[j, k]
 
 
 _EVENT_COLUMNS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")

@@ -236,7 +236,9 @@ class Simulation:
         self.detailing = Detailing(self, self._recorder, record)
         self.uncertainty = Uncertainty(self.localization, self.names, self._recorder)
         self._run: Run | None = None
-        self.stopwatch = Stopwatch()
+        phases = self._phases_of_a_step()
+        self._phases = [(name, phase) for name, phase in phases.items() if phase is not None]
+        self.stopwatch = Stopwatch(phases)
 
     def _open_recorder(
         self, recording: Recording | Path | str | None, mission: Mission, spatial: bool, record: Details
@@ -355,32 +357,8 @@ class Simulation:
 
     def step(self) -> None:
         """Advance by one control step."""
-        lap = self.stopwatch.lap
-        lap("outside")
-        self.inputs.apply_due()
-        lap("inputs")
-        self.sensing.sample(self.state, self._trace, self._felt)
-        lap("sense")
-        self.localization.localize()
-        lap("localize")
-        self.computing.begin(self.localization.belief_of)
-        self.localization.map(self.computing)
-        lap("map")
-        speaks = self._speaks
-        requested = self.deciding.requested
-        self.communication.exchange(
-            self.world_state, self.state, requested.tags, self.deciding.answered, speaks, self.time
-        )
-        self.map_exchange.exchange(self.world_state, self.state, speaks, requested.maps)
-        lap("communicate")
-        self._decide()
-        lap("decide")
-        self._act()
-        lap("act")
-        self._score()
-        lap("score")
-        self._observe()
-        lap("observe")
+        self.stopwatch.lap("outside")
+        self.stopwatch.time(self._phases)
 
     def run(
         self,
@@ -511,8 +489,11 @@ class Simulation:
 
     # -- effects of events and faults, see `covey.events.port.Port` ---------------------------------------------------
 
-    def _digs(self) -> Iterator[Dig]:
+    def _digs(self) -> Iterable[Dig]:
         digs = self.deciding.requested.digs
+        return self._dug(digs) if digs else ()
+
+    def _dug(self, digs: dict[int, list[Any]]) -> Iterator[Dig]:
         for i in sorted(digs):
             stood = Pose(*self._pose_before[i].tolist())  # the pose at the time of the request
             for x, y, to_x, to_y, volume_m3 in digs.pop(i):
@@ -548,10 +529,41 @@ class Simulation:
         self.deciding.post(ORDER_KEY, order.entry(number))
         self.tracker.give(order)
 
-    # -- the phases that need several parts of the simulation ---------------------------------------------------------
+    # -- the phases ----------------------------------------------------------------------------------------------------
+
+    def _phases_of_a_step(self) -> dict[str, Callable[[], None] | None]:
+        """Return all phases of a step, in their order; None for one that never has anything to do in this run."""
+        return {
+            "inputs": self.inputs.apply_due,
+            "sense": self._sense if self.sensing.banks else None,
+            "localize": self.localization.localize,
+            "map": self._map if self.localization.teams or self.computing.machines else None,
+            "communicate": self._communicate,
+            "decide": self._decide,
+            "act": self._act,
+            "score": self._score,
+            "observe": self._observe,
+        }
+
+    def _sense(self) -> None:
+        self.sensing.sample(self.state, self._trace, self._felt)
+
+    def _map(self) -> None:
+        self.computing.begin(self.localization.belief_of)
+        self.localization.map(self.computing)
+
+    def _communicate(self) -> None:
+        requested = self.deciding.requested
+        if self.communication.rests(requested.tags, self.time) and self.map_exchange.rests:
+            return
+        speaks = self._speaks
+        self.communication.exchange(
+            self.world_state, self.state, requested.tags, self.deciding.answered, speaks, self.time
+        )
+        self.map_exchange.exchange(self.world_state, self.state, speaks, requested.maps)
 
     def _decide(self) -> None:
-        collided = ~np.isnan(self.state.contact_bearing)
+        collided = ~np.isnan(self.state.contact_bearing) if len(self._felt) else None
         self.deciding.decide(self.clock.step, self.time, self.commands, collided)
         if not self.deciding.failures:
             return
@@ -591,7 +603,7 @@ class Simulation:
 
     def _score(self) -> None:
         self._judge()
-        for i, change, (x, y), text in self.ground_accuracy.measure():
+        for i, change, (x, y), text in self.ground_accuracy.measure() if self.ground_accuracy.columns else ():
             self._event("change_noticed", i, other=change, x=x, y=y, text=text)
         for i, text in self.scoring.score():
             self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
@@ -621,7 +633,8 @@ class Simulation:
         snapshot = self.observing.snapshot(self._pose_before)
         self._end(snapshot)
         self._recorder.observe(snapshot)
-        self._recorder.observe_computers(snapshot.step, self.computing.sample())
+        if self.computing.machines:
+            self._recorder.observe_computers(snapshot.step, self.computing.sample())
         self.detailing.observe()
         self.uncertainty.observe()
         for observer in self.observers:

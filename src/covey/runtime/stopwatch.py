@@ -1,14 +1,19 @@
 """The wall time of a run, by phase."""
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from time import perf_counter
 
 
 class Stopwatch:
-    """Adds up wall time by phase; the sum of the phases is the time since its creation."""
+    """Adds up wall time by phase; the sum of the phases is the time since its creation.
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = defaultdict(float)
+    Args:
+        phases: phases that are listed from the start.
+    """
+
+    def __init__(self, phases: Iterable[str] = ()) -> None:
+        self.seconds: dict[str, float] = defaultdict(float, dict.fromkeys(phases, 0.0))
         self._first = self._last = perf_counter()
 
     @property
@@ -21,3 +26,12 @@ class Stopwatch:
         now = perf_counter()
         self.seconds[phase] += now - self._last
         self._last = now
+
+    def time(self, phases: Iterable[tuple[str, Callable[[], None]]]) -> None:
+        """Go through phases, and add the time that each takes."""
+        seconds, last = self.seconds, self._last
+        for name, phase in phases:
+            phase()
+            now = perf_counter()
+            seconds[name] += now - last
+            self._last = last = now

@@ -75,7 +75,7 @@ def check_boundary(sim: Simulation) -> None:
             robot.waypoints,
         ]
         _check_writing(sim, handed, f"what {robot.name} is handed")
-    for view in sim.deciding.views(sim.time, np.zeros(len(sim.names), bool)):
+    for view in sim.deciding.views(sim.time):
         for _ in _inside(view, f"from the view of {view.name}", truth_arrays):
             pass
         _check_writing(sim, view, f"the view of {view.name}")

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
 from covey.physics.planar import contacts
@@ -336,3 +337,11 @@ def test_same_input_gives_the_same_bytes():
         _, state, rows = drive(room(7.0, 7.0), models, starts, rng.uniform(-1, 1, (len(models), 3)), 50)
         ends.append((state.pose.tobytes(), state.twist.tobytes(), rows))
     assert ends[0] == ends[1]
+
+
+def test_a_command_that_is_not_finite_is_refused_before_anybody_moves():
+    model, state = TeamModel.of([disc(), disc()]), TeamState.at([(1.0, 1.0, 0.0), (2.0, 2.0, 0.0)])
+    physics, before = PlanarPhysics(room(4, 4), model), state.pose.copy()
+    with pytest.raises(InvalidValueError, match=r"command of robot 1 is .*nan.*; it must be three finite numbers"):
+        physics.step(state, np.array([[0.3, 0.0, 0.0], [0.1, 0.0, math.nan]]), 10)
+    np.testing.assert_array_equal(state.pose, before)

@@ -46,6 +46,8 @@ def advance(
 ):
     """Advance all robots by ``substeps`` of ``dt`` [s] in place; return the contacts that begin, and those that last.
 
+    If a command is not finite, nobody moves.
+
     Robots that can reach neither a wall nor another robot in this step simply follow their arcs. The others advance
     substep by substep, in the order of the team; while one moves, the rest stand still.
 
@@ -54,11 +56,15 @@ def advance(
         wanted: uint8 (substeps,); if ``wanted[k]``, the poses after substep k are written to ``trace[k, 0]``.
 
     Returns:
+        the first robot whose command is not finite, -1 for none; and None if nobody touches anything, else
         float64 (m, 6): kind (0 wall, 1 robot), robot, other (-1 for a wall), substep, x, y [m] of each new contact;
         float64 (k, 3): substep, robot, and bearing [rad] in its body frame of each contact point; and ``partners``
         for the next call.
     """
     n = pose.shape[0]
+    for i in range(n):
+        if not (math.isfinite(commands[i, 0]) and math.isfinite(commands[i, 1]) and math.isfinite(commands[i, 2])):
+            return i, None
     pose, twist, drive, goals, commands = bare(pose), bare(twist), bare(drive), bare(goals), bare(commands)
     halted, distance, bearing, wall_contact = bare(halted), bare(distance), bare(bearing), bare(wall_contact)
     limits, trace, wanted = bare(limits), bare(trace), bare(wanted)
@@ -89,7 +95,10 @@ def advance(
         _mingle(team, place, bodies, near, moving, bare(touch), bare(busy), size, k, wanted, trace)
         begun = _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, k, events, begun)
         felt, feeling = _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, felt, feeling)
-    return events[:begun], felt[:feeling], _partners(pairs, n)
+    lasting = _partners(pairs, n)
+    if begun + feeling + len(lasting) == 0:  # None costs less than empty arrays on the way to Python
+        return np.int64(-1), None
+    return np.int64(-1), (events[:begun], felt[:feeling], lasting)
 
 
 @kernel(inline=True)

@@ -19,7 +19,7 @@ from covey.physics.protocol import Contacts, Incident
 from covey.robots.team import TeamModel, TeamState
 
 _NO_TRACE = np.empty((0, 2, 0, 3))
-_NONE = np.empty(0, np.int64)
+_NO_PARTNERS, _NONE = np.empty((0, 2), np.int64), np.empty(0, np.int64)
 _NO_CONTACTS = Contacts(_NONE, _NONE, _NONE, np.empty(0), np.empty(0), _NONE, np.empty((0, 3)))
 
 
@@ -41,7 +41,7 @@ class PlanarPhysics:
         self._past = np.zeros((n, int(self._delay.max(initial=0)) + 1, 3))
         self._clock = 0
         self._wall_contact = np.zeros(n, np.uint8)
-        self._partners = np.empty((0, 2), np.int64)
+        self._partners = _NO_PARTNERS
         self._order = np.arange(n)
         self._goals = np.zeros((n, 3))
         self.incidents: Sequence[Incident] = ()
@@ -63,11 +63,8 @@ class PlanarPhysics:
         Raises:
             InvalidValueError: a command is not finite.
         """
-        if np.count_nonzero(np.isfinite(commands)) < commands.size:
-            i = int(np.flatnonzero(~np.isfinite(commands).all(axis=1))[0])
-            raise InvalidValueError(f"command of robot {i} is {commands[i].tolist()}; it must be three finite numbers")
         model, world = self._model, self._world
-        events, felt, self._partners = advance(
+        wrong, touched = advance(
             world.skip,
             world.grid.frame,
             model.kinematics,
@@ -94,13 +91,19 @@ class PlanarPhysics:
             np.full(substeps, trace is not None, np.uint8) if wanted is None else wanted,
             _NO_TRACE if trace is None else trace,
         )
+        if wrong >= 0:
+            what = f"command of robot {wrong} is {commands[wrong].tolist()}"
+            raise InvalidValueError(f"{what}; it must be three finite numbers")
         self._clock += substeps
-        self.place(state)
         ground = getattr(world, "ground", None)
+        if ground is not None:
+            self.place(state)
         if trace is not None and ground is not None:
             for k in range(substeps) if wanted is None else np.flatnonzero(wanted):
                 stand(ground, *trace[k])
-        if not len(events) and not len(felt):
+        if touched is None:
+            self._partners = _NO_PARTNERS
             return _NO_CONTACTS
+        events, felt, self._partners = touched
         kind, robot, other, substep = events[:, :4].T.astype(np.int64)
         return Contacts(kind, robot, other, events[:, 4].copy(), events[:, 5].copy(), substep, felt.copy())

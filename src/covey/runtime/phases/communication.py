@@ -38,6 +38,18 @@ class Communication:
         self.events: list[tuple[int, float, float, Any]] = []
         self.tags_in_reach: dict[int, list[TagReading]] = {}
 
+    def rests(self, left: list[tuple[int, Any, float]], time_s: float) -> bool:
+        """Return whether nothing was ever sent, and no tag and no entry wait; advance to a time [s] then.
+
+        Args:
+            left: new tags, see `exchange`.
+            time_s: the present time [s].
+        """
+        if left or self.events or self.tags.tags or self.blackboard.pending or not self.network.rests(time_s):
+            return False
+        self.tags_in_reach = {}
+        return True
+
     def exchange(
         self,
         world: AnyWorld,

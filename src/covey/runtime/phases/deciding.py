@@ -25,7 +25,7 @@ from covey.results.recorder import Recorder
 from covey.robots.sample import Sample
 from covey.robots.team import TeamState
 from covey.runtime.execution import Execution
-from covey.runtime.host import Answers, GroupAnswers, Host, Team
+from covey.runtime.host import NONE, Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import Failure, text_of
 from covey.runtime.phases.communication import Communication
 from covey.runtime.phases.computing import Computing
@@ -108,7 +108,8 @@ class Deciding:
             for name, banks in self._banks_of.items()
             for come, bank in zip(self._come[name], banks, strict=True)
         ]
-        self._collided = np.zeros(int(self.starts[-1]), bool)
+        self._collided, self._is_touched = np.zeros(int(self.starts[-1]), bool), False
+        self._readers = {group.name: list(self._readers_of(group)) for group in groups if group.program is not None}
         self._missed: dict[int, StepInput] = {}  # inputs during which a robot's computer was busy
         self._finished: set[int] = set()
         specs: dict[int, RobotSpec] = {}
@@ -182,10 +183,10 @@ class Deciding:
         """True if the controllers of all robots with a controller of their own have failed."""
         return self.failed >= self.answered.keys()
 
-    def views(self, time_s: float, collided: np.ndarray) -> list[GroupView]:
+    def views(self, time_s: float) -> list[GroupView]:
         """Return the inputs of group and team controllers."""
         return [
-            GroupView(self._facts[group.name]).at(self._of_group(group, time_s, collided))
+            GroupView(self._facts[group.name]).at(self._of_group(group, time_s))
             for group in self.groups
             if group.program is not None and group.program.scope != "robot"
         ]
@@ -195,12 +196,19 @@ class Deciding:
         self.communication.blackboard.pending.append((key, value))
         self.host.post(key, value)
 
-    def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray) -> None:
-        """Write the commanded body twists of this step into ``commands``, shape (n, 3)."""
+    def decide(self, step: int, time_s: float, commands: np.ndarray, collided: np.ndarray | None) -> None:
+        """Write the commanded body twists of this step into ``commands``, shape (n, 3).
+
+        Args:
+            step, time_s: the present step, and its time [s].
+            commands: those of the last step.
+            collided: which robots have touched something in the last step, bool (n,); None: none.
+        """
         self.failures.clear()
         self._gather(collided)
         collided = self._collided
-        self._take(*self.host.begin(step, time_s), commands)
+        if (late := self.host.begin(step, time_s)) is not NONE:
+            self._take(*late, commands)
         of_team: list[GroupInput] = []
         for group in self.groups:
             if step % group.control_every != group.phase or group.program is None:
@@ -209,17 +217,19 @@ class Deciding:
             if group.program.scope == "robot":
                 self._take(self._ask_each(group, members, time_s, collided, commands), (), commands)
             elif members[0] not in self.failed:
-                shown = self._of_group(group, time_s, collided)
+                shown = self._of_group(group, time_s)
                 if group.program.scope == "team":
                     of_team.append(shown)
                 else:
                     self._take((), self.host.ask_group(group.name, [shown]), commands)
             for come in self._come[group.name]:
                 come.clear()
-            self._collided[members.start : members.stop] = False
+            if self._is_touched:
+                self._collided[members.start : members.stop] = False
         if of_team:
             self._take((), self.host.ask_group("team", of_team), commands)
-        self._take(*self.host.settle(), commands)
+        if (late := self.host.settle()) is not NONE:
+            self._take(*late, commands)
         for i in self.computing.machines:
             if i in self.answered and i not in self.down and i not in self.failed:
                 commands[i] = self.computing.command(i)
@@ -234,11 +244,13 @@ class Deciding:
 
     # -- inputs --------------------------------------------------------------------------------------------------------
 
-    def _gather(self, collided: np.ndarray) -> None:
+    def _gather(self, collided: np.ndarray | None) -> None:
         """Keep new data for groups that do not act in this step."""
         for come, bank in self._arriving:
             come += bank.samples
-        self._collided |= collided
+        self._is_touched = collided is not None or (self._is_touched and bool(self._collided.any()))
+        if collided is not None:
+            self._collided |= collided
 
     def _ask_each(
         self, group: Group, members: range, time_s: float, collided: np.ndarray, commands: np.ndarray
@@ -321,49 +333,45 @@ class Deciding:
             return None
         return shown
 
-    def _of_group(self, group: Group, time_s: float, collided: np.ndarray) -> GroupInput:
+    def _of_group(self, group: Group, time_s: float) -> GroupInput:
         """Return the data of a group for a controller of a group, or of the team."""
         members = self._members[group.name]
-        fields = self._fields((group.program and group.program.sees) or (), members, collided)
+        fields = {name: value for name, read in self._readers[group.name] if (value := read()) is not None}
         samples, second = {}, self.sensing.clock.substep_s
         for bank, come in zip(self._banks_of[group.name], self._come[group.name], strict=True):
             rows = _rows(bank, members)
             older = [Sample(sample.substep * second, sample.readings.of(rows)) for sample in come[:-1]]
             newest = [Sample(sample.substep * second, fields[bank.record.name]) for sample in come[-1:]]
             samples[bank.record.name] = older + newest
-        return GroupInput(group.name, list(group.names), time_s, fields, samples)
+        return GroupInput(group.name, group.names, time_s, fields, samples)
 
-    def _fields(self, sees: tuple[str, ...], members: range, collided: np.ndarray) -> dict[str, Any]:
-        part = slice(members.start, members.stop)
-        known: dict[str, Any] = {}
-        for name in _FULL if "full" in sees else sees:
-            match name:
-                case "pose":
-                    known[name] = _read_only(self.localization.pose[part])
-                case "position":
-                    known[name] = _read_only(self.localization.pose[part, :2])
-                case "heading":
-                    known[name] = _read_only(self.localization.pose[part, 2])
-                case "velocity":
-                    known[name] = _read_only(_velocity(self.localization.state, part))
-                case "pose_covariance":
-                    known[name] = _read_only(self.localization.covariance[part])
-                case "collided":
-                    known[name] = _read_only(collided[part])
-                case "links":
-                    links = partial(self._links, members)
-                    known[name] = Later(links) if "full" in sees else links()
-                case "others":
-                    others = np.delete(self.localization.pose, np.arange(part.start, part.stop), axis=0)
-                    known[name] = _read_only(others)
-        wanted = [b for b in self.sensing.banks if b.record.name in sees or "full" in sees]
-        for bank in wanted:
-            if bank.readings is not None and members[0] in bank.row_of:
-                known[bank.record.name] = bank.readings.of(_rows(bank, members))
-        if "full" in sees:
-            known["true_pose"] = _read_only(self.localization.state.pose[part])
-            return known
-        return {name: known[name] for name in sees if name in known}
+    def _readers_of(self, group: Group) -> Iterator[tuple[str, Callable[[], Any]]]:
+        """Yield the names of all that a controller of a group sees, and functions that return it; None: nothing yet."""
+        sees, members = (group.program and group.program.sees) or (), self._members[group.name]
+        part, known, full = slice(members.start, members.stop), self.localization, "full" in sees
+        links = partial(self._links, members)
+        motion: dict[str, Callable[[], Any]] = {
+            "pose": partial(_read_only, known.pose[part]),
+            "position": partial(_read_only, known.pose[part, :2]),
+            "heading": partial(_read_only, known.pose[part, 2]),
+            "velocity": partial(_velocity, known.state, part),
+            "pose_covariance": partial(_read_only, known.covariance[part]),
+            "collided": partial(_read_only, self._collided[part]),
+            "links": (lambda: Later(links)) if full else links,
+            "others": partial(self._others, part),
+        }
+        banks = {bank.record.name: bank for bank in self.sensing.banks if members[0] in bank.row_of}
+        for name in (*_FULL, *banks) if full else sees:
+            if name in banks:
+                yield name, partial(_newest_of, banks[name], _rows(banks[name], members))
+            elif name in motion:
+                yield name, motion[name]
+        if full:
+            yield "true_pose", partial(_read_only, known.state.pose[part])
+
+    def _others(self, part: slice) -> np.ndarray:
+        """Return the estimated poses of the robots of all other groups, float64 (m, 3)."""
+        return _read_only(np.delete(self.localization.pose, np.arange(part.start, part.stop), axis=0))
 
     def _links(self, members: range) -> np.ndarray:
         """Return which robots of a group hear each other now, over the first radio, bool (k, k)."""
@@ -433,9 +441,17 @@ class Deciding:
 
 
 def _velocity(state: TeamState, part: slice) -> np.ndarray:
-    """Return the true velocities vx, vy [m/s] of robots in the world frame, shape (n, 2)."""
+    """Return the true velocities vx, vy [m/s] of robots in the world frame, shape (n, 2), read-only."""
     (vx, vy, _), heading = state.twist[part].T, state.pose[part, 2]
-    return np.column_stack((np.cos(heading) * vx - np.sin(heading) * vy, np.sin(heading) * vx + np.cos(heading) * vy))
+    c, s, velocity = np.cos(heading), np.sin(heading), np.empty((len(heading), 2))
+    velocity[:, 0], velocity[:, 1] = c * vx - s * vy, s * vx + c * vy
+    velocity.flags.writeable = False
+    return velocity
+
+
+def _newest_of(bank: SensorBank, rows: slice) -> Any:
+    """Return the newest readings of some robots; None if there are none yet."""
+    return None if bank.readings is None else bank.readings.of(rows)
 
 
 def _rows(bank: SensorBank, members: range) -> slice:

@@ -30,6 +30,8 @@ class Detailing:
         self._sim, self._recorder, self._record = sim, recorder, record
         self._plans: dict[int, Any] = {}  # version of the last recorded plan, by robot
         self._scans, self._maps = Period(record.scans_every_s), Period(record.maps_every_s)
+        self._has_plans = record.plans and bool(sim.deciding.answered)
+        self._has_readings = record.readings and bool(sim.sensing.banks)
         self._lidars = sim.sensing.of_kind("lidar")
         self._scanned: dict[int, int] = {}  # substep of the last recorded scans, by bank
         self._growing: list[Growing] = []
@@ -38,9 +40,9 @@ class Detailing:
 
     def observe(self) -> None:
         """Record what is due at the end of a step."""
-        if self._record.plans:
+        if self._has_plans:
             self._add_plans()
-        if self._record.readings:
+        if self._has_readings:
             self._add_readings()
         if self._scans.is_due(self._sim.time):
             self._add_scans()

@@ -98,6 +98,9 @@ class LocalizationAndMapping:
             if _maps(group, members, sensing):
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
             first += len(members)
+        true = [group for group in self._localizers if isinstance(group.localizer, TrueLocalizer)]
+        self._true = [(self.pose[group.part], state.pose[group.part]) for group in true]  # views
+        self._estimating = [group for group in self._localizers if group not in true]
         estimating = [not isinstance(group.localization, Truth) for group in groups for _ in group.start]
         self.estimating = np.flatnonzero(estimating)
         self.teams = [
@@ -212,11 +215,10 @@ class LocalizationAndMapping:
 
     def localize(self) -> None:
         """Update every estimate from the sensors."""
-        for group in self._localizers:
+        for pose, true in self._true:
+            pose[:] = true
+        for group in self._estimating:
             part = group.part
-            if isinstance(group.localizer, TrueLocalizer):
-                self.pose[part] = self.state.pose[part]
-                continue
             motions, variances = self._motions(group)
             scan = None if group.lidar is None else self._scan(group)
             true = self.state.pose[part].copy()
@@ -228,7 +230,8 @@ class LocalizationAndMapping:
             if scan is not None:
                 self.scan_s.append((time.thread_time() - begun) / len(scan.ranges))
             self.pose[part], self.covariance[part], self.revision[part] = estimate
-        self._correct()
+        if self._kept:
+            self._correct()
         for robot, jump in self.jumps.items():
             self.pose[robot] = jump @ self.pose[robot]
 

@@ -98,6 +98,11 @@ class MapExchange:
                 kinds = [kind + (f" {number + 1}" if number else "") for kind in (DIGEST, TILES)]
                 self.exchanges.append(Exchange(members, team.beliefs, shares[members], network, record, clock, kinds))
 
+    @property
+    def rests(self) -> bool:
+        """Whether there is nothing that the robots could exchange."""
+        return self._news is None and not self.exchanges
+
     def exchange(self, world: AnyWorld, state: TeamState, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
         """Process what has arrived, and send what is due.
 

@@ -28,6 +28,7 @@ class Observing:
                 "collisions_robot": sim.scoring.collisions_robot,
                 "collisions_wall": sim.scoring.collisions_wall,
                 "altitude_roll_pitch": state.altitude_roll_pitch,
+                "energy_j": sim.scoring.energy_j,
             }.items()
         }
         self._order = np.arange(len(sim.names))
@@ -39,16 +40,14 @@ class Observing:
             pose_before: true poses at the beginning of the step, shape (n, 3).
         """
         sim = self.sim
-        scoring, state = sim.scoring, sim.state
         sim.localization.end_step(pose_before)
         return Snapshot(
             step=sim.clock.step,
-            time_s=sim.time,
-            energy_j=_view(scoring.energy_j),
-            min_separation_m=closest(state.pose, self._order),
+            time_s=sim.clock.time_s,
+            min_separation_m=closest(sim.state.pose, self._order),
             events=sim.events,
             radio=sim.communication.sample,
-            mission=scoring.values | sim.ground_accuracy.values,
+            mission=sim.scoring.values | sim.ground_accuracy.values,
             **self._views,
         )
 

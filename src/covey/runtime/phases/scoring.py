@@ -1,6 +1,6 @@
 """Scoring: the measurements of the missions on the truth, and the contacts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,12 @@ class Scoring:
         tracker: the tracker of the run's mission; it may be one of these.
         trackers: all of them.
         columns, robot_columns: columns that the mission adds to those of every run.
+        energy_j: energy used since the start [J], float64 (n,): idle power x time + energy per metre x distance.
         collisions_robot, collisions_wall: number of contacts, int64 (n,); contacts between robots count for both.
+
+    References:
+        Energy: the linear form of Y. Mei, Y.-H. Lu, Y. C. Hu, C. S. G. Lee: A case study of mobile robot's energy
+        consumption and conservation techniques. ICAR 2005.
     """
 
     def __init__(self, context: MissionContext, mission: Mission):
@@ -51,6 +56,9 @@ class Scoring:
         self._idle_power_w = np.array([r.idle_power_w for r in robots])
         self._drive_energy_j_m = np.array([r.drive_energy_j_m for r in robots])
         self._inside = np.ones(n, bool)
+        self.energy_j = np.zeros(n)
+        self._measuring = [tracker for tracker in self.trackers if tracker.measures]
+        self._constant = self._values_of(tracker for tracker in self.trackers if not tracker.measures)
 
     def want(self, wanted: np.ndarray) -> None:
         """Add to ``wanted``, uint8 (substeps,), the substeps of a step after which a mission needs the poses."""
@@ -59,23 +67,22 @@ class Scoring:
 
     def score(self) -> list[tuple[int, str]]:
         """Measure the achievements of this step, and return the events; see `Tracker.measure`."""
-        now, pose = self.clock.time_s, self.state.pose
-        return [event for tracker in self.trackers for event in tracker.measure(now, pose, ~self.state.halted)]
+        now, pose, able = self.clock.time_s, self.state.pose, ~self.state.halted
+        np.multiply(self._drive_energy_j_m, self.state.distance_m, out=self.energy_j)
+        self.energy_j += self._idle_power_w * now
+        return [event for tracker in self._measuring for event in tracker.measure(now, pose, able)]
 
     @property
     def values(self) -> dict[str, Any]:
         """The measurements of all missions by column."""
-        return {name: value for tracker in self.trackers for name, value in tracker.values.items()}
+        return self._constant | self._values_of(self._measuring)
 
-    @property
-    def energy_j(self) -> np.ndarray:
-        """Energy used since the start [J], shape (n,): idle power x time + energy per metre x distance.
-
-        References:
-            The linear form of Y. Mei, Y.-H. Lu, Y. C. Hu, C. S. G. Lee: A case study of mobile robot's energy
-            consumption and conservation techniques. ICAR 2005.
-        """
-        return self._idle_power_w * self.clock.time_s + self._drive_energy_j_m * self.state.distance_m
+    @staticmethod
+    def _values_of(trackers: Iterable[Tracker]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for tracker in trackers:
+            values |= tracker.values
+        return values
 
     def count(self, contacts: Contacts) -> None:
         """Count the new contacts."""
