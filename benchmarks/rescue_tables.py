@@ -5,7 +5,7 @@
 
 Prints, for each study, how many runs did everything, the times, the time of each kind of target, and where the time
 went. ``--write`` puts the rows to ``docs/results/NAME.csv``, the tables into ``docs/results/rescue.md`` and V(t) to
-``docs/images``.
+``docs/images``; the tables of other studies there stay.
 `rescue_bound.py` has lower bounds of the times.
 
 Shares have the 95 % interval of Wilson, times and scores the bootstrap interval of the median, in which a run that was
@@ -158,6 +158,12 @@ def study(folder: Path) -> tuple[str, str, pl.DataFrame, Picture]:
     return name, "\n".join(parts), rows.with_columns(pl.selectors.float().round(4)), curves
 
 
+def merged(tables: str, new: dict[str, str]) -> str:
+    """Return the sections of all studies, with the new ones in the place of the old ones or behind them."""
+    sections = {text.partition("\n")[0]: f"## {text.rstrip()}\n" for text in tables.split("\n## ")[1:]}
+    return "\n".join({**sections, **new}.values())
+
+
 def main() -> None:
     """Print, and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -173,8 +179,8 @@ def main() -> None:
             image = Image.open(io.BytesIO(picture.to_bytes("png"))).convert("RGB").quantize(64)
             image.save(RESULTS.parent / "images" / f"{name}_found.png", optimize=True)
         page = RESULTS / "rescue.md"
-        before = page.read_text().partition(BEGIN)[0]
-        page.write_text(f"{before}{BEGIN}\n{text}")
+        before, _, tables = page.read_text().partition(BEGIN)
+        page.write_text(f"{before}{BEGIN}\n{merged(tables, {name: text for name, text, *_ in found})}")
 
 
 if __name__ == "__main__":
