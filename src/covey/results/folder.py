@@ -21,6 +21,14 @@ DETAILS = ("plans.npz", "scans.npz", "map_changes.npz")
 OF_THE_LAB = ("readings.npz", "marks.npz", "addons.npz")
 _AT_THE_END = ("maps.npz", "ground.npz", "metrics.json", "manifest.json")
 FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, *DETAILS, *OF_THE_LAB, *_AT_THE_END)
+POSE_COLUMNS = (
+    *("x_m", "y_m", "heading_rad"),
+    *("estimate_x_m", "estimate_y_m", "estimate_heading_rad"),
+    *("vx_m_s", "vy_m_s", "omega_rad_s"),
+    *("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"),
+)
+ATTITUDE_COLUMNS = ("altitude_m", "roll_rad", "pitch_rad")
+"""Columns of ``measurements.parquet``: of poses and, on a landscape, of attitudes."""
 FIGURES, GROUNDS, STEPS = "figures", "grounds", "steps"
 _NONE_NEAR = "; covey run NAME writes one, and runs/NAME/latest is the newest of them"
 _MADE = {

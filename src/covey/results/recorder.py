@@ -15,7 +15,7 @@ from covey.errors import ControllerError, DiskError, InvalidValueError, RunFolde
 from covey.kernel import kernel
 from covey.results import computers
 from covey.results.archive import Archive
-from covey.results.folder import claim, part, write_json, write_whole
+from covey.results.folder import ATTITUDE_COLUMNS, POSE_COLUMNS, claim, part, write_json, write_whole
 from covey.results.landscape import Landscape
 from covey.results.maps import Maps
 from covey.results.radio_tables import RadioTables
@@ -25,13 +25,6 @@ from covey.results.snapshot import Event, Snapshot
 from covey.results.table import Table
 
 STEP_COLUMNS = ("explored_share", "known_share", "distance_m", "energy_j", "collisions_robot", "collisions_wall")
-POSE_COLUMNS = (
-    *("x_m", "y_m", "heading_rad"),
-    *("estimate_x_m", "estimate_y_m", "estimate_heading_rad"),
-    *("vx_m_s", "vy_m_s", "omega_rad_s"),
-    *("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"),
-)
-ATTITUDE_COLUMNS = ("altitude_m", "roll_rad", "pitch_rad")
 TEAM_COLUMNS = ("explored_share_union", "known_share_union", "covered_share", "min_separation_m")
 DRIVEN, COUNTED = ("distance_m", "energy_j"), ("collisions_robot", "collisions_wall")
 _INTEGERS = frozenset({"step", *COUNTED})

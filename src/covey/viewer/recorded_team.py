@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from covey.lazy import pq
-from covey.results.recorder import ATTITUDE_COLUMNS, POSE_COLUMNS
+from covey.results.folder import ATTITUDE_COLUMNS, POSE_COLUMNS
 from covey.results.run import Run
 from covey.viewer.wire import pack
 
