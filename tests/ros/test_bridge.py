@@ -163,10 +163,11 @@ def test_a_command_that_is_no_number_is_left_out(bridged, peer, caplog):
     stepping(bridge, sim, lambda: sim.commands[0, 0] == 0.5)
     peer.write(topic="rt/scout0/cmd_vel", values={"linear": {"x": math.nan}})
     peer.write(topic="rt/scout0/cmd_vel", values={"linear": {"x": math.inf}})
-    stepping(bridge, sim, lambda: bridge.commands[0].bad == 2)
+    peer.write(topic="rt/scout0/cmd_vel", values={"linear": {"x": 1e308, "y": 1e308}})
+    stepping(bridge, sim, lambda: bridge.commands[0].bad == 3)
     assert np.isfinite(sim.state.pose).all()
     assert [one.message for one in caplog.records if "left out" in one.message] == [
-        "scout0: a message on cmd_vel is left out: a number is not finite"
+        "scout0: a message on cmd_vel is left out: a number is not finite, or too large"
     ]
 
 

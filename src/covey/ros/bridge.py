@@ -129,6 +129,7 @@ class Bridge:
             node.topic("ground_truth", m.Odometry.TYPE, ODOMETRY) for node in self.robots if settings.true_poses
         ]
         self.commands = {i: Commands(self.robots[i], settings) for i in self.driven}
+        self._news = participant.waiter(*(reader for one in self.commands.values() for reader in one.seldom))
         self._send_tags = [node.messages("tags", "visualization_msgs/msg/MarkerArray", STATE) for node in self.robots]
         self.control = Control(self)
 
@@ -281,9 +282,11 @@ class Bridge:
 
     def _take(self, sim: Simulation, stamp: Stamp) -> None:
         """Give the robots the commands that have come."""
-        for i, commands in self.commands.items():
-            at, odom = self._own[i].tolist(), self._map_odom[i].tolist()
-            commands.take(self.host.handle(i), sim.time, stamp, Pose(*at), Pose(*odom))
+        news = self._news(0.0) or bool(self.participant.delayed)
+        places = zip(self._own.tolist(), self._map_odom.tolist(), strict=True)
+        for i, (at, odom) in enumerate(places):
+            if (commands := self.commands.get(i)) is not None:
+                commands.take(self.host.handle(i), sim.time, stamp, Pose(*at), Pose(*odom), news)
         self.control.serve()
 
     # -- lockstep ------------------------------------------------------------------------------------------------------

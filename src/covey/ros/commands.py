@@ -7,7 +7,7 @@ from typing import Any
 
 from covey.geometry.se2 import Pose
 from covey.onboard.handle import Robot
-from covey.onboard.motions import Report
+from covey.onboard.motions import Report, finite_twist
 from covey.ros import messages as m
 from covey.ros.goals import Goals
 from covey.ros.messages import Stamp
@@ -49,6 +49,7 @@ class Commands:
     Attributes:
         answered: the newest time for which it has an answer; None: none.
         bad: number of messages that could not be used.
+        seldom: readers of what does not come in each step: all but those of ``cmd_vel`` and ``ready``.
     """
 
     def __init__(self, node: RobotNode, settings: Settings):
@@ -66,6 +67,7 @@ class Commands:
         self.radio = RadioTopics(node, settings.radio)
         self._goals = Goals(node) if settings.localization and settings.navigation else None
         self.bad = 0
+        self.seldom = [reader for reader in node.node.readers if reader not in (self._twist, self._ready)]
         self.begin()
 
     def begin(self) -> None:
@@ -76,7 +78,7 @@ class Commands:
         if self._goals is not None:
             self._goals.begin()
 
-    def take(self, robot: Robot, time_s: float, stamp: Stamp, at: Pose, odom: Pose) -> None:
+    def take(self, robot: Robot, time_s: float, stamp: Stamp, at: Pose, odom: Pose, news: bool) -> None:
         """Do what has been commanded since the last call.
 
         Args:
@@ -84,10 +86,21 @@ class Commands:
             time_s, stamp: simulated time.
             at: its estimated pose.
             odom: pose of the frame odom in the frame map.
+            news: there may be something in `seldom`.
         """
         if self._goals is not None:
-            self._goals.take(robot, stamp, at, lambda one, frame: self._in_map(one, odom, frame), self._decoded)
+            if news:
+                self._goals.take(robot, stamp, lambda one, frame: self._in_map(one, odom, frame), self._decoded)
+            self._goals.look_after(robot, stamp, at)
         self._drive(robot, time_s)
+        if news:
+            self._take_others(robot)
+        for data in self._ready.take():
+            if (message := self._decoded("ready", _CLOCK, data)) is not None:
+                self._answer(message.clock)
+
+    def _take_others(self, robot: Robot) -> None:
+        """Take tags, reports and what goes over the radio."""
         for data in self._tags.take():
             if (message := self._decoded("leave_tag", _STRING, data)) is not None:
                 robot.leave_tag(message.data)
@@ -96,9 +109,6 @@ class Commands:
                 self.report(robot, message.id, message.pose.position, self._say_answer(message.id))
         self.radio.say(robot)
         self._serve(robot)
-        for data in self._ready.take():
-            if (message := self._decoded("ready", _CLOCK, data)) is not None:
-                self._answer(message.clock)
 
     def tell_answers(self) -> None:
         """Tell the answers of the referee that have come."""
@@ -123,14 +133,16 @@ class Commands:
         """Take the newest cmd_vel; stop after a silence."""
         newest = None
         for data in self._twist.take():
-            message = self._decoded("cmd_vel", self._twist_kind, data)
-            if message is None:
-                continue
-            if self._stamped:
-                self._answer(message.header.stamp)
-            twist = m.twist_of(message)
+            twist = None if self._stamped else m.twist_in(data)
             if twist is None:
-                self._refuse("cmd_vel", "a number is not finite")
+                message = self._decoded("cmd_vel", self._twist_kind, data)
+                if message is None:
+                    continue
+                if self._stamped:
+                    self._answer(message.header.stamp)
+                twist = m.twist_of(message)
+            if (twist := finite_twist(twist)) is None:
+                self._refuse("cmd_vel", "a number is not finite, or too large")
             newest = twist or newest
         if newest is not None:
             robot.drive(newest[0], newest[2], vy=newest[1])

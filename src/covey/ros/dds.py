@@ -17,7 +17,7 @@ per process is enough for any number of robots. One machine has room for about 3
 import os
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Self
 from weakref import WeakValueDictionary
@@ -42,6 +42,8 @@ from covey.ros.libraries import (
     Topic,
     ViewState,
     WaitSet,
+    ddspy_take,
+    ddspy_write,
     idl,
     make_idl_struct,
 )
@@ -49,6 +51,7 @@ from covey.ros.qos import LATCHED, Profile
 from covey.ros.reach import configuration, domain_of, reach_of
 from covey.ros.types import Types, dds_name, types_of
 
+_EVERY = SampleState.Any | ViewState.Any | InstanceState.Any
 _DISCOVERY = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _domains: WeakValueDictionary[int, Domain] = WeakValueDictionary()  # a process has one of each number
 
@@ -60,6 +63,7 @@ class Participant:
         types: the message types of its distribution.
         domain_id: the domain.
         reach: who can be heard, in the words of ROS_AUTOMATIC_DISCOVERY_RANGE.
+        delayed: names of services with replies that wait for their clients; ``take`` of the service sends them.
     """
 
     def __init__(self, domain_id: int | None = None, distro: str | None = None, reach: str | None = None):
@@ -91,6 +95,7 @@ class Participant:
         self._nodes: list[Node] = []
         self._ends: list[Writer | Reader] = []
         self._wait_sets: list[WaitSet] = []
+        self.delayed: set[str] = set()
         self._changed = True
         self._announced: Any = None
         self._senders: dict[str, set[str]] = {}  # topics, and the types of what is sent there
@@ -123,8 +128,8 @@ class Participant:
         self._changed = False
         width = self.types.fields("rmw_dds_common/msg/Gid")[0][1][1][1]  # of a GUID: 24 bytes in Humble, 16 later
 
-        def row(guids: list[bytes]) -> bytes:
-            return struct.pack("<I", len(guids)) + b"".join(guid.ljust(width, b"\0") for guid in guids)
+        def row(ends: Sequence[Writer | Reader]) -> bytes:
+            return struct.pack("<I", len(ends)) + b"".join(end.guid.ljust(width, b"\0") for end in ends)
 
         parts = [b"\0\1\0\0", self.guid.ljust(width, b"\0"), struct.pack("<I", len(self._nodes))]
         for node in self._nodes:  # by hand, as a large team has thousands of GUIDs
@@ -151,16 +156,20 @@ class Participant:
         self._ends, self._nodes, self._topics = [], [], {}
         del self._publisher, self._subscriber, self._participant, self._domain
 
-    def waiter(self, *readers: "Reader") -> Callable[[float], None]:
-        """Return a function that waits until one of some readers has a message, at most the given time [s]."""
+    def waiter(self, *readers: "Reader") -> Callable[[float], bool]:
+        """Return a function that waits until one of some readers has a message, at most the given time [s].
+
+        It returns whether one has. With 0 s it asks any number of readers at the price of one.
+        """
         wait_set = WaitSet(self._participant)
         for reader in readers:
             wait_set.attach(ReadCondition(reader.end, ViewState.Any | InstanceState.Any | SampleState.NotRead))
         self._wait_sets.append(wait_set)
 
-        def wait(seconds: float) -> None:
-            if wait_set in self._wait_sets:  # else the participant has left
-                wait_set.wait(max(0, int(seconds * 1e9)))
+        def wait(seconds: float) -> bool:
+            if wait_set not in self._wait_sets:  # the participant has left
+                return False
+            return wait_set.wait(max(0, int(seconds * 1e9))) > 0
 
         return wait
 
@@ -185,8 +194,8 @@ class Participant:
 
     def _topic(self, name: str, kind: str) -> Topic:
         if (name, kind) not in self._topics:
-            carrier = _carrier(self.types, kind, name.startswith(("rq/", "rr/")))
-            self._topics[name, kind] = Topic(self._participant, name, carrier)
+            struct = _struct(self.types, kind, name.startswith(("rq/", "rr/")))
+            self._topics[name, kind] = Topic(self._participant, name, struct)
         return self._topics[name, kind]
 
     def _writer(self, topic: str, kind: str, profile: Profile, user_data: bytes) -> "Writer":
@@ -206,8 +215,8 @@ class Node:
     Attributes:
         name: such as ``base``.
         namespace: such as ``/robot_0``, or ``/``.
-        writers: DDS GUIDs (16 bytes) of its writers.
-        readers: those of its readers.
+        writers: its writers.
+        readers: its readers.
     """
 
     def __init__(self, participant: Participant, name: str, namespace: str):
@@ -219,8 +228,8 @@ class Node:
                 "a namespace is / or /name/name"
             )
         self.participant, self.name, self.namespace = participant, name, namespace
-        self.writers: list[bytes] = []
-        self.readers: list[bytes] = []
+        self.writers: list[Writer] = []
+        self.readers: list[Reader] = []
 
     def topic_name(self, name: str) -> str:
         """Return the full name of a topic: ``scan`` is in the namespace, ``/clock`` is full, ``~/x`` below the node."""
@@ -249,24 +258,27 @@ class Node:
     def add_writer(self, dds_topic: str, kind: str, profile: Profile, user_data: bytes) -> "Writer":
         """Return a new writer of a topic by its name on the wire."""
         writer = self.participant._writer(dds_topic, kind, profile, user_data)
-        self.writers.append(writer.end.guid.bytes)
+        self.writers.append(writer)
         self.participant._changed = True
         return writer
 
     def add_reader(self, dds_topic: str, kind: str, profile: Profile, user_data: bytes) -> "Reader":
         """Return a new reader of a topic by its name on the wire."""
         reader = self.participant._reader(dds_topic, kind, profile, user_data)
-        self.readers.append(reader.end.guid.bytes)
+        self.readers.append(reader)
         self.participant._changed = True
         return reader
 
 
 class Writer:
-    """Sends the messages of one topic."""
+    """Sends the messages of one topic.
+
+    Attributes:
+        guid: its DDS GUID, 16 bytes.
+    """
 
     def __init__(self, participant: Participant, end: DataWriter):
-        self.participant, self.end = participant, end
-        self._carrier = end.topic.data_type
+        self.participant, self.end, self.guid, self._handle = participant, end, end.guid.bytes, end._ref
 
     def write(self, data: bytes) -> None:
         """Send a message.
@@ -279,10 +291,9 @@ class Writer:
         """
         if self.participant._changed:
             self.participant.announce()
-        try:
-            self.end.write(self._carrier(data))
-        except DDSException as error:
-            raise CoveyError(f"{self.end.topic.name} cannot be written: {error}") from error
+        answer = ddspy_write(self._handle, data.ljust(-(-len(data) // 4) * 4, b"\0"))
+        if answer < 0:
+            raise CoveyError(f"{self.end.topic.name} cannot be written: {DDSException(answer, '')}")
 
     @property
     def matched(self) -> int:
@@ -301,23 +312,30 @@ class Reader:
     Attributes:
         topic: its name on the wire, such as ``rt/scout0/cmd_vel``.
         kind: type of the messages.
+        guid: its DDS GUID, 16 bytes.
     """
 
     def __init__(self, participant: Participant, end: DataReader, topic: str, kind: str, depth: int):
         self.participant, self.end, self.topic, self.kind, self._depth = participant, end, topic, kind, depth
+        self.guid, self._handle = end.guid.bytes, end._ref
 
     def take(self) -> list[bytes]:
         """Return the messages that came since the last time, the oldest first: at most the depth of its profile.
 
         Messages whose bytes do not fit the type never arrive here; Cyclone DDS drops them.
         """
-        return [sample.data for sample in self.samples()]
+        return [data for data, _ in self.samples()]
 
-    def samples(self) -> list[Any]:
-        """Return the same with who sent it: each has ``data`` and ``sample_info.publication_handle``."""
+    def samples(self) -> list[tuple[bytes, Any]]:
+        """Return the same with what Cyclone DDS knows of each, such as ``publication_handle``, who sent it."""
         if self.participant._changed:
             self.participant.announce()
-        return [sample for sample in self.end.take(self._depth) if sample.sample_info.valid_data]
+        taken = ddspy_take(self._handle, _EVERY, self._depth)
+        if not taken:  # as most readers in most steps
+            return []
+        if isinstance(taken, int):
+            raise CoveyError(f"{self.topic} cannot be read: {DDSException(taken, '')}")
+        return [sample for sample in taken if sample[1].valid_data]
 
     @property
     def matched(self) -> int:
@@ -367,26 +385,3 @@ def _struct(types: Types, kind: str, of_service: bool = False) -> Any:
     fields = {"client": idl.uint64, "number": idl.int64} if of_service else {}
     fields |= {name: of(how) for name, how in types.fields(kind)}
     return make_idl_struct(kind.rsplit("/", 1)[1], dds_name(kind).replace("::", "."), fields)
-
-
-@cache
-def _carrier(types: Types, kind: str, of_service: bool) -> type:
-    """Return a class that carries the bytes of a type as they are, instead of an object with its fields."""
-    struct = _struct(types, kind, of_service)
-
-    class Carrier:
-        __idl__, __idl_typename__ = struct.__idl__, struct.__idl_typename__
-
-        def __init__(self, data: bytes):
-            self.data = data
-
-        def serialize(self, use_version_2: bool | None = None) -> bytes:
-            return self.data
-
-        @classmethod
-        def deserialize(cls, data: bytes) -> "Carrier":
-            return cls(data)
-
-        deserialize_key = deserialize
-
-    return Carrier

@@ -46,13 +46,12 @@ class Goals:
             self._end(Status.ABORTED, "the run ended")
         self._told_s = -math.inf
 
-    def take(self, robot: Robot, stamp: Stamp, at: Pose, in_map: InMap, decoded: Callable[..., Any]) -> None:
-        """Begin what was asked for, and tell how it goes.
+    def take(self, robot: Robot, stamp: Stamp, in_map: InMap, decoded: Callable[..., Any]) -> None:
+        """Begin what was asked for.
 
         Args:
             robot: its handle.
             stamp: the present time.
-            at: its estimated pose.
             in_map: see `InMap`.
             decoded: decodes a message, given topic, type and bytes; None if it is none.
         """
@@ -72,11 +71,12 @@ class Goals:
                     self._end(Status.ABORTED, "another goal replaced it")
                 goal.accept()
                 self._doing, self._told_s = (server, goal, *begun), -math.inf
-        if self._doing is not None:
-            self._look_after(robot, now_ns, at, stamp)
 
-    def _look_after(self, robot: Robot, now_ns: int, at: Pose, stamp: Stamp) -> None:
-        assert self._doing is not None
+    def look_after(self, robot: Robot, stamp: Stamp, at: Pose) -> None:
+        """End what is done or cancelled, and tell how the rest goes; ``at``: the estimated pose."""
+        if self._doing is None:
+            return
+        now_ns = stamp[0] * 1_000_000_000 + stamp[1]
         server, goal, motion, end = self._doing
         if goal.status == Status.CANCELING:
             if motion.outcome is None:

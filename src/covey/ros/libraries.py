@@ -3,6 +3,7 @@
 from covey.errors import CoveyError
 
 try:
+    from cyclonedds._clayer import ddspy_take, ddspy_write
     from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
     from cyclonedds.core import DDSException, InstanceState, ReadCondition, SampleState, ViewState, WaitSet
     from cyclonedds.domain import Domain, DomainParticipant
@@ -39,6 +40,8 @@ __all__ = [
     "Topic",
     "ViewState",
     "WaitSet",
+    "ddspy_take",
+    "ddspy_write",
     "get_types_from_msg",
     "get_typestore",
     "idl",

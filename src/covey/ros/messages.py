@@ -364,11 +364,18 @@ def status(name: str, text: str, values: Mapping[str, Any], *, wrong: bool = Fal
     return {"level": 2 if wrong else 0, "name": name, "message": text, "hardware_id": name, "values": pairs}
 
 
-def twist_of(message: Any) -> tuple[float, float, float] | None:
-    """Return vx, vy [m/s], omega [rad/s] of a decoded Twist or TwistStamped; None if a number is not finite."""
+def twist_of(message: Any) -> tuple[float, float, float]:
+    """Return vx, vy [m/s], omega [rad/s] of a decoded Twist or TwistStamped."""
     twist = getattr(message, "twist", message)
-    numbers = twist.linear.x, twist.linear.y, twist.angular.z
-    return numbers if all(map(math.isfinite, numbers)) else None
+    return twist.linear.x, twist.linear.y, twist.angular.z
+
+
+def twist_in(data: bytes) -> tuple[float, float, float] | None:
+    """Return the same of the bytes of a Twist; None if they are not in the form that nearly all have."""
+    if len(data) != 52 or data[:2] != b"\0\1":
+        return None
+    vx, vy, _, _, _, omega = struct.unpack_from("<6d", data, 4)
+    return vx, vy, omega
 
 
 def planar_pose(message: Any) -> Pose | None:

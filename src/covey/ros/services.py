@@ -60,16 +60,19 @@ class Service:
         """
         self._requests, self._replies = _ends(node, name, kind, of_service=True)
         self._name, self._kind, self._types = node.topic_name(name), kind, node.participant.types
+        self._delayed = node.participant.delayed
         self._known: set[int] = set()  # senders whose reader of replies is matched
         self._waiting: deque[tuple[Request, bytes]] = deque(maxlen=_WAITING)
 
     def take(self) -> list[Request]:
         """Return the requests that came since the last time."""
-        for _ in range(len(self._waiting)):
-            self.reply(*self._waiting.popleft())
+        if self._waiting:
+            self._delayed.discard(self._name)
+            for _ in range(len(self._waiting)):
+                self.reply(*self._waiting.popleft())
         return [
-            Request(_without_header(one.data), *_numbers_of(one.data), one.sample_info.publication_handle)
-            for one in self._requests.samples()
+            Request(_without_header(data), *_numbers_of(data), about.publication_handle)
+            for data, about in self._requests.samples()
         ]
 
     def asked(self) -> list[tuple[Request, Any]]:
@@ -98,6 +101,7 @@ class Service:
                 return
             if not ready:
                 self._waiting.append((request, data))
+                self._delayed.add(self._name)
                 return
             self._known.add(request.sender)
         self._replies.write(_with_header(data, request.client, request.number))
