@@ -24,6 +24,7 @@ world: {empty_m: [6, 6]}
 robots:
   - {name: scout, count: 2, robot: pioneer3dx, controller: nearest_frontier, start: [[-1, 0, 0], [1, 0, 180]]}
 share_maps: {every_s: 1}
+record: {readings: true}
 faults: [{at_s: 2, robot: scout1, kind: dies}]
 stop: {timeout_s: 4.5}
 """
@@ -110,6 +111,7 @@ def test_a_thin_run_still_has_its_metrics_and_pictures(recorded, tmp_path, monke
     assert thin.plot() is not None
     assert not thin.has("traffic")
     assert (whole.plans is not None, thin.plans) == (True, None)
+    assert (whole.readings is not None, thin.readings) == (True, None)
     assert thin.manifest["kept"] == "pictures"
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from covey.errors import RunFolderError
 from covey.experiments.design.quantities import QUANTITIES
 from covey.experiments.design.records import Measurement
-from covey.results.folder import DETAILS, write_json
+from covey.results.folder import DETAILS, READINGS, write_json
 from covey.results.recorder import STEP_COLUMNS
 from covey.results.run import Run
 from covey.results.table import Table, read_columns
@@ -63,7 +63,7 @@ def _drop(run: Run, keep: str, measured: Iterable[str]) -> None:
     if keep == "pictures":
         robots = len(run.names)
         _thin(run, "measurements", (rows[:, None] * robots + np.arange(robots)).ravel(), _IN_PICTURES)
-        dropped = [run.folder / name for name in ("traffic.parquet", "messages.parquet", *DETAILS)]
+        dropped = [run.folder / name for name in ("traffic.parquet", "messages.parquet", READINGS, *DETAILS)]
     else:
         stays = {"manifest.json", "metrics.json", "team.parquet", *measured}
         dropped = [path for path in run.folder.iterdir() if path.name not in stays and path.is_file()]
