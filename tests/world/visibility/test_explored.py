@@ -122,3 +122,18 @@ def test_bodies_cover_all_that_they_sweep_on_a_straight_way():
             share = np.clip((centres - a) @ way / (way @ way), 0.0, 1.0)
             expected |= np.linalg.norm(centres - a - share[..., None] * way, axis=-1) <= radius
         np.testing.assert_array_equal(coverage.last_step >= 0, expected)
+
+
+def test_bodies_that_come_back_cover_every_cell_they_pass():
+    rng, grid = np.random.default_rng(5), Grid(np.ones((90, 150), bool), 0.1)
+    centres = grid.to_world(np.stack(np.indices(grid.shape), axis=-1))
+    coverage, passed = CoveredCells(grid, 3), np.zeros((3, *grid.shape), bool)
+    discs = np.array([[[0.0, 0.0, radius]] for radius in (0.08, 0.4, 1.5)])  # the last: more rows than words are kept
+    poses = np.array([[3.0, 4.0, 0.0], [6.3, 4.5, 0.0], [9.5, 5.0, 0.0]])
+    for step in range(120):
+        poses[:, :2] += rng.normal(0.0, 0.1, (3, 2))
+        coverage.mark(poses, discs, step)
+        for i, ((x, y, _), radius) in enumerate(zip(poses, discs[:, 0, 2], strict=True)):
+            passed[i] |= np.hypot(centres[..., 0] - x, centres[..., 1] - y) <= radius
+    np.testing.assert_array_equal(coverage.passed_by, passed.sum(axis=0))
+    assert coverage.share == passed.any(axis=0).mean()

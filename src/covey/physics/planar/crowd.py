@@ -320,24 +320,28 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
         begin[partners[p, 0] + 1] += 1
     for i in range(n):
         begin[i + 1] += begin[i]
-    for a in range(1, n):
+    xs, ys, widest = np.empty(n), np.empty(n), 0.0  # in this order: neighbours in the sweep are neighbours in memory
+    for a in range(n):
         i, b = order[a], a
-        while b > 0 and pose[order[b - 1], 0] > pose[i, 0]:
-            order[b] = order[b - 1]
+        x = pose[i, 0]
+        while b > 0 and xs[b - 1] > x:
+            order[b], xs[b] = order[b - 1], xs[b - 1]
             b -= 1
-        order[b] = i
-    widest = 0.0
-    for i in range(n):
+        order[b], xs[b] = i, x
         widest = max(widest, limits[i, RADIUS] + reach[i])
+    for a in range(n):
+        ys[a] = pose[order[a], 1]
     pairs, size = np.empty((n, 3), np.int64), 0
     for a in range(n):
         i = order[a]
         own = limits[i, RADIUS] + reach[i] + HYSTERESIS_M
         for b in range(a + 1, n):
-            j = order[b]
-            dx, dy = pose[j, 0] - pose[i, 0], pose[j, 1] - pose[i, 1]
+            dx, dy = xs[b] - xs[a], ys[b] - ys[a]
             if dx > own + widest:
                 break
+            if abs(dy) > own + widest + HYSTERESIS_M:
+                continue
+            j = order[b]
             far = own + limits[j, RADIUS] + reach[j]
             if dx * dx + dy * dy > far * far or world_id[i] != world_id[j]:
                 continue

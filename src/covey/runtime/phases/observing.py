@@ -65,20 +65,24 @@ def closest(pose, order):
 
     It sweeps along x; ``order`` keeps the positions sorted by x from one call to the next.
     """
-    if pose.shape[0] < 2:
+    n = pose.shape[0]
+    if n < 2:
         return math.nan
-    for a in range(1, pose.shape[0]):
+    xs, ys = np.empty(n), np.empty(n)
+    for a in range(n):
         i, b = order[a], a
-        while b > 0 and pose[order[b - 1], 0] > pose[i, 0]:
-            order[b] = order[b - 1]
+        x = pose[i, 0]
+        while b > 0 and xs[b - 1] > x:
+            order[b], xs[b] = order[b - 1], xs[b - 1]
             b -= 1
-        order[b] = i
+        order[b], xs[b] = i, x
+    for a in range(n):
+        ys[a] = pose[order[a], 1]
     best = math.inf
     reach = math.inf
-    for a in range(pose.shape[0]):
-        x, y = pose[order[a], 0], pose[order[a], 1]
-        for b in range(a + 1, pose.shape[0]):
-            dx, dy = pose[order[b], 0] - x, pose[order[b], 1] - y
+    for a in range(n):
+        for b in range(a + 1, n):
+            dx, dy = xs[b] - xs[a], ys[b] - ys[a]
             if dx >= reach:
                 break
             if dx * dx + dy * dy < best:

@@ -14,7 +14,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.beams import clip_segment, sensor_in_grid, walk
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import march_flat
-from covey.kernel import kernel
+from covey.kernel import bare, kernel
 from covey.world.visibility.beam_culling import (
     BLOCK,
     SAFE,
@@ -27,7 +27,7 @@ from covey.world.visibility.beam_culling import (
     first_open,
 )
 
-_WORD = 32
+_WORD, _SLOTS = 32, 16
 _NEVER = -1
 _UNKNOWN = np.zeros((0, 0))
 _NO_WALLS = np.zeros((4, 0, 0), np.uint8)
@@ -197,6 +197,7 @@ class CoveredCells:
         self.last_step = np.full(goal.shape, _NEVER, np.int32)
         self._count = 0
         self._each = np.zeros((robots, goal.shape[0], -(-goal.shape[1] // _WORD)), np.uint32)
+        self._recent = np.full((robots, _SLOTS, 2), 2**32 - 1, np.uint32)
 
     def mark(self, poses: np.ndarray, discs: np.ndarray, step: int, before: np.ndarray | None = None) -> None:
         """Cover the cells that bodies sweep on straight paths from one pose to the next.
@@ -210,7 +211,9 @@ class CoveredCells:
         before = poses if before is None else before
         if len(poses) > len(self._each):
             raise InvalidValueError(f"{len(poses)} robots, but the coverage is for {len(self._each)}")
-        self._count += cover(before, poses, discs, step, self.grid.frame, self._goal, self.last_step, self._each)
+        self._count += cover(
+            before, poses, discs, step, self.grid.frame, self._goal, self.last_step, self._each, self._recent
+        )
 
     @property
     def share(self) -> float:
@@ -365,15 +368,19 @@ def _to_border(u, a):
 
 
 @kernel
-def cover(before, poses, discs, step, frame, goal, last, each):
+def cover(before, poses, discs, step, frame, goal, last, each, recent):
     """Set the step in the cells whose centres discs sweep on straight paths from one pose to the next.
 
     The swept area is exact: a disc moved along a segment, a capsule. ``each``, uint32 (n, rows, words), gets the bits
-    of the cells that each robot has passed over.
+    of the cells that each robot has passed over. A robot mostly passes over the cells of the step before:
+    ``recent``, uint32 (n, slots, 2), keeps some words of ``each``, each with its number in the rows of a robot; a bit
+    that is set there is not written again.
 
     Returns:
         the number of newly covered cells of ``goal``.
     """
+    before, poses, discs, frame = bare(before), bare(poses), bare(discs), bare(frame)
+    goal, last, each, recent = bare(goal), bare(last), bare(each), bare(recent)
     new = 0
     for i in range(poses.shape[0]):
         for k in range(discs.shape[1]):
@@ -384,18 +391,27 @@ def cover(before, poses, discs, step, frame, goal, last, each):
                 low, high = max(math.ceil(min(y0, y1) - radius), 0), math.floor(max(y0, y1) + radius)
                 for row in range(low, min(high, last.shape[0] - 1) + 1):
                     left, right = capsule_row(x0, y0, x1, y1, radius, float(row))
-                    bits, word = 0, -1
-                    for column in range(max(math.ceil(left), 0), min(math.floor(right), last.shape[1] - 1) + 1):
-                        if goal[row, column] and last[row, column] < 0:
-                            new += 1
-                        last[row, column] = step
-                        if column // _WORD != word:
-                            if bits != 0:
-                                each[i, row, word] |= np.uint32(bits)
-                            bits, word = 0, column // _WORD
-                        bits |= 1 << (column % _WORD)
-                    if bits != 0:
-                        each[i, row, word] |= np.uint32(bits)
+                    first, end = max(math.ceil(left), 0), min(math.floor(right), last.shape[1] - 1)
+                    if first <= end:
+                        new += _cover_row(row, first, end, step, goal[row], last[row], each[i], recent[i])
+    return new
+
+
+@kernel(inline=True)
+def _cover_row(row, first, end, step, goal, last, each, recent):
+    """Set the step and a robot's bits in the columns from ``first`` to ``end`` of a row; see `cover`."""
+    new = 0
+    for c in range(first, end + 1):
+        column = np.uint64(c)
+        new += last[column] < 0 and goal[column] > 0
+        last[column] = step
+    for w in range(first // _WORD, end // _WORD + 1):
+        word, begin = np.uint64(w), w * _WORD
+        bits = np.uint32((2 << min(end - begin, _WORD - 1)) - (1 << max(first - begin, 0)))
+        number, slot = np.uint32(row * each.shape[1] + w), np.uint64((2 * row + w) & (_SLOTS - 1))
+        if recent[slot, 0] != number or bits & ~recent[slot, 1] != 0:
+            each[np.uint64(row), word] |= bits
+            recent[slot, 0], recent[slot, 1] = number, each[np.uint64(row), word]
     return new
 
 
