@@ -34,7 +34,8 @@ class CoverageTracker(Tracker):
     columns = ("covered_share",)
 
     def __init__(self, context: MissionContext):
-        self._context = context
+        self._clock, self._discs = context.clock, context.model.discs
+        self._before, self._trace = context.pose_before, context.trace
         world, model, state = with_doors_open(context.world), context.model, context.state
         to_cover = coverable(world, state.pose, model.radius)
         goal = world.grid.with_cells(to_cover if to_cover.any() else world.free)
@@ -49,11 +50,11 @@ class CoverageTracker(Tracker):
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Cover the area that bodies passed over in this step, in straight lines between the requested poses."""
-        before, trace, step = self._context.pose_before, self._context.trace, self._context.clock.step
+        before, trace, step = self._before, self._trace, self._clock.step
         for k in range(self._stride - 1, len(trace) - 1, self._stride):
-            self.cells.mark(trace[k, 0], self._context.model.discs, step, before)
+            self.cells.mark(trace[k, 0], self._discs, step, before)
             before = trace[k, 0]
-        self.cells.mark(pose, self._context.model.discs, step, before)
+        self.cells.mark(pose, self._discs, step, before)
         return []
 
     @property

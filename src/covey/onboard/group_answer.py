@@ -4,6 +4,7 @@ import contextlib
 import dis
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from types import CodeType
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import ControllerError, InvalidValueError
+from covey.kernel import kernel
 from covey.onboard.group_view import GroupView
 from covey.onboard.step import Failed, GroupOutput
 
@@ -56,7 +58,7 @@ def checked(answer: GroupOutput, counts: Mapping[str, int]) -> GroupOutput:
     try:
         for name, n in counts.items():
             twists = answer.twists[name]
-            if twists.dtype != float or twists.shape not in ((n, 2), (n, 3)) or not np.isfinite(twists).all():
+            if twists.dtype != float or twists.shape not in ((n, 2), (n, 3)) or not are_finite(twists.copy()):
                 raise ValueError
         if answer.notes and (
             len(answer.notes) > _MOST_NOTES * len(counts)
@@ -135,8 +137,8 @@ def _commands(answer: Any, view: GroupView) -> np.ndarray:
     given = _columns_of(answer, view)
     if given.shape[1] == 3 or view.robot.kinematics == "holonomic":
         return given
-    twists = np.zeros((view.count, 3))
-    twists[:, ::2] = given
+    twists = np.empty((len(given), 3))
+    _twists(given, twists)
     return twists
 
 
@@ -154,8 +156,9 @@ def _columns_of(answer: Any, view: GroupView) -> np.ndarray:
         raise ControllerError(
             f"the law returned an array of shape {given.shape} for {n} robots; write: return {pair}, {hint}"
         )
-    given = given.astype(float, copy=False)
-    if np.count_nonzero(np.isfinite(given)) < given.size:
+    if given is answer or given.dtype != float:
+        given = np.array(given, float, order="C")
+    if not are_finite(given):
         i, k = np.argwhere(~np.isfinite(given))[0]
         names = pair.split(", ") if given.shape[1] == 2 else ["vx", "vy", "turn"]
         raise ControllerError(
@@ -175,6 +178,9 @@ def _columns(answer: Any, n: int, pair: str) -> np.ndarray:
     if len(answer) not in (2, 3):
         raise ControllerError(f"the law returned {len(answer)} values; write: return {pair}")
     columns = np.empty((n, len(answer)))
+    if type(answer[0]) is type(answer[1]) is type(answer[-1]) is float:
+        columns[:] = answer
+        return columns
     for k, part in enumerate(answer):
         if type(part) is not float:
             part = _array(part, pair)
@@ -195,6 +201,23 @@ def _array(value: Any, pair: str) -> np.ndarray:
     if array.dtype.kind not in "biuf":
         raise ControllerError(f"the law returned {_what(value)} where numbers belong; write: return {pair}")
     return array
+
+
+@kernel
+def are_finite(values):
+    """Return whether all values, float64 (n, m), are finite."""
+    for i in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            if not math.isfinite(values[i, k]):
+                return False
+    return True
+
+
+@kernel
+def _twists(driven, twists):
+    """Write speeds [m/s] and turn rates [rad/s], (n, 2), into body twists (n, 3)."""
+    for i in range(len(driven)):
+        twists[i, 0], twists[i, 1], twists[i, 2] = driven[i, 0], 0.0, driven[i, 1]
 
 
 def _what(value: Any) -> str:

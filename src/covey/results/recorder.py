@@ -2,9 +2,10 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from covey.results.table import Table
 
 STEP_COLUMNS = ("explored_share", "known_share", "distance_m", "energy_j", "collisions_robot", "collisions_wall")
 TEAM_COLUMNS = ("explored_share_union", "known_share_union", "covered_share", "min_separation_m")
+_SEPARATION = 2 + TEAM_COLUMNS.index("min_separation_m")
 DRIVEN, COUNTED = ("distance_m", "energy_j"), ("collisions_robot", "collisions_wall")
 _INTEGERS = frozenset({"step", *COUNTED})
 _ROWS = 65536  # rows of a row group: 10 MiB of columns in memory
@@ -83,8 +85,13 @@ class Recorder:
         self._archives: dict[str, Archive] = {}
         self._is_open = False
 
-    def open(self, manifest: dict[str, Any]) -> None:
-        """Start the folder with the manifest of `covey.results.manifest.build_manifest`."""
+    def open(self, manifest: dict[str, Any], constant: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Start the folder with the manifest of `covey.results.manifest.build_manifest`.
+
+        Args:
+            manifest: the manifest.
+            constant: values of columns that are the same in every snapshot.
+        """
         n = len(self.names)
         self._steps_in_block, self._used = max(1, _ROWS // n), 0
         # Column by column, as they are written.
@@ -96,6 +103,14 @@ class Recorder:
         self._blocks = {name: (blocks | self._measured)[name] for name in self._step_columns}
         self._robot = pa.array(np.tile(np.arange(n, dtype=np.int32), self._steps_in_block))
         self._team = np.empty((self._steps_in_block, 2 + len(self._team_columns)))
+        for name, value in constant.items():
+            if name in self._team_columns:
+                self._team[:, 2 + self._team_columns.index(name)] = value
+            if name in self._measured:
+                self._measured[name][:] = value
+        team = enumerate(self._team_columns, start=2)
+        self._of_team = [(k, name) for k, name in team if name not in ("min_separation_m", *constant)]
+        self._of_robots = [(name, block) for name, block in self._measured.items() if name not in constant]
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
         self._host_rows: list[tuple[float, ...]] = []
@@ -137,10 +152,12 @@ class Recorder:
             snapshot.collisions_robot,
             snapshot.collisions_wall,
         )
-        for name, block in self._measured.items():
+        for name, block in self._of_robots:
             block[i] = values.get(name, np.nan)
-        values = {"min_separation_m": snapshot.min_separation_m} | values
-        self._team[i] = (snapshot.step, snapshot.time_s, *[values.get(name, np.nan) for name in self._team_columns])
+        team = self._team
+        team[i, 0], team[i, 1], team[i, _SEPARATION] = snapshot.step, snapshot.time_s, snapshot.min_separation_m
+        for k, name in self._of_team:
+            team[i, k] = values.get(name, np.nan)
         self._used = i + 1
         if snapshot.events:
             self._events += snapshot.events

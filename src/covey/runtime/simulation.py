@@ -269,7 +269,7 @@ class Simulation:
                 }
                 for bank in cameras
             ]
-        recorder.open(facts | {"record": record.model_dump()})
+        recorder.open(facts | {"record": record.model_dump()}, self.scoring.constant)
         if spatial:
             recorder.manifest |= {"radius_m": self.model.radius.tolist()}
         return recorder
@@ -586,8 +586,7 @@ class Simulation:
         state, substeps = self.state, self.clock.substeps_per_step
         self._pose_before[:] = state.pose
         driven = self.inputs.driven(self.commands)
-        wanted = self.sensing.wanted(substeps)
-        self.scoring.want(wanted)
+        wanted = self.sensing.wanted(self.scoring.wanted(substeps))
         contacts = self.physics.step(state, driven, substeps, self._trace, wanted)
         self.clock.advance(substeps)
         self._felt = contacts.felt
@@ -644,16 +643,16 @@ class Simulation:
     def _end(self, snapshot: Snapshot) -> None:
         if self.status is not None:
             return
-        over = self.deciding.all_done
+        over, tracker = self.deciding.all_done, self.scoring.tracker
         failed = over and self.deciding.all_failed
         over = over and (failed or not self.inputs.awaits_orders)
-        done = over and not failed and self.tracker.accomplished
+        done = over and not failed and tracker.accomplished
         goal = False if self._goal is None else self._goal(self)
         if isinstance(goal, str) and goal:
             self.events.append(Event(self.clock.step, self.time, "goal", text=printable(goal[:1000])))
-        if self.tracker.reached or self.stop.reached(snapshot, done) or goal:
+        if tracker.reached or self.stop.reached(snapshot, done) or goal:
             self.status = "reached"
-        elif self.tracker.closed:
+        elif tracker.closed:
             self.status = "timeout"
         elif over:
             self.status = "failed" if failed else "exhausted"

@@ -70,14 +70,13 @@ class LocalHost(Host):
 
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
         """Let a controller of several robots act."""
-        program, views = self._programs[key], {shown.name: self._views[shown.name].at(shown) for shown in inputs}
+        program, views = self._programs[key], [self._views[shown.name].at(shown) for shown in inputs]
+        view = {one.name: one for one in views} if program.scope == "team" else views[0]
         self.watchdog.ready()
         try:
             self.watchdog.started = monotonic()
-            if key not in self._calls:
-                self._calls[key] = program.bound()
-            view = views if program.scope == "team" else views[key]
-            answer = GroupOutput(answer_of(self._calls[key], view), notes=notes_of(views.values()))
+            call = self._calls.get(key) or self._calls.setdefault(key, program.bound())
+            answer = GroupOutput(answer_of(call, view), None, notes_of(views))
             self.watchdog.rest()
         except KeyboardInterrupt:
             raise

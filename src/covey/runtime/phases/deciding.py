@@ -91,6 +91,7 @@ class Deciding:
         self.failed: set[int] = set()
         self.down: Set[int] = frozenset()
         self.lost: Set[int] = frozenset()
+        self._count = {group.name: len(group.start) for group in groups}
         self._members = {group.name: range(first, first + len(group.start)) for group, first in self._parts()}
         self._banks_of = {
             group.name: [
@@ -335,15 +336,15 @@ class Deciding:
 
     def _of_group(self, group: Group, time_s: float) -> GroupInput:
         """Return the data of a group for a controller of a group, or of the team."""
-        members = self._members[group.name]
-        fields = {name: value for name, read in self._readers[group.name] if (value := read()) is not None}
+        name = group.name
+        fields = {field: value for field, read in self._readers[name] if (value := read()) is not None}
         samples, second = {}, self.sensing.clock.substep_s
-        for bank, come in zip(self._banks_of[group.name], self._come[group.name], strict=True):
-            rows = _rows(bank, members)
+        for bank, come in zip(self._banks_of[name], self._come[name], strict=True):
+            rows = _rows(bank, self._members[name])
             older = [Sample(sample.substep * second, sample.readings.of(rows)) for sample in come[:-1]]
             newest = [Sample(sample.substep * second, fields[bank.record.name]) for sample in come[-1:]]
             samples[bank.record.name] = older + newest
-        return GroupInput(group.name, group.names, time_s, fields, samples)
+        return GroupInput(name, group.names, time_s, fields, samples)
 
     def _readers_of(self, group: Group) -> Iterator[tuple[str, Callable[[], Any]]]:
         """Yield the names of all that a controller of a group sees, and functions that return it; None: nothing yet."""
@@ -392,8 +393,9 @@ class Deciding:
             if machines or any(requested) or "done" in statuses:
                 self._look_into(answered)
         for names, given in of_groups:
-            answer = checked(given, {name: len(self._members[name]) for name in names})
-            self.requested.notes += [(self._members[name][i], text) for name, i, text in answer.notes]
+            answer = checked(given, {name: self._count[name] for name in names})
+            if answer.notes:
+                self.requested.notes += [(self._members[name][i], text) for name, i, text in answer.notes]
             for name in names:
                 members = self._members[name]
                 commands[members.start : members.stop] = (
@@ -463,5 +465,5 @@ def _rows(bank: SensorBank, members: range) -> slice:
 def _read_only(values: np.ndarray) -> np.ndarray:
     """Return a read-only copy."""
     values = values.copy()
-    values.flags.writeable = False
+    values.setflags(write=False)
     return values

@@ -16,21 +16,11 @@ class Observing:
     """Makes the `Snapshot` of a step."""
 
     def __init__(self, sim: "Simulation"):
-        self.sim, state = sim, sim.state
-        self._views = {  # of arrays that change in place
-            name: _view(values)
-            for name, values in {
-                "pose": state.pose,
-                "estimate": sim.localization.carried,
-                "twist": state.twist,
-                "command": sim.commands,
-                "distance_m": state.distance_m,
-                "collisions_robot": sim.scoring.collisions_robot,
-                "collisions_wall": sim.scoring.collisions_wall,
-                "altitude_roll_pitch": state.altitude_roll_pitch,
-                "energy_j": sim.scoring.energy_j,
-            }.items()
-        }
+        self.sim, state, score = sim, sim.state, sim.scoring
+        moved = state.pose, sim.localization.carried, state.twist, sim.commands, state.distance_m
+        # Arrays that change in place, in the order of the snapshot's fields.
+        self._views = [_view(a) for a in (*moved, score.collisions_robot, score.collisions_wall, score.energy_j)]
+        self._attitude = _view(state.altitude_roll_pitch)
         self._order = np.arange(len(sim.names))
 
     def snapshot(self, pose_before: np.ndarray) -> Snapshot:
@@ -39,17 +29,12 @@ class Observing:
         Args:
             pose_before: true poses at the beginning of the step, shape (n, 3).
         """
-        sim = self.sim
+        sim, clock = self.sim, self.sim.clock
         sim.localization.end_step(pose_before)
-        return Snapshot(
-            step=sim.clock.step,
-            time_s=sim.clock.time_s,
-            min_separation_m=closest(sim.state.pose, self._order),
-            events=sim.events,
-            radio=sim.communication.sample,
-            mission=sim.scoring.values | sim.ground_accuracy.values,
-            **self._views,
-        )
+        nearest, mission = closest(sim.state.pose, self._order), sim.scoring.values
+        mission |= sim.ground_accuracy.values
+        radio = sim.communication.sample
+        return Snapshot(clock.step, clock.time_s, *self._views, nearest, sim.events, radio, mission, self._attitude)
 
 
 def _view(values: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.geometry.polygons import contains
+from covey.kernel import kernel
 from covey.mapping.alignment.unknown_starts import union_apart
 from covey.mapping.occupancy.belief import Beliefs
 from covey.missions import Coverage, Exploration, Mission, MissionContext, Tracker
@@ -24,6 +25,7 @@ class Scoring:
         search: tracker of what tag cameras could have read; None without such cameras.
         tracker: the tracker of the run's mission; it may be one of these.
         trackers: all of them.
+        constant: the measurements that stay the same in this run, by column.
         columns, robot_columns: columns that the mission adds to those of every run.
         energy_j: energy used since the start [J], float64 (n,): idle power x time + energy per metre x distance.
         collisions_robot, collisions_wall: number of contacts, int64 (n,); contacts between robots count for both.
@@ -48,7 +50,8 @@ class Scoring:
         own = [] if type(mission) in always else [self.tracker]
         own += [] if self.search is None else [self.search]
         self.trackers = [*always.values(), *own]
-        self._wanting = [tracker for tracker in self.trackers if type(tracker).wanted is not Tracker.wanted]
+        others = (tracker for tracker in self.trackers if tracker is not self.coverage)
+        self._wanting = [tracker for tracker in others if type(tracker).wanted is not Tracker.wanted]
         self.columns = tuple(name for tracker in own for name in tracker.columns)
         self.robot_columns = tuple(name for tracker in own for name in tracker.robot_columns)
         self.collisions_robot, self.collisions_wall = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -56,30 +59,34 @@ class Scoring:
         self._idle_power_w = np.array([r.idle_power_w for r in robots])
         self._drive_energy_j_m = np.array([r.drive_energy_j_m for r in robots])
         self._inside = np.ones(n, bool)
-        self.energy_j = np.zeros(n)
+        self.energy_j, self._able = np.zeros(n), np.ones(n, bool)
         self._measuring = [tracker for tracker in self.trackers if tracker.measures]
-        self._constant = self._values_of(tracker for tracker in self.trackers if not tracker.measures)
+        self.constant = self._values_of({}, (tracker for tracker in self.trackers if not tracker.measures))
 
-    def want(self, wanted: np.ndarray) -> None:
-        """Add to ``wanted``, uint8 (substeps,), the substeps of a step after which a mission needs the poses."""
+    def wanted(self, substeps: int) -> np.ndarray:
+        """Return the substeps of a step after which a mission needs the poses, uint8 (substeps,)."""
+        wanted = self.coverage.wanted(substeps)
         for tracker in self._wanting:
-            wanted |= tracker.wanted(len(wanted))
+            wanted = wanted | tracker.wanted(substeps)
+        return wanted
 
     def score(self) -> list[tuple[int, str]]:
         """Measure the achievements of this step, and return the events; see `Tracker.measure`."""
-        now, pose, able = self.clock.time_s, self.state.pose, ~self.state.halted
-        np.multiply(self._drive_energy_j_m, self.state.distance_m, out=self.energy_j)
-        self.energy_j += self._idle_power_w * now
-        return [event for tracker in self._measuring for event in tracker.measure(now, pose, able)]
+        now, state = self.clock.time_s, self.state
+        use(self._drive_energy_j_m, state.distance_m, self._idle_power_w, now, state.halted, self.energy_j, self._able)
+        events: list[tuple[int, str]] = []
+        for tracker in self._measuring:
+            events += tracker.measure(now, state.pose, self._able)
+        return events
 
     @property
     def values(self) -> dict[str, Any]:
         """The measurements of all missions by column."""
-        return self._constant | self._values_of(self._measuring)
+        return self._values_of(self.constant, self._measuring)
 
     @staticmethod
-    def _values_of(trackers: Iterable[Tracker]) -> dict[str, Any]:
-        values: dict[str, Any] = {}
+    def _values_of(constant: dict[str, Any], trackers: Iterable[Tracker]) -> dict[str, Any]:
+        values = constant.copy()
         for tracker in trackers:
             values |= tracker.values
         return values
@@ -140,3 +147,11 @@ class Scoring:
         places = [self.localization.place(i) for i in team.members.tolist()]
         assert isinstance(team.beliefs, Beliefs)
         return union_apart([p.with_cells(team.beliefs[k].own) for k, p in enumerate(places)], self.world.grid)
+
+
+@kernel
+def use(drive_j_m, distance_m, idle_w, time_s, halted, energy_j, able):
+    """Write the energy [J] that robots have used until a time [s], and which of them are able to act."""
+    for i in range(len(energy_j)):
+        energy_j[i] = drive_j_m[i] * distance_m[i] + idle_w[i] * time_s
+        able[i] = not halted[i]

@@ -198,10 +198,15 @@ class Sensing:
             targets=self.world.targets,
         )
 
-    def wanted(self, substeps: int) -> np.ndarray:
-        """Return the coming substeps at which the next `sample` needs the poses, uint8 (substeps,)."""
-        now = self.clock.now
-        wanted = np.zeros(substeps, np.uint8)
+    def wanted(self, besides: np.ndarray) -> np.ndarray:
+        """Return the coming substeps at which the next `sample` needs the poses, and others, uint8 (substeps,).
+
+        Args:
+            besides: the others.
+        """
+        if not self._rates:
+            return besides
+        now, substeps, wanted = self.clock.now, len(besides), besides.copy()
         for rate_hz in self._rates:
             for _, substep in self._due(rate_hz, now + 1, now + substeps):
                 wanted[substep - now - 1] = 1
