@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import covey
-from covey.errors import ControllerError, InvalidValueError
+from covey.errors import ControllerError, InvalidValueError, UnknownNameError
 from covey.sensors import beacon, compass, relative_pose, sector_camera, sensor
 from covey.testing import check_sensor
 
@@ -154,3 +154,61 @@ def test_mistakes_are_told():
 
     with pytest.raises(ControllerError, match="returned None; return a number"):
         play(still, [nothing()])
+
+
+@sensor("test_own_dark", sees="position")
+def dark(robot, random):
+    return robot.position[0] > 5.0
+
+
+@sensor("test_own_eyes", sees="position", draws="sectors")
+def eyes(robot, random, fov_deg: float = 90.0, range_m: float = 3.0):
+    return 1.0, 2.0
+
+
+def test_it_is_drawn_and_recorded_without_another_line(tmp_path):
+    starts = [(2.0, 2.0, 0.0), (8.0, 8.0, 0.0)]
+    out = play(still, [dark(), gauss(), eyes(), compass(), {"kind": "proximity"}, {"kind": "imu"}], starts=starts)
+    words = {name: one.draws and one.draws.word for name, one in out.readings.items()}
+    assert words == {
+        "test_own_dark": "ring",
+        "test_own_gauss": "number",
+        "test_own_eyes": "sectors",
+        "compass": "heading",
+        "proximity": "sectors",
+        "imu": None,
+    }
+    seen = out.readings["test_own_eyes"].draws
+    assert (seen.begin_rad, seen.width_rad, seen.range_m) == (-math.pi / 4, math.pi / 2, 3.0)
+    assert {mark.by for mark in out.marks_at(10)} == {f"sensor:{name}" for name in words if name != "imu"}
+    unlit, lit = [mark for mark in out.marks_at(10) if mark.by == "sensor:test_own_dark"]
+    assert (unlit.parts[0].mean(axis=0), lit.parts[0].mean(axis=0)) == (
+        pytest.approx([2, 2], abs=0.01),
+        pytest.approx([8, 8], abs=0.01),
+    )
+    for name in ("run.npz", "run.mat", "folder"):
+        again = covey.Out.load(out.save(tmp_path / name))
+        assert len(again.marks_at(10)) == len(out.marks_at(10))
+        assert all(map(lambda a, b: a.same_as(b), again.marks_at(10), out.marks_at(10)))
+    size = [out.plot(tmp_path / "with.png"), (tmp_path / "with.png").read_bytes()][1]
+    without = play(still, [eyes(), compass()], starts=starts, draw={"sensors": False})
+    assert without.marks_at(10) == []
+    without.plot(tmp_path / "without.png")
+    assert size != (tmp_path / "without.png").read_bytes()
+    some = play(still, [eyes(), compass()], starts=starts, draw={"sensors": ["compass"]})
+    assert {mark.by for mark in some.marks_at(3)} == {"sensor:compass"}
+    wrong = play(still, [compass()], starts=starts, draw={"sensors": ["compas"]})
+    with pytest.raises(UnknownNameError, match="did you mean 'compass'"):
+        wrong.plot()
+
+
+def test_what_it_cannot_draw():
+    with pytest.raises(InvalidValueError, match=r"cannot draw 'rings', did you mean 'ring'.*words: ring, number"):
+        sensor("test_own_rings", draws="rings")
+
+    @sensor("test_own_short", draws="ray")
+    def short(robot, random):
+        return 1.0
+
+    with pytest.raises(ControllerError, match=r"draws a ray and returned 1.0; return range \[m\] and bearing"):
+        play(still, [short()])

@@ -1,4 +1,4 @@
-/** What add-ons draw in the world: their marks, and a layer for each add-on. The other side is covey/viewer/drawn.py. */
+/** What sensors and add-ons draw in the world: their marks, and a layer for each. The other side is covey/viewer/drawn.py. */
 
 import type { Context, LayerInfo } from "./layers";
 import type { Hello } from "./messages";
@@ -53,19 +53,20 @@ export function marksOf({ model, hello }: Pick<Context, "model" | "hello">, name
 
 const known = new WeakMap<Hello, LayerInfo[]>();
 
-/** The layers of the add-ons of a run. */
-export function addonLayers(hello: Hello): LayerInfo[] {
-  if (!known.has(hello)) known.set(hello, (hello.addons ?? []).map(addonLayer));
+/** The layers of what sensors and add-ons draw in a run. */
+export function drawnLayers(hello: Hello): LayerInfo[] {
+  if (!known.has(hello)) known.set(hello, (hello.drawn ?? []).map(drawnLayer));
   return known.get(hello)!;
 }
 
-function addonLayer(title: string): LayerInfo {
-  const name = `addon:${title}`;
+function drawnLayer(name: string): LayerInfo {
+  const sensor = name.startsWith("sensor:");
   return {
     name,
-    group: "Add-ons",
-    title,
-    about: "What this add-on draws.",
+    group: sensor ? "Sensors" : "Add-ons",
+    title: name.slice(name.indexOf(":") + 1),
+    about: sensor ? "The newest reading of this sensor, at each robot." : "What this add-on draws.",
+    below: true,
     on: () => true,
     details: [name],
     lacks: ({ model, hello }) => (hello.mode === "live" && model.shown !== null ? "Known of now only, until the run has ended." : ""),

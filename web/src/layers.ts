@@ -51,6 +51,8 @@ export interface LayerInfo {
   /** Numbers of its style that change: uniforms by name. */
   values?: (context: Context) => Record<string, number>;
   draw?: (pen: Pen, context: Context) => void;
+  /** Whether it lies below the robots. */
+  below?: boolean;
   legend?: (context: Context) => Legend;
 }
 
@@ -62,7 +64,7 @@ export function theRobot(model: Model): string | null {
 }
 
 /** The groups of the panel, in order. */
-export const GROUPS = ["World", "Robots", "Add-ons", "Radio", "Explored and covered", "Heat maps", "Maps of the robots"];
+export const GROUPS = ["World", "Robots", "Sensors", "Add-ons", "Radio", "Explored and covered", "Heat maps", "Maps of the robots"];
 
 const has = (name: string) => (hello: Hello) => hello.layers.includes(name);
 const some = (kind: string) => (hello: Hello) => hello.layers.some((name) => name.startsWith(`${kind}:`));

@@ -21,7 +21,7 @@ export interface Hello {
   world: WorldInfo;
   layers: string[];
   /** Names of the add-ons that draw. */
-  addons?: string[];
+  drawn?: string[];
   /** Of a recording: the layers that are known at its end only, and the details that there are; null: all. */
   at_end?: string[];
   details?: string[];

@@ -29,7 +29,7 @@ export class Model {
   /** How the run is going to begin, while it gets ready. */
   waiting: { playing: boolean; factor: number | null } | null = null;
   arrays: Arrays = new Map();
-  /** What add-ons have drawn, by layer. */
+  /** What sensors and add-ons draw, by layer. */
   drawn = new Map<string, Mark[]>();
   layers = new Map<string, CellLayer>();
   /** The poses that the page has, by step. */
@@ -133,7 +133,7 @@ export class Model {
   takeFrame(frame: FrameHeader, arrays: Arrays): void {
     this.frame = frame;
     this.arrays = arrays;
-    const drawn = Object.keys(frame).filter((name) => name.startsWith("addon:"));
+    const drawn = Object.keys(frame).filter((name) => /^(addon|sensor):/.test(name));
     this.drawn = new Map(drawn.map((name) => [name, unpackMarks(frame[name] as Packed, arrays, `${name}/`)]));
     if (this.shown !== null && this.shown > frame.step) this.shown = null; // another run, after a restart
     this.takeEvents(frame.events);

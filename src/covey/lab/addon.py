@@ -111,9 +111,9 @@ class Addons:
 
     @property
     def drawn(self) -> dict[str, Callable[[], list[Mark]]]:
-        """What gives the marks that each add-on that draws has drawn last, by add-on."""
+        """What gives the marks that each add-on that draws has drawn last, by layer of the page."""
         draws = [name for name, part in self._parts.items() if hasattr(part, "draw")]
-        return {name: lambda name=name: self._last.get(name, []) for name in draws}
+        return {f"addon:{name}": lambda name=name: self._last.get(name, []) for name in draws}
 
     def _team(self, sim: Simulation) -> GroupView:
         if self._view is None:

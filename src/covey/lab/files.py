@@ -16,7 +16,7 @@ from covey.lab.kept import columns_of, values_of
 from covey.lazy import pl
 from covey.results.archive import npz_bytes
 from covey.results.checked import read_arrays, reading
-from covey.results.details import Readings
+from covey.results.details import Readings, arrays_of_draws, draws_of
 from covey.results.folder import write_whole
 from covey.results.marks import arrays_of as arrays_of_marks
 from covey.results.marks import marks_of
@@ -104,6 +104,7 @@ def arrays_of(out: "Out") -> dict[str, np.ndarray]:
         arrays |= {"cells": grid.cells, "cells_frame": np.array([*grid.origin, grid.resolution])}
     for sensor, found in out.readings.items():
         own = {"steps": found.steps, "times": found.times, "robots": np.array(found.robots), **found.arrays}
+        own |= arrays_of_draws(found.draws)
         arrays |= {f"readings_{sensor}_{name}": values for name, values in own.items()}
     if out.marks:
         arrays |= {f"marks_{name}": values for name, values in arrays_of_marks(out.marks).items()}
@@ -180,7 +181,9 @@ def _out_of(arrays: dict[str, np.ndarray], kind_of_out: type["Out"]) -> "Out":
             head = key.removesuffix("robots")
             mine = {name.removeprefix(head): values.copy() for name, values in arrays.items() if name.startswith(head)}
             robots, steps, times = tuple(map(str, mine.pop("robots"))), mine.pop("steps"), mine.pop("times")
-            own["readings"][head[9:-1]] = Readings(robots, steps, times, mine)
+            how = {name: mine.pop(name) for name in ("draws", "sectors") if name in mine}
+            draws = draws_of(how, mine, len(steps), len(robots))
+            own["readings"][head[9:-1]] = Readings(robots, steps, times, mine, draws)
     return out
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
 from covey.lab.addon import Addons, stacked
@@ -15,6 +15,7 @@ from covey.lazy import pl
 from covey.results.details import Readings
 from covey.results.marks import Mark
 from covey.results.run import Run
+from covey.results.sensor_marks import SensorMarks
 from covey.world.world import World
 
 if TYPE_CHECKING:
@@ -72,11 +73,7 @@ class Out:
     @cached_property
     def radius(self) -> np.ndarray:
         """Radius of the circle around the centre that holds the whole body of each robot [m], float64 (n,)."""
-        radii: list[float] = []
-        for body in self.recorded.manifest["bodies"]:
-            x, y, radius = np.array(body["discs_m"]).T
-            radii += [float((np.hypot(x, y) + radius).max())] * len(body["start"])
-        return constant(radii)
+        return self.recorded.radius
 
     @cached_property
     def time(self) -> np.ndarray:
@@ -115,6 +112,20 @@ class Out:
     def marks(self) -> list[tuple[Mark, ...]]:
         """What add-ons drew at `time`: for each time the marks in the order of drawing."""
         return [] if self.run is None else self.run.marks
+
+    def marks_at(self, k: int) -> list[Mark]:
+        """Return what is drawn at ``time[k]``: by the sensors that ``out.draw`` shows, and by add-ons."""
+        wanted, sensors = self.draw.sensors, self._sensor_marks
+        names = sensors.names if wanted is True else () if wanted is False else wanted
+        for name in names:
+            if name not in sensors.names:
+                raise UnknownNameError("sensor that is drawn", name, sensors.names)
+        marks = [mark for name in names for mark in sensors.at(name, float(self.time[k]), self.poses[k])]
+        return marks + list(self.marks[min(k, len(self.marks) - 1)] if self.marks else ())
+
+    @cached_property
+    def _sensor_marks(self) -> SensorMarks:
+        return SensorMarks(self.readings, self.names, self.radius)
 
     @cached_property
     def events(self) -> "polars.DataFrame":

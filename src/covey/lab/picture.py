@@ -83,9 +83,9 @@ def _stage(out: "Out") -> tuple[style.Picture, Axes]:
 
 
 def _marks(axes: Axes, out: "Out", k: int) -> list[Any]:
-    """Draw what add-ons drew at time k, below the robots, and return what was drawn."""
+    """Draw what sensors and add-ons draw at time k, below the robots, and return what was drawn."""
     drawn, inside = list[Any](), Polygon(out.workspace, transform=axes.transData) if len(out.workspace) else None
-    for mark in out.marks[min(k, len(out.marks) - 1)] if out.marks else ():
+    for mark in out.marks_at(k):
         ink = {"color": mark.color, "zorder": 2.5}
         match mark.kind:
             case "points":

@@ -94,6 +94,9 @@ class Drawing(Record):
     wake_style: str = Field(
         default="-", pattern=r"^(-|--|-\.|:)$", description="Line style of the ways: -, --, -. or :."
     )
+    sensors: bool | tuple[str, ...] = Field(
+        default=True, description="Whether what the sensors measured is drawn; or the names of those that are."
+    )
 
 
 class Settings(Record):

@@ -39,8 +39,10 @@ def watched(speed: float | Literal["max"], drawn: Mapping[str, Callable[[], Any]
 
     Args:
         speed: simulated seconds per second, or max.
-        drawn: what gives the marks that are to be seen now, by add-on.
+        drawn: what gives the marks of add-ons that are to be seen now, by layer of the page.
     """
+    if drawn is None:
+        drawn = {}
     if speed == "max":
         return Nobody("max")
     if in_notebook():
@@ -93,7 +95,9 @@ class LivePage:
         import covey
 
         self.speed = speed
-        self.live = covey.viewer.Live(speed or None, playing=speed > 0, drawn=drawn)
+        self.live = covey.viewer.Live(
+            speed or None, playing=speed > 0, drawn=lambda sim: {**drawn, **covey.viewer.of_sensors(sim)}
+        )
         self.observers = (self.live.observe,)
 
     def run(self, sim: Simulation, done: Done = nothing) -> Run:

@@ -1,12 +1,13 @@
 """What a run records besides its tables: plans, scans, and maps as they grew; see `covey.results.recording.Details`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from covey.draws import WORDS, Draws, Word
 from covey.errors import UnknownNameError, did_you_mean
 from covey.geometry.grid import Grid
 from covey.results.archive import read_blocks
@@ -78,10 +79,18 @@ class Readings:
         times: float64 (k,), when each was taken [s].
         arrays: the arrays of the sensor by name, (k, m, …); those that never change have no first axis. Where samples
             differ in length, the rest is NaN, -1 or False.
+        draws: how they are drawn; None: they are not, or were recorded before this was known.
     """
 
-    def __init__(self, robots: tuple[str, ...], steps: np.ndarray, times: np.ndarray, arrays: dict[str, np.ndarray]):
-        self.robots, self.steps, self.times, self.arrays = robots, steps, times, arrays
+    def __init__(
+        self,
+        robots: tuple[str, ...],
+        steps: np.ndarray,
+        times: np.ndarray,
+        arrays: dict[str, np.ndarray],
+        draws: Draws | None = None,
+    ):
+        self.robots, self.steps, self.times, self.arrays, self.draws = robots, steps, times, arrays, draws
         for values in (steps, times, *arrays.values()):
             values.flags.writeable = False
 
@@ -109,8 +118,44 @@ class Readings:
             }
             sensor, carriers = str(own["sensor"][0]), tuple(names[int(i)] for i in robots)
             key = f"{sensor}:{carriers[0]}" if sensor in found else sensor
-            found[key] = Readings(carriers, steps, times, values)
+            found[key] = Readings(carriers, steps, times, values, draws_of(own, values, len(steps), len(robots)))
         return found
+
+
+def arrays_of_draws(draws: Draws | None) -> dict[str, np.ndarray]:
+    """Return how readings are drawn as arrays, which `draws_of` reads: the word and the array, and the sectors."""
+    if draws is None:
+        return {}
+    sectors = [draws.begin_rad, draws.width_rad, draws.inner_m, draws.range_m]
+    return {"draws": np.array([draws.word, draws.of]), "sectors": np.array(sectors, float)}
+
+
+def draws_of(
+    own: Mapping[str, np.ndarray], values: Mapping[str, np.ndarray], samples: int, carriers: int
+) -> Draws | None:
+    """Return how readings are drawn, from the arrays of `arrays_of_draws`; None if there are none.
+
+    Args:
+        own: these arrays.
+        values: the arrays of the sensor by name.
+        samples: number of its samples.
+        carriers: number of its robots.
+
+    Raises:
+        ValueError: the arrays do not belong together.
+    """
+    if "draws" not in own:
+        return None
+    word, of = map(str, own["draws"])
+    sectors = [float(value) for value in own["sectors"]]
+    known: Word | None = next((one for one in WORDS if one == word), None)
+    if known is None or of not in values or len(sectors) != 4 or not np.isfinite(sectors[:3]).all():
+        raise ValueError("its arrays do not belong together")
+    shape, kind = values[of].shape, values[of].dtype.kind
+    _check(kind in "biuf" and len(shape) in (2, 3) and shape[:2] == (samples, carriers))
+    _check(known not in ("ray", "place") or (len(shape) == 3 and shape[2] >= 2))
+    begin, width, inner, reach = sectors
+    return Draws(known, of, begin, width, inner, reach)
 
 
 def _stacked(rows: np.ndarray, shapes: np.ndarray, count: int) -> np.ndarray:

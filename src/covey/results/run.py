@@ -17,6 +17,7 @@ import numpy as np
 from cachetools import LRUCache, cachedmethod
 
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.geometry.constant import constant
 from covey.lazy import pl, pq
 from covey.results.checked import Shape, read_json, reading
 from covey.results.details import MapChanges, Plans, Readings, Scans
@@ -26,6 +27,7 @@ from covey.results.lock import writer_of
 from covey.results.maps import Maps
 from covey.results.marks import Mark
 from covey.results.marks import load as marks_of_file
+from covey.results.sensor_marks import SensorMarks
 
 if TYPE_CHECKING:
     from covey.results.figures.style import Picture
@@ -241,6 +243,20 @@ class Run:
         """What add-ons drew at the start and after each step, in the order of drawing; empty if there were none."""
         with reading(path := self.folder / "marks.npz"):
             return marks_of_file(path) if path.is_file() else []
+
+    @cached_property
+    def sensor_marks(self) -> SensorMarks:
+        """What the recorded readings look like at a time, see `SensorMarks.at`."""
+        return SensorMarks(self.readings or {}, self.names, self.radius)
+
+    @cached_property
+    def radius(self) -> np.ndarray:
+        """Radius of the circle around the centre that holds the whole body of each robot [m], float64 (n,)."""
+        radii = list[float]()
+        for body in self.manifest["bodies"]:
+            x, y, radius = np.array(body["discs_m"]).T
+            radii += [float((np.hypot(x, y) + radius).max())] * len(body["start"])
+        return constant(radii)
 
     @cached_property
     def map_changes(self) -> MapChanges | None:

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import ConfigDict, create_model
 
+from covey import draws as drawing
+from covey.draws import Draws, Word
 from covey.errors import ControllerError, InvalidValueError, did_you_mean
 from covey.geometry.raycast import cast_ray, line_of_sight
 from covey.sensors.catalogue import sensors
@@ -19,6 +21,9 @@ from covey.sensors.truth import Truth
 _TEAM = ("velocity", "turn_rate", "collided", "count", "names", "robot", "dt", "random", "memory", "workspace", "note")
 WORDS = ("pose", "position", "heading", "twist", "others", "walls", "time")
 """What a sensor may see of the truth."""
+
+
+_NEEDS = {"ray": (2, "range [m] and bearing [rad]"), "place": (2, "x ahead and y to the left [m]")}
 
 
 class Self:
@@ -80,9 +85,12 @@ class Values(Readings):
 
     Attributes:
         values: float64 (m,), or (m, k) if the function returned k numbers.
+        are_true: whether each was True or False.
     """
 
+    shared: ClassVar = ("are_true",)
     values: np.ndarray
+    are_true: bool = False
 
     def row(self, i: int) -> Any:
         """Return the reading of the i-th robot: a number or an array (k,)."""
@@ -106,6 +114,13 @@ class OwnSensor(SensorRecord):
     function: ClassVar[Callable[..., Any]]
     sees: ClassVar[tuple[str, ...]]
     parameters: ClassVar[tuple[str, ...]]
+    word: ClassVar[Word | None]
+
+    def drawn(self, readings: Any = None) -> Draws:
+        """Return how readings are drawn, see `SensorRecord.drawn`."""
+        word = type(self).word or ("ring" if readings is not None and readings.are_true else "number")
+        fov = math.radians(getattr(self, "fov_deg", 360.0))
+        return Draws(word, begin_rad=-0.5 * fov, width_rad=fov, range_m=getattr(self, "range_m", math.inf))
 
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> Values:
         """Return what the function returns for each robot, see `SensorRecord.read`."""
@@ -122,7 +137,7 @@ class OwnSensor(SensorRecord):
                 raise ControllerError(
                     f"sensor {self.name!r} failed, {at.filename}:{at.lineno}: {type(error).__name__}: {error}"
                 ) from error
-        return Values(self._array(found))
+        return Values(self._array(found), all(isinstance(one, (bool, np.bool_)) for one in found))
 
     def _array(self, found: list[Any]) -> np.ndarray:
         try:
@@ -135,10 +150,15 @@ class OwnSensor(SensorRecord):
             raise ControllerError(
                 f"sensor {self.name!r} returned {told}; return a number, or as many numbers for each robot"
             )
+        least, what = _NEEDS.get(type(self).word or "", (1, ""))
+        if values.size < least * len(values):
+            raise ControllerError(
+                f"sensor {self.name!r} draws a {type(self).word} and returned {found[0]!r:.60}; return {what}"
+            )
         return values
 
 
-def sensor(name: str, *, sees: str | tuple[str, ...] = "pose", rate_hz: float = 10.0) -> Any:
+def sensor(name: str, *, sees: str | tuple[str, ...] = "pose", rate_hz: float = 10.0, draws: Word | None = None) -> Any:
     """Make a sensor of a function, and register it by name.
 
     The function is called for each sample of each robot with a `Self`, what is true of this robot, and with a generator
@@ -149,6 +169,9 @@ def sensor(name: str, *, sees: str | tuple[str, ...] = "pose", rate_hz: float = 
         name: its name, for scenarios and for laws.
         sees: what it may see: words of `WORDS`.
         rate_hz: samples per second, unless a scenario says otherwise.
+        draws: how pictures, films and the page draw what it returns, a word of `covey.draws.Draws`: ``ring``,
+            ``number``, ``heading``, ``ray``, ``place`` or ``sectors``, which are spread over its settings ``fov_deg``
+            and ``range_m`` if it has them. None: a ring of what is True or False, of other values the number.
 
     Returns:
         The class of the sensor, a record.
@@ -177,6 +200,10 @@ def sensor(name: str, *, sees: str | tuple[str, ...] = "pose", rate_hz: float = 
                 f"sensor {name!r} cannot see {word!r}{did_you_mean(word, WORDS)}; words: {', '.join(WORDS)}"
             )
 
+    if draws is not None and draws not in drawing.WORDS:
+        guess = did_you_mean(draws, drawing.WORDS) if isinstance(draws, str) else ""
+        raise InvalidValueError(f"sensor {name!r} cannot draw {draws!r:.60}{guess}; words: {', '.join(drawing.WORDS)}")
+
     def decorate(function: Callable[..., Any]) -> Any:
         signature = inspect.signature(function)
         given = list(signature.parameters.values())
@@ -198,6 +225,7 @@ def sensor(name: str, *, sees: str | tuple[str, ...] = "pose", rate_hz: float = 
             **own | fields,
         )
         made.function, made.sees, made.parameters = staticmethod(function), words, tuple(fields)
+        made.word = draws
         made.__qualname__ = function.__qualname__
         return sensors.register(name)(made)
 

@@ -3,11 +3,12 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from covey.draws import Draws
 from covey.geometry.constant import constant
 from covey.sensors.degradation import Degradation
 from covey.sensors.lidar import measure
@@ -99,6 +100,11 @@ class Proximity(SensorRecord):
         if self.sectors * self.rays_per_sector > 10_000:
             raise ValueError(f"{self.sectors} sectors x {self.rays_per_sector} rays; at most 10000 rays are allowed")
         return self
+
+    def drawn(self, readings: Any = None) -> Draws:
+        """Return how readings are drawn, see `SensorRecord.drawn`."""
+        begin = -math.pi / self.sectors
+        return Draws("sectors", "ranges", begin, inner_m=self.ring_radius_m, range_m=self.ring_radius_m + self.range_m)
 
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> ProximityReadings:
         """Return the readings of the members' rings, see `SensorRecord.read`."""

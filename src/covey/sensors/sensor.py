@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from pydantic import Field
 
+from covey.draws import Draws
 from covey.random import stream_key
 from covey.records import Record
 from covey.sensors.degradation import Degradation
@@ -75,6 +76,10 @@ class SensorRecord(Record, ABC):
             keys: uint64 (m,), their noise streams, see `sensor_keys`.
             sample: number of the sample since the start of the run.
         """
+
+    def drawn(self, readings: Any = None) -> Draws | None:
+        """Return how readings are drawn; those of None: any; None: they are not drawn."""
+        return None
 
     def after(self, readings: Readings, before: Any) -> Readings:
         """Return the readings of a sample, given those of the previous sample (None: it is the first)."""

@@ -7,13 +7,13 @@ import numpy as np
 from covey.sensors.own import sensor
 
 
-@sensor("compass", sees="heading")
+@sensor("compass", sees="heading", draws="heading")
 def compass(robot, random, sigma_deg: float = 2.0):
     """The heading in the world frame [rad]."""
     return math.remainder(robot.heading + math.radians(random.normal(0.0, sigma_deg)), 2.0 * math.pi)
 
 
-@sensor("beacon", sees=("pose", "walls", "time"))
+@sensor("beacon", sees=("pose", "walls", "time"), draws="ray")
 def beacon(
     robot,
     random,
@@ -34,7 +34,7 @@ def beacon(
     return away + sigma_m * noise[0], robot.bearing_to(point) + math.radians(sigma_deg) * noise[1]
 
 
-@sensor("relative_pose", sees=("pose", "others"))
+@sensor("relative_pose", sees=("pose", "others"), draws="place")
 def relative_pose(robot, random, of: int = 0, sigma_m: float = 0.0, sigma_deg: float = 0.0):
     """Place x ahead, y to the left [m] and heading [rad] of one other robot, the ``of``-th of the others."""
     if not 0 <= of < len(robot.others):
@@ -45,7 +45,7 @@ def relative_pose(robot, random, of: int = 0, sigma_m: float = 0.0, sigma_deg: f
     return away * math.cos(bearing) + sigma_m * noise[0], away * math.sin(bearing) + sigma_m * noise[1], turn
 
 
-@sensor("sector_camera", sees=("pose", "others", "walls"))
+@sensor("sector_camera", sees=("pose", "others", "walls"), draws="sectors")
 def sector_camera(robot, random, fov_deg: float = 60.0, range_m: float = 5.0, sectors: int = 6, miss: float = 0.0):
     """Distance [m] to the nearest robot in each sector of the field of view, from right to left; inf for none.
 

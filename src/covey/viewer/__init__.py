@@ -6,13 +6,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from covey.viewer.drawn import of_sensors
 from covey.viewer.server import Server
 
 if TYPE_CHECKING:
     from covey.viewer.joined import Joined
     from covey.viewer.live import Live
 
-__all__ = ["Joined", "Live", "Server"]
+__all__ = ["Joined", "Live", "Server", "of_sensors"]
 
 
 def __getattr__(name: str) -> Any:

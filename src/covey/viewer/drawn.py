@@ -1,16 +1,21 @@
-"""What add-ons have drawn, as the page draws it: in a frame of a run that lasts, or as a message of a recorded one."""
+"""What sensors and add-ons draw, for the page: in a frame of a run that lasts, or as a message of a recorded one."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from covey.results.marks import Mark, css, palette
 from covey.results.run import Run
+from covey.results.sensor_marks import COLORS, layer, marks_of_values
 from covey.viewer.wire import pack
 
+if TYPE_CHECKING:
+    from covey.runtime.simulation import Simulation
+
 Drawn = Mapping[str, Callable[[], Sequence[Mark]]]
-"""What gives the marks that are to be seen now, by add-on."""
+"""What gives the marks that are to be seen now, by layer: ``addon:NAME``, ``sensor:NAME``."""
 
 
 def packed(marks: Sequence[Mark]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -48,20 +53,20 @@ def levels(values: np.ndarray) -> np.ndarray:
 
 
 def drawn_in(run: Run) -> list[str]:
-    """Return the names of the add-ons that drew something in a recorded run."""
-    return list(dict.fromkeys(mark.by for marks in run.marks for mark in marks))
+    """Return the layers with what add-ons drew and sensors measured in a recorded run."""
+    addons = dict.fromkeys(mark.by for marks in run.marks for mark in marks)
+    return [*(f"addon:{name}" for name in addons), *map(layer, run.sensor_marks.names)]
 
 
 def message_of(run: Run, name: str) -> bytes:
-    """Return the message ``marks`` with what one add-on drew: as `packed`, each mark once.
+    """Return the message ``marks`` with what is drawn in one layer: as `packed`, each mark once.
 
     In addition there is ``shown`` int32 (k,), the marks that are to be seen one step after the other, and ``count``
     int32 (t + 1,), how many they are at the start and after each step.
     """
     rows, marks = dict[int, int](), list[Mark]()
     shown, count = list[int](), list[int]()
-    for now in run.marks:
-        own = [mark for mark in now if mark.by == name]
+    for own in _at_all_steps(run, name):
         for mark in own:
             if id(mark) not in rows:
                 rows[id(mark)] = len(marks)
@@ -70,4 +75,38 @@ def message_of(run: Run, name: str) -> bytes:
         count.append(len(own))
     plain, arrays = packed(marks)
     arrays |= {"shown": np.array(shown, np.int32), "count": np.array(count, np.int32)}
-    return pack({"type": "marks", "name": f"addon:{name}", **plain}, arrays)
+    return pack({"type": "marks", "name": name, **plain}, arrays)
+
+
+def _at_all_steps(run: Run, name: str) -> Iterator[Sequence[Mark]]:
+    """Yield what is drawn in a layer at the start and after each step."""
+    kind, _, own = name.partition(":")
+    if kind == "addon":
+        yield from ([mark for mark in now if mark.by == own] for now in run.marks)
+        return
+    steps = run.steps[np.searchsorted(run.times, run.pose_times)]
+    starts = np.concatenate([body["start"] for body in run.manifest["bodies"]])
+    for row in np.searchsorted(steps, np.arange(steps[-1] + 1 if len(steps) else 1), side="right") - 1:
+        time_s, poses = (0.0, starts) if row < 0 else (float(run.pose_times[row]), run.poses[row])
+        yield run.sensor_marks.at(own, time_s, poses)
+
+
+def of_sensors(sim: "Simulation") -> Drawn:
+    """Return what gives the marks of the sensors of a simulation, of their newest readings, where the robots are."""
+    banks = [bank for bank in sim.sensing.banks if bank.record.drawn() is not None]
+    found = dict[str, list[tuple[Any, str]]]()
+    for bank in banks:
+        own = found.setdefault(layer(bank.record.name), [])
+        own.append((bank, COLORS[(len(found) - 1) % len(COLORS)]))
+    radius = np.concatenate([np.full(len(group.names), group.robot.outer_radius_m) for group in sim.groups])
+
+    def seen(name: str) -> list[Mark]:
+        marks = list[Mark]()
+        for bank, color in found[name]:
+            if (readings := bank.readings) is not None:
+                draws, rows = bank.record.drawn(readings), bank.members
+                values = readings.arrays()[draws.of]
+                marks += marks_of_values(draws, values, sim.state.pose[rows], radius[rows], color, name)
+        return marks
+
+    return {name: functools.partial(seen, name) for name in found}

@@ -43,6 +43,7 @@ from covey.viewer.past import News, Past, Sample
 LOG = logging.getLogger("covey")
 LAPSE_S = 0.5
 """Wall time without a message after which a robot that a viewer drives goes on by itself [s]."""
+ToDraw = Drawn | Callable[[Simulation], Drawn]
 _KEEP = 500
 """Number of steps after which they are kept, even if nobody looks."""
 
@@ -75,7 +76,7 @@ class Live:
     Args:
         factor: simulated seconds per second; None: as fast as possible.
         playing: whether the run begins at once.
-        drawn: what gives the marks that are to be seen now, by add-on.
+        drawn: what gives the marks that are to be seen now, by layer, or a function of the simulation that returns it.
 
     Attributes:
         gate: play, pause, step, speed.
@@ -84,12 +85,13 @@ class Live:
         fault: the first error of showing a state; None if there was none.
     """
 
-    def __init__(self, factor: float | None = None, playing: bool = True, drawn: Drawn | None = None):
+    def __init__(self, factor: float | None = None, playing: bool = True, drawn: ToDraw | None = None):
         self.gate = Gate(factor, playing)
         self.hub = Hub(repeats=True)
         self.hub.waiting |= self.gate.state
         self.starts: Starts | None = None
-        self._drawn = drawn or {}
+        self._to_draw: ToDraw = drawn or {}
+        self._drawn: Drawn = {}
         self._sim: Simulation | None = None
         self._snapshot: Snapshot | None = None
         self._heat: Heat | None = None
@@ -111,7 +113,8 @@ class Live:
         whole = sim.clock.step == 0  # what is counted from the first step on is not known later
         self._heat = Heat(sim) if whole else None
         layers, starts = layers_of(sim) | (self._heat.layers() if self._heat else {}), self.starts
-        hello: dict[str, Any] = {"addons": list(self._drawn)}
+        self._drawn = self._to_draw(sim) if callable(self._to_draw) else self._to_draw
+        hello: dict[str, Any] = {"drawn": list(self._drawn)}
         if starts is not None:
             hello |= {"added": starts.added, "robots_text": starts.text}
             for event in starts.calls:
@@ -218,10 +221,9 @@ class Live:
             header["team"] = team_of(self._snapshot)
         more, plain = details_of(sim, details, robots)
         for name in self._drawn:
-            if f"addon:{name}" in details:
-                told, own = packed(self._drawn[name]())
-                plain[f"addon:{name}"] = told
-                more |= {f"addon:{name}/{part}": values for part, values in own.items()}
+            if name in details:
+                plain[name], own = packed(self._drawn[name]())
+                more |= {f"{name}/{part}": values for part, values in own.items()}
         if "messages" not in details:
             ignored(sim)
         complete = self.gate.stands or sim.done

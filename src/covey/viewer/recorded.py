@@ -150,16 +150,16 @@ def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
             *(["waypoints"] if "waypoints_m" in run.mission else []),
             *(["targets"] if has_orders(run) else []),
             "tags",
-            *(f"addon:{name}" for name in drawn_in(run)),
+            *drawn_in(run),
         ],
-        "addons": drawn_in(run),
+        "drawn": drawn_in(run),
     }
 
 
 def _details_of(run: Run, layers: Iterable[str]) -> dict[str, Callable[[], list[bytes]]]:
     """Return what makes the messages beside recording, poses and layers, by name."""
     made = details_of(run, layers) | {"measures": lambda: [measures_of(run)]}
-    made |= {f"addon:{name}": lambda name=name: [message_of(run, name)] for name in drawn_in(run)}
+    made |= {name: lambda name=name: [message_of(run, name)] for name in drawn_in(run)}
     if "waypoints_m" in run.mission:
         made["waypoints"] = lambda: [visits_of(run, steps_of(run))]
     if has_orders(run):

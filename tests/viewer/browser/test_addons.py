@@ -9,6 +9,8 @@ import covey
 from covey.lab.addon import Addons
 from covey.lab.play import simulation_of
 from covey.lab.settings import settings_of
+from covey.results.sensor_marks import COLORS
+from covey.viewer.drawn import of_sensors
 
 NAN = float("nan")
 SETTINGS = {"starts": [(1, 9, 0)], "stop_s": 0.5, "workspace": [(0, 0), (10, 0), (10, 6), (6, 10), (0, 10)]}
@@ -67,6 +69,42 @@ def test_a_run_that_lasts(page_of):
     shown.page.get_by_role("checkbox", name="halves").uncheck()
     assert scene.shows(2, 2, "#ff0000")
     assert scene.shows(1, 0.5, scene.color(9, 0.5))
+
+
+class Floor:
+    """All is green, up to the edge of the workspace."""
+
+    def draw(self, canvas):
+        canvas.polygons([[(0, 0), (10, 0), (10, 10), (0, 10)]], "#00ff00", fill=1)
+
+
+@covey.sensor("test_page_lamp", draws="place")
+def lamp(robot, random):
+    return 4.0, -4.0
+
+
+def see_lamp(shown):
+    """The lamp is 4 m ahead and 4 m to the right of a robot at (1, 9) that looks east; robots lie above all marks."""
+    scene = Scene(shown)
+    assert scene.shows(5, 5, COLORS[0])
+    assert scene.shows(3, 6, "#00ff00")
+    near = [scene.color(1 + dx, 9) for dx in (-0.08, 0.0, 0.08)]
+    assert not any(np.allclose(one, rgb("#00ff00"), atol=60) for one in near)
+    shown.page.get_by_role("checkbox", name="test_page_lamp").uncheck()
+    assert scene.shows(5, 5, "#00ff00")
+
+
+def test_sensors_are_drawn_below_the_robots(page_of, browser, tmp_path):
+    settings = {**SETTINGS, "sensors": [lamp()], "workspace": [(0, 0), (10, 0), (10, 10), (0, 10)], "speed": "max"}
+    addons = Addons([Floor])
+    sim, _ = simulation_of(stand, settings_of(settings), addons=addons)
+    shown = page_of(sim, drawn=lambda sim: addons.drawn | of_sensors(sim))
+    shown.steps(2)
+    see_lamp(shown)
+    run = covey.play(stand, addons=[Floor], **settings).run
+    with exported(browser, run, tmp_path, least=0) as page:
+        page.evaluate("covey.player.seek(3)")
+        see_lamp(type("Shown", (), {"page": page}))
 
 
 @pytest.fixture(scope="module")

@@ -111,6 +111,19 @@ export class Pen {
     g.globalAlpha = 1;
   }
 
+  /** Wipes away a disc of a radius [m]. */
+  wipe(x: number, y: number, radius: number, above = 0): void {
+    const g = this.g;
+    const corners = Array.from({ length: 24 }, (_, k) => (2 * Math.PI * k) / 24);
+    g.globalCompositeOperation = "destination-out";
+    g.beginPath();
+    corners.forEach((angle, k) => g[k ? "lineTo" : "moveTo"](...this.at(x + radius * Math.cos(angle), y + radius * Math.sin(angle), above)));
+    g.closePath();
+    g.fillStyle = "#000";
+    g.fill();
+    g.globalCompositeOperation = "source-over";
+  }
+
   /** A circle of a radius [pixel]. */
   ring(x: number, y: number, radius: number, color: string, width = 2, fill?: string, dash: number[] = []): void {
     this.faintly(this.hidden(x, y), () => this.circle(x, y, radius, color, width, fill, dash));

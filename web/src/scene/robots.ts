@@ -15,6 +15,7 @@ import {
 } from "three";
 import type { Model } from "../model";
 import { robotColor } from "../theme";
+import type { Pen } from "./overlay";
 import type { View } from "./view";
 
 export const FLAGS = { halted: 1, gone: 2, mute: 4 };
@@ -85,6 +86,22 @@ export class Robots {
     this.bodies.changed();
     this.edges.changed();
     this.solids.instanceMatrix.needsUpdate = true;
+  }
+
+  /** Wipes away what a pen has drawn over them. */
+  wipe(pen: Pen): void {
+    const pose = this.model.poses();
+    if (!pose) return;
+    const { view } = pen;
+    const flags = this.model.arrays.get("flags")?.data;
+    this.discs.forEach(([i, dx, dy, radius]) => {
+      if ((flags?.[i] ?? 0) & FLAGS.gone) return;
+      const [x, y, heading] = [pose[3 * i], pose[3 * i + 1], pose[3 * i + 2]];
+      const [c, s] = [Math.cos(heading), Math.sin(heading)];
+      const small = this.radius[i] < SYMBOL * view.pixel_m;
+      const [u, v, r] = small ? [x, y, SYMBOL * view.pixel_m] : [x + c * dx - s * dy, y + s * dx + c * dy, radius];
+      for (const above of view.perspective ? [0, 0.8 * this.radius[i]] : [0]) pen.wipe(u, v, r, above);
+    });
   }
 
   dispose(): void {

@@ -3,7 +3,7 @@
 import { DirectionalLight, HemisphereLight } from "three";
 import type { App } from "../app";
 import { altitudes, LAYERS, type Context, type LayerInfo } from "../layers";
-import { addonLayers, marksOf } from "../drawn";
+import { drawnLayers, marksOf } from "../drawn";
 import { THEMES } from "../theme";
 import { h } from "../ui/dom";
 import { CellMesh } from "./cells";
@@ -65,7 +65,7 @@ export class Stage {
     const { hello } = this.app.model;
     const told = (name: string) => !hello?.details || hello.details.includes(name);
     if (!hello) return [];
-    return [...LAYERS, ...addonLayers(hello)].filter((layer) => (layer.there?.(hello) ?? true) && (layer.details ?? []).every(told));
+    return [...LAYERS, ...drawnLayers(hello)].filter((layer) => (layer.there?.(hello) ?? true) && (layer.details ?? []).every(told));
   }
 
   get context(): Context {
@@ -165,11 +165,11 @@ export class Stage {
     this.trails?.update(this.shown.has("trails") ? this.trail_s : 0, altitude, this.view.perspective);
   }
 
-  /** Brings the fields of add-ons up to date. */
+  /** Brings the fields that are drawn up to date. */
   private showFields(): void {
     const { model } = this.app;
     const used = new Set<string>();
-    for (const { name } of addonLayers(model.hello!)) {
+    for (const { name } of drawnLayers(model.hello!)) {
       if (!this.shown.has(name)) continue;
       marksOf(this.context, name).forEach((mark, k) => {
         if (mark.kind !== "field") return;
@@ -242,7 +242,10 @@ export class Stage {
     if (!this.app.model.hello || !this.robots) return;
     const context = this.context;
     pen.hides = this.hides();
-    for (const layer of this.layers) if (layer.draw && this.shown.has(layer.name)) layer.draw(pen, context);
+    const drawn = this.layers.filter((layer) => layer.draw && this.shown.has(layer.name));
+    for (const layer of drawn) if (layer.below) layer.draw!(pen, context);
+    if (drawn.some((layer) => layer.below)) this.robots.wipe(pen);
+    for (const layer of drawn) if (!layer.below) layer.draw!(pen, context);
     marks(pen, context);
     for (const overlay of this.overlays) overlay(pen);
   }

@@ -8,7 +8,7 @@ import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import compose
-from covey.results.details import UNION
+from covey.results.details import UNION, arrays_of_draws
 from covey.results.recorder import Recorder
 from covey.results.recording import Details
 
@@ -57,6 +57,7 @@ class Detailing:
                 arrays = _row(step=clock.step) | {"time_s": np.array([sample.substep * clock.substep_s])}
                 if k not in self._read:
                     arrays |= {"robot": bank.members.astype(np.int32), "sensor": np.array([bank.record.name])}
+                    arrays |= arrays_of_draws(bank.record.drawn(sample.readings))
                 for name, values in sample.readings.arrays().items():
                     if name not in sample.readings.shared or k not in self._read:
                         arrays |= {
