@@ -6,7 +6,7 @@ import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
-from covey.world.visibility.explored import cover
+from covey.world.visibility.explored import cover, no_words
 
 
 def first_covered(
@@ -28,12 +28,12 @@ def first_covered(
     first = np.full(place.shape, -1, np.int32)
     goal = np.zeros(place.shape, np.bool_)
     words = np.zeros((len(discs), place.shape[0], -(-place.shape[1] // 32)), np.uint32)
-    _cover_backwards(poses, steps, each, np.array(place.frame), goal, first, words)
+    _cover_backwards(poses, steps, each, np.array(place.frame), goal, first, words, no_words(len(discs)))
     return first
 
 
 @kernel
-def _cover_backwards(poses, steps, discs, frame, goal, first, each):
+def _cover_backwards(poses, steps, discs, frame, goal, first, each, recent):
     """Cover cells from the last step to the first: what is written last is the first step."""
     for k in range(len(steps) - 1, -1, -1):
-        cover(poses[k], poses[k + 1], discs, steps[k], frame, goal, first, each)
+        cover(poses[k], poses[k + 1], discs, steps[k], frame, goal, first, each, recent)

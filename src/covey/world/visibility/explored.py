@@ -197,7 +197,7 @@ class CoveredCells:
         self.last_step = np.full(goal.shape, _NEVER, np.int32)
         self._count = 0
         self._each = np.zeros((robots, goal.shape[0], -(-goal.shape[1] // _WORD)), np.uint32)
-        self._recent = np.full((robots, _SLOTS, 2), 2**32 - 1, np.uint32)
+        self._recent = no_words(robots)
 
     def mark(self, poses: np.ndarray, discs: np.ndarray, step: int, before: np.ndarray | None = None) -> None:
         """Cover the cells that bodies sweep on straight paths from one pose to the next.
@@ -365,6 +365,11 @@ def explore(
 def _to_border(u, a):
     """Return the distance [blocks] from u to the next border of a block in the direction of a."""
     return u - int(u) if a < 0.0 else int(u) + 1 - u
+
+
+def no_words(robots: int) -> np.ndarray:
+    """Return ``recent`` of `cover` before the first step: no words of any robot."""
+    return np.full((robots, _SLOTS, 2), 2**32 - 1, np.uint32)
 
 
 @kernel
