@@ -21,7 +21,9 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
 
-    def __init__(self, **values: Any):
+    def __init__(self, *unnamed: Any, **values: Any):
+        if unnamed:
+            raise InvalidValueError(_without_name(type(self), unnamed[0]))
         try:
             super().__init__(**values)
         except ValidationError as error:
@@ -41,6 +43,16 @@ class Record(BaseModel):
                     f"{number:g} is too small or too large; give 0, or a magnitude from {LEAST:g} to {MOST:g}"
                 )
         return value
+
+
+def _without_name(kind: type[Record], value: Any) -> str:
+    """Return what is wrong with a value that is given without its name, and what to write instead."""
+    own = [name for name in kind.model_fields if name not in ("kind", "name", "rate_hz", "latency_s")]
+    name = kind.__name__
+    if not own:
+        return f"{name}({value!r:.60}): it has no settings of its own; write {name}()"
+    such_as = f"{name}({own[0]}={value!r:.60})"
+    return f"{name}({value!r:.60}): say which setting this is, such as {such_as}; it has {', '.join(own)}"
 
 
 def given(value: Any) -> dict[str, Any]:

@@ -96,6 +96,11 @@ class Registry(Generic[T]):
 _registries: WeakSet[Registry[Any]] = WeakSet()
 
 
+def kinds_of(name: str) -> set[str]:
+    """Return the kinds of objects of which one is called ``name``."""
+    return {registry.kind for registry in _registries if name in registry.names()}
+
+
 @cache
 def _installed(kind: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of installed packages for a kind."""

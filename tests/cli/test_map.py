@@ -65,3 +65,9 @@ def test_what_is_wrong_is_said(arguments, why, tmp_path, monkeypatch, capsys):
     assert main(["map", *arguments]) == 2
     assert why in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_law_is_no_map(tmp_path, capsys):
+    (tmp_path / "law.py").write_text("def law(team):\n    return 0.2, 0.0\n")
+    assert main(["map", str(tmp_path / "law.py")]) != 0
+    assert re.search(r"law.py is Python and no map; covey play .*law.py plays a law", capsys.readouterr().err)

@@ -162,3 +162,42 @@ def test_an_addon_that_is_none_is_named():
 
     with pytest.raises(InvalidValueError, match="'Stps' is no add-on"):
         covey.play(stand, addons=[Stps], **QUICK)
+
+
+def test_what_a_team_lacks_says_how_to_get_it():
+    @covey.law(sees=("centroid",))
+    def declared(team):
+        return team.centroid[0], 0.0
+
+    for law in (declared, lambda team: (team.centroid[0], 0.0)):
+        with pytest.raises(
+            ControllerError, match=r"there is an add-on of this name: give the run addons=\['centroid'\]"
+        ):
+            covey.play(law, **QUICK)
+    with pytest.raises(ControllerError, match=r"there is a sensor of this name: give the run sensors=\['beacon'\]"):
+        covey.play(lambda team: (team.beacon.values[:, 0], 0.0), **QUICK)
+    with pytest.raises(ControllerError, match="team has no 'compas', did you mean 'compass'"):
+        covey.play(lambda team: (team.compas.values, 0.0), sensors=["compass"], **QUICK)
+
+
+def test_a_setting_without_its_name():
+    with pytest.raises(
+        InvalidValueError, match=r"compass\(5\): say which setting this is, such as compass\(sigma_deg=5\)"
+    ):
+        compass(5)
+
+    @covey.sensor("test_mistakes_plain")
+    def plain(robot, random):
+        return 1.0
+
+    with pytest.raises(InvalidValueError, match=r"plain\(5\): it has no settings of its own; write plain\(\)"):
+        plain(5)
+
+
+def test_two_sensors_of_one_name():
+    with pytest.raises(
+        InvalidValueError, match=r"two sensors of group 'robot' are called 'compass'; .*name='compass_2'"
+    ):
+        covey.play(stand, sensors=[compass(), compass()], **QUICK)
+    two = covey.play(stand, sensors=[compass(), compass(name="compass_2")], **QUICK)
+    assert set(two.readings) == {"compass", "compass_2"}

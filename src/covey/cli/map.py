@@ -32,6 +32,8 @@ def map_command(path: Path, changes: Mapping[str, Any], out: Path | None, save: 
         raise InvalidValueError(f"--door is {door_m:g}; it must be above 0 and at most 100 m")
     if not path.is_file():
         raise InvalidValueError(f"there is no file {str(path)!r}{near_file(path)}")
+    if path.suffix.lower() == ".py":
+        raise InvalidValueError(f"{path} is Python and no map; covey play {path} plays a law")
     world, plan = _read(path, changes)
     if plan is not None:
         _print_plan(plan)

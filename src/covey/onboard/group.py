@@ -53,6 +53,12 @@ class Group:
         object.__setattr__(self, "start", start)
         if self.program is not None and not isinstance(self.program, Program):
             object.__setattr__(self, "program", Program(self.program))
+        names = [sensor.name for sensor in self.robot.sensors]
+        if twice := next((name for name in names if names.count(name) > 1), ""):
+            raise InvalidValueError(
+                f"two sensors of group {self.name!r} are called {twice!r}; give one of them another name: "
+                f"{twice}(name='{twice}_2'), in a file name: {twice}_2"
+            )
         for kind in self.localization.needs:
             if not any(s.kind == kind for s in self.robot.sensors):
                 raise InvalidValueError(

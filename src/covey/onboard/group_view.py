@@ -14,6 +14,7 @@ from covey.errors import ControllerError, UnknownNameError, did_you_mean, printa
 from covey.kernel import kernel
 from covey.onboard.step import GroupInput
 from covey.random import generator
+from covey.registry import kinds_of
 from covey.robots.model import RobotModel
 from covey.robots.sample import Sample
 
@@ -234,7 +235,8 @@ class GroupView:
             "true_pose",
             "links",
         ):
-            hint = did_you_mean(name, {*_ALWAYS, *MOTION, *fields})
+            addons = self.__dict__.get("addons", ())
+            hint = _cure(name) or did_you_mean(name, {*_ALWAYS, *MOTION, *fields, *sensors, *addons})
             raise AttributeError(f"team has no {name!r}{hint}")
         sees = ", ".join(sorted(fields)) or "nothing of the robots"
         raise AttributeError(f"the law does not see {name!r}, only: {sees}; declare it: sees=({name!r}, …)")
@@ -261,6 +263,14 @@ class GroupView:
                 f"(x, y), or points of shape ({n}, 2)"
             )
         return given.astype(float).reshape(-1, 2)
+
+
+def _cure(name: str) -> str:
+    """Return what gives a team a sensor or an add-on of this name; empty if none has it."""
+    known = kinds_of(name)
+    if "addon" in known:
+        return f"; there is an add-on of this name: give the run addons=[{name!r}]"
+    return f"; there is a sensor of this name: give the run sensors=[{name!r}]" if "sensor" in known else ""
 
 
 @kernel

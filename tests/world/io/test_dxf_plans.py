@@ -336,6 +336,14 @@ def test_blocks_that_contain_themselves_or_explode_are_refused_quickly(tmp_path)
             "EMPTY", (0, 0), {"row_count": 30_000, "column_count": 30_000, "row_spacing": 1, "column_spacing": 1}
         )
 
+    def deep(space, document):
+        document.blocks.new("B0").add_line((0, 0), (1, 0))
+        for level in range(1, 1000):
+            document.blocks.new(f"B{level}").add_blockref(f"B{level - 1}", (0, 0))
+        space.add_blockref("B999", (0, 0))
+
+    with pytest.raises(MapFileError, match=r"blocks are nested more than 100 deep .*explode some of them"):
+        World.from_file(drawn(tmp_path, deep))
     for draw in (bomb, rows):
         with pytest.raises(MapFileError, match="more than 200,000 entities, with those of its blocks for each insert"):
             World.from_file(drawn(tmp_path, draw))

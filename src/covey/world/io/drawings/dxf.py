@@ -33,6 +33,7 @@ _UNITS_M = {
 }
 _CURVES = {"LWPOLYLINE", "POLYLINE", "ARC", "CIRCLE", "ELLIPSE", "SPLINE"}
 _BINARY = b"AutoCAD Binary DXF"
+_DEEPEST = 100  # blocks within blocks
 _FINEST = 1e-5  # tolerance of a curve at least, as a share of its size
 
 
@@ -116,6 +117,11 @@ def _add_block(drawing: Drawing, insert: Any, layers: tuple[str, ...], blocks: t
         raise MapFileError(
             f"{drawing.path}: block {block.name!r} contains itself (INSERT, {name}, layer {layers[0]!r}); delete that "
             "insert in the drawing"
+        )
+    if len(blocks) == _DEEPEST:
+        raise MapFileError(
+            f"{drawing.path}: blocks are nested more than {_DEEPEST} deep (INSERT, {name}, layer {layers[0]!r}); "
+            "explode some of them in the drawing"
         )
     drawing.counted(insert.mcount)
     for one in insert.multi_insert() if insert.mcount > 1 else (insert,):
