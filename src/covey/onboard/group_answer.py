@@ -17,6 +17,7 @@ from covey.onboard.group_view import GroupView
 from covey.onboard.step import Failed, GroupOutput
 
 Views = GroupView | Mapping[str, GroupView]
+_FLOAT = np.dtype(float)
 _MOST_NOTES, _LONGEST_NOTE = 100, 1000  # of a group in a step, in characters
 
 
@@ -58,7 +59,7 @@ def checked(answer: GroupOutput, counts: Mapping[str, int]) -> GroupOutput:
     try:
         for name, n in counts.items():
             twists = answer.twists[name]
-            if twists.dtype != float or twists.shape not in ((n, 2), (n, 3)) or not are_finite(twists.copy()):
+            if twists.dtype != _FLOAT or twists.shape not in ((n, 2), (n, 3)) or not are_finite(twists.copy()):
                 raise ValueError
         if answer.notes and (
             len(answer.notes) > _MOST_NOTES * len(counts)
@@ -143,8 +144,7 @@ def _commands(answer: Any, view: GroupView) -> np.ndarray:
 
 
 def _columns_of(answer: Any, view: GroupView) -> np.ndarray:
-    n, holonomic = view.count, view.robot.kinematics == "holonomic"
-    pair = "vx, vy" if holonomic else "speed, turn"
+    n, pair = view.count, "vx, vy" if view.robot.kinematics == "holonomic" else "speed, turn"
     if answer is None:
         raise ControllerError(f"the law returned nothing; end it with: return {pair}")
     given = _columns(answer, n, pair) if isinstance(answer, (tuple, list)) else _array(answer, pair)
@@ -156,7 +156,7 @@ def _columns_of(answer: Any, view: GroupView) -> np.ndarray:
         raise ControllerError(
             f"the law returned an array of shape {given.shape} for {n} robots; write: return {pair}, {hint}"
         )
-    if given is answer or given.dtype != float:
+    if given is answer or given.dtype != _FLOAT:
         given = np.array(given, float, order="C")
     if not are_finite(given):
         i, k = np.argwhere(~np.isfinite(given))[0]

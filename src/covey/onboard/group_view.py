@@ -131,7 +131,7 @@ class GroupView:
 
     def after(self, k: int = 1) -> np.ndarray:
         """Return the index of the k-th next robot for each robot, in a ring, int64 (n,)."""
-        return (np.arange(self.count) + k) % self.count
+        return np.arange(k, k + self.count) % self.count
 
     def before(self, k: int = 1) -> np.ndarray:
         """Return the index of the k-th robot before each robot, in a ring, int64 (n,)."""
@@ -153,8 +153,8 @@ class GroupView:
         Args:
             x: see `distance_to`.
         """
-        bearing = np.empty(self.count)
-        _bearings(self.position, np.ascontiguousarray(self._points(x)), self.heading, bearing)
+        points, bearing = np.ascontiguousarray(self._points(x)), np.empty(self.count)
+        _bearings(self.position, points, self.heading, bearing)
         return bearing
 
     def offset_to(self, x: Any) -> np.ndarray:
@@ -252,7 +252,7 @@ class GroupView:
         kind, shape = given.dtype.kind, given.shape
         if kind in "iu" and (shape == () or (shape == (n,) and (n != 2 or isinstance(x, np.ndarray)))):
             try:
-                return self.position[given].reshape(-1, 2)
+                return self.position.take(given.reshape(-1), axis=0)
             except IndexError:
                 what = f"there is no robot {given.max()}; the {n} robots have the indices 0 to {n - 1}"
                 raise ControllerError(what) from None

@@ -235,6 +235,8 @@ class Simulation:
         self.deciding.record_into(self._recorder)
         self.detailing = Detailing(self, self._recorder, record)
         self.uncertainty = Uncertainty(self.localization, self.names, self._recorder)
+        more = (self.detailing.observe, self.detailing.due), (self.uncertainty.observe, self.uncertainty.due)
+        self._recording = [observe for observe, is_ever_due in more if is_ever_due]
         self._run: Run | None = None
         phases = self._phases_of_a_step()
         self._phases = [(name, phase) for name, phase in phases.items() if phase is not None]
@@ -553,18 +555,16 @@ class Simulation:
         self.localization.map(self.computing)
 
     def _communicate(self) -> None:
-        requested = self.deciding.requested
-        if self.communication.rests(requested.tags, self.time) and self.map_exchange.rests:
+        requested, now = self.deciding.requested, self.clock.time_s
+        if self.communication.rests(requested.tags, now) and self.map_exchange.rests:
             return
         speaks = self._speaks
-        self.communication.exchange(
-            self.world_state, self.state, requested.tags, self.deciding.answered, speaks, self.time
-        )
+        self.communication.exchange(self.world_state, self.state, requested.tags, self.deciding.answered, speaks, now)
         self.map_exchange.exchange(self.world_state, self.state, speaks, requested.maps)
 
     def _decide(self) -> None:
         collided = ~np.isnan(self.state.contact_bearing) if len(self._felt) else None
-        self.deciding.decide(self.clock.step, self.time, self.commands, collided)
+        self.deciding.decide(self.clock.step, self.clock.time_s, self.commands, collided)
         if not self.deciding.failures:
             return
         for failure in self.deciding.failures:
@@ -590,7 +590,7 @@ class Simulation:
         contacts = self.physics.step(state, driven, substeps, self._trace, wanted)
         self.clock.advance(substeps)
         self._felt = contacts.felt
-        if len(contacts):
+        if contacts.kind.size:
             self.scoring.count(contacts)
             columns = contacts.kind, contacts.robot, contacts.other, contacts.x, contacts.y
             for kind, i, j, x, y in zip(*columns, strict=True):
@@ -601,7 +601,8 @@ class Simulation:
             self._event("left_world", i, x=state.pose[i, 0], y=state.pose[i, 1])
 
     def _score(self) -> None:
-        self._judge()
+        if self.deciding.requested.reports or self.reporting.is_by_radio:
+            self._judge()
         for i, change, (x, y), text in self.ground_accuracy.measure() if self.ground_accuracy.columns else ():
             self._event("change_noticed", i, other=change, x=x, y=y, text=text)
         for i, text in self.scoring.score():
@@ -626,16 +627,17 @@ class Simulation:
             for found in aligning.attempts:
                 x, y = self._pose_before[found.robot, :2]
                 self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, text=found.text)
-        for i, note in self.deciding.requested.notes:
-            self._event("note", i, text=note)
-        self.deciding.requested.notes.clear()
+        if notes := self.deciding.requested.notes:
+            for i, note in notes:
+                self._event("note", i, text=note)
+            notes.clear()
         snapshot = self.observing.snapshot(self._pose_before)
         self._end(snapshot)
         self._recorder.observe(snapshot)
         if self.computing.machines:
             self._recorder.observe_computers(snapshot.step, self.computing.sample())
-        self.detailing.observe()
-        self.uncertainty.observe()
+        for record in self._recording:
+            record()
         for observer in self.observers:
             observer(snapshot)
         self.events = []
@@ -656,7 +658,7 @@ class Simulation:
             self.status = "timeout"
         elif over:
             self.status = "failed" if failed else "exhausted"
-        elif self.time >= self.stop.timeout_s - 1e-9:
+        elif self.clock.time_s >= self.stop.timeout_s - 1e-9:
             self.status = "timeout"
 
     def _event(self, kind: str, robot: int, *, other: str = "", x: float = np.nan, y: float = np.nan, text: str = ""):

@@ -24,6 +24,9 @@ class Detailing:
         sim: the simulation; nothing of it is changed.
         recorder: its recorder.
         record: what is recorded.
+
+    Attributes:
+        due: whether anything is recorded in some step of this run.
     """
 
     def __init__(self, sim: "Simulation", recorder: Recorder, record: Details):
@@ -37,6 +40,8 @@ class Detailing:
         self._growing: list[Growing] = []
         self._read: set[int] = set()  # banks with recorded readings
         self._recorded = -1  # last step whose maps are recorded
+        periods = record.scans_every_s, record.maps_every_s
+        self.due = self._has_plans or self._has_readings or any(every_s is not None for every_s in periods)
 
     def observe(self) -> None:
         """Record what is due at the end of a step."""

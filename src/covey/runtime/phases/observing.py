@@ -17,9 +17,16 @@ class Observing:
 
     def __init__(self, sim: "Simulation"):
         self.sim, state, score = sim, sim.state, sim.scoring
-        moved = state.pose, sim.localization.carried, state.twist, sim.commands, state.distance_m
-        # Arrays that change in place, in the order of the snapshot's fields.
-        self._views = [_view(a) for a in (*moved, score.collisions_robot, score.collisions_wall, score.energy_j)]
+        self._views = (  # of arrays that change in place, in the order of the snapshot's fields
+            _view(state.pose),
+            _view(sim.localization.carried),
+            _view(state.twist),
+            _view(sim.commands),
+            _view(state.distance_m),
+            _view(score.collisions_robot),
+            _view(score.collisions_wall),
+            _view(score.energy_j),
+        )
         self._attitude = _view(state.altitude_roll_pitch)
         self._order = np.arange(len(sim.names))
 

@@ -35,11 +35,15 @@ class Reporting:
     Args:
         tracker: the mission, which judges.
         network: carries the messages.
+
+    Attributes:
+        is_by_radio: whether reports and answers are messages, which may arrive in any step.
     """
 
     def __init__(self, tracker: Tracker, network: Network):
         self._tracker, self._network, self._base = tracker, network, tracker.base
-        if self._base is not None:
+        self.is_by_radio = self._base is not None
+        if self.is_by_radio:
             self._reports, self._answers = network.claim(REPORT), network.claim(ANSWER)
 
     def judge(self, asked: list[Any], answers: dict[int, list[tuple[int, str]]], time_s: float) -> Judged:
@@ -50,8 +54,6 @@ class Reporting:
             answers: gets number and answer, by robot, of those that are answered now.
             time_s: the present time [s].
         """
-        if not asked and self._base is None:
-            return []
         reports = [Report(*one) for one in asked]
         asked.clear()
         if self._base is not None:

@@ -1,6 +1,6 @@
 """Scoring: the measurements of the missions on the truth, and the contacts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,8 @@ class Scoring:
         self._inside = np.ones(n, bool)
         self.energy_j, self._able = np.zeros(n), np.ones(n, bool)
         self._measuring = [tracker for tracker in self.trackers if tracker.measures]
-        self.constant = self._values_of({}, (tracker for tracker in self.trackers if not tracker.measures))
+        still = [tracker.values for tracker in self.trackers if not tracker.measures]
+        self.constant: dict[str, Any] = {name: value for values in still for name, value in values.items()}
 
     def wanted(self, substeps: int) -> np.ndarray:
         """Return the substeps of a step after which a mission needs the poses, uint8 (substeps,)."""
@@ -82,12 +83,8 @@ class Scoring:
     @property
     def values(self) -> dict[str, Any]:
         """The measurements of all missions by column."""
-        return self._values_of(self.constant, self._measuring)
-
-    @staticmethod
-    def _values_of(constant: dict[str, Any], trackers: Iterable[Tracker]) -> dict[str, Any]:
-        values = constant.copy()
-        for tracker in trackers:
+        values = self.constant.copy()
+        for tracker in self._measuring:
             values |= tracker.values
         return values
 

@@ -21,18 +21,23 @@ SCHEMA = pa.schema(
 
 
 class Uncertainty:
-    """Samples the covariances and the revisions of the estimates; nothing if all robots know their true poses."""
+    """Samples the covariances and the revisions of the estimates.
+
+    Attributes:
+        due: False if nothing is ever sampled, because all robots know their true poses.
+    """
 
     def __init__(self, localization: LocalizationAndMapping, names: Sequence[str], recorder: Recorder):
         self._of, self._recorder = localization, recorder
         self._names = [names[i] for i in localization.estimating.tolist()]
         self._blocks: list[tuple[int, float, np.ndarray, np.ndarray]] = []
         self._every = max(1, round(EVERY_S / localization.clock.step_s))
+        self.due = len(localization.estimating) > 0
 
     def observe(self) -> None:
         """Sample at the end of a step, if one is due."""
         clock, robots = self._of.clock, self._of.estimating
-        if not len(robots) or clock.step % self._every:
+        if clock.step % self._every:
             return
         entries = self._of.covariance[robots][:, *zip(*_ENTRIES, strict=True)]
         self._blocks.append((clock.step, clock.time_s, entries, self._of.revision[robots]))
