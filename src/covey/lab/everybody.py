@@ -53,12 +53,12 @@ def joined_facts(facts: list[GroupFacts]) -> GroupFacts:
 def _joined(fields: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the fields that all groups have, over all robots; of sensors those that are alike.
 
-    The links are left out: a group has only those among its own robots.
+    The links are left out: a group has only those among its own robots; and the robots of other groups: there are none.
     """
     found: dict[str, Any] = {}
     for name in fields[0]:
         parts = [one[name] for one in fields if name in one]
-        if name == "links" or len(parts) < len(fields) or len({type(part) for part in parts}) > 1:
+        if name in ("links", "others") or len(parts) < len(fields) or len({type(part) for part in parts}) > 1:
             continue
         if isinstance(parts[0], Readings):
             joined = _readings(parts)

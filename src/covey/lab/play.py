@@ -49,8 +49,11 @@ def play(
     Args:
         law: a function of the team, see `covey.onboard.group_view.GroupView`; a function marked by `covey.law`; another
             controller or its name; or a file, such as ``"law.py"`` or ``"law.py:chase"``, which may set its own
-            ``settings``: these win over those of the call.
-        robots: their number; or records or mappings of `covey.lab.settings.Robots`. Default: 1.
+            ``settings``: these win over those of the call. Or a law for each group, by its name:
+            ``{"pursuers": chase, "evaders": flee}``; a law then sees its own group, and the poses of all other robots
+            as ``team.others``.
+        robots: their number; or records or mappings of `covey.lab.settings.Robots`; with a law for each group numbers
+            or records by its name: ``{"pursuers": 3, "evaders": {"max_speed_m_s": 0.5}}``. Default: 1.
         workspace: vertices of a simple polygon [m], a world, or a map file. Default: a square of 10 m.
         stop_s: simulated time at which it ends [s]. Default: 60.
         speed: simulated seconds per second; 0: one step per key; ``"max"``: as fast as possible. Default: 1.
@@ -77,6 +80,9 @@ def play(
                 said = f"{name} sets {key}={own[key]!r:.60}; {key}={given[key]!r:.60} of the call is overruled"
                 LOG.warning("%s", said)
         given |= own
+    if isinstance(law, Mapping):
+        law = {group: _law_of_group(group, one) for group, one in law.items()}
+        given["robots"] = robots_of_laws(law, given.get("robots"))
     now = settings_of(given)
     addons = Addons(now.addons, [sensor.name for part in now.robots for sensor in part.model.sensors])
     sim, watch = simulation_of(law, now, name, addons)
@@ -95,12 +101,9 @@ def play(
 
 def simulation_of(law: Any, now: Settings, name: str = "", addons: Addons = Addons(())) -> tuple[Simulation, Any]:
     """Return the simulation of a law that has not begun, and who watches it, see `watched`."""
-    world, programs = world_of(now), program_of(law)
-    title, programs = programs.name, addons.seen_by(programs)
-    groups, taken = [], np.empty((0, 3))
-    several = len(now.robots) > 1 and programs.scope == "group"
-    program = Program(of_everybody(programs)) if several else programs
-    for part in now.robots:
+    world, groups, taken = world_of(now), [], np.empty((0, 3))
+    title, programs = _programs(law, now, addons)
+    for part, program in zip(now.robots, programs, strict=True):
         model = part.model
         start = starts_of(part, world, now.seed, taken)
         radii = np.full(len(start), model.outer_radius_m)
@@ -123,8 +126,74 @@ def simulation_of(law: Any, now: Settings, name: str = "", addons: Addons = Addo
     return sim, watch
 
 
+def _programs(law: Any, now: Settings, addons: Addons) -> tuple[str, list[Program]]:
+    """Return the name of a law, or of several, and the program of each group of robots."""
+    if not isinstance(law, Mapping):
+        program = program_of(law)
+        title, program = program.name, addons.seen_by(program)
+        several = len(now.robots) > 1 and program.scope == "group"
+        return title, len(now.robots) * [Program(of_everybody(program)) if several else program]
+    own = list[Program]()
+    for part in now.robots:
+        try:
+            own.append(program_of(law[part.name]))
+        except InvalidValueError as error:
+            raise InvalidValueError(f"law of {part.name!r}: {error}") from None
+    return ", ".join(dict.fromkeys(program.name for program in own)), [addons.seen_by(program) for program in own]
+
+
+def robots_of_laws(laws: Mapping[str, Any], robots: Any) -> list[Any]:
+    """Return the robots of each group that has a law of its own, in the order of the laws, for `settings_of`.
+
+    Args:
+        laws: laws by group.
+        robots: numbers or records by group; a list of records with names; None: one robot in each group.
+
+    Raises:
+        InvalidValueError: it is something else, or a group has no law or no robots.
+    """
+    numbers = ", ".join(f"{name!r}: 2" for name in laws)
+    if not laws or not all(isinstance(name, str) and name.isidentifier() for name in laws):
+        raise InvalidValueError(
+            f"law is {laws!r:.60}; give a law for each group by its name: {{'pursuers': chase, 'evaders': flee}}"
+        )
+    if robots is None:
+        return [{"name": name} for name in laws]
+    if isinstance(robots, (list, tuple)):
+        parts = [part.model_dump(exclude_unset=True) if isinstance(part, Robots) else dict(part) for part in robots]
+        robots = {part.get("name", f"number {k}"): part for k, part in enumerate(parts, 1)}
+    if not isinstance(robots, Mapping):
+        raise InvalidValueError(f"robots is {robots!r:.60}; say how many each law drives: robots={{{numbers}}}")
+    if set(robots) != set(laws):
+        raise InvalidValueError(
+            f"there are laws for {', '.join(laws)}, and robots for {', '.join(map(str, robots))}; give both the same "
+            f"names: robots={{{numbers}}}"
+        )
+    given = {name: {"count": part} if isinstance(part, int) else part for name, part in robots.items()}
+    for name, part in given.items():
+        if not isinstance(part, (Mapping, Robots)) or isinstance(robots[name], bool):
+            raise InvalidValueError(f"robots of {name!r} are {part!r:.60}; give their number, or {{'count': 2}}")
+    records = {
+        name: part.model_dump(exclude_unset=True) if isinstance(part, Robots) else dict(part)
+        for name, part in given.items()
+    }
+    return [{**records[name], "name": name} for name in laws]
+
+
+def _law_of_group(group: str, law: Any) -> Any:
+    """Return the law of a group; its file may not set what counts for all."""
+    if not isinstance(law, (str, Path)) or ".py" not in str(law):
+        return law
+    found, own, name = law_of_file(str(law))
+    if own:
+        LOG.warning(
+            "%s", f"the settings of {name} do not count, it is the law of {group!r} only; give them to the call"
+        )
+    return found
+
+
 def law_of_file(reference: str) -> tuple[Any, Mapping[str, Any], str]:
-    """Return the law of a file, its settings, and the file's name.
+    """Return the law of a file, or its laws by group, its settings, and the file's name.
 
     The law is the function that the reference names, as ``law.py:chase``; else the one called ``law``, or the only one.
 
@@ -147,6 +216,8 @@ def law_of_file(reference: str) -> tuple[Any, Mapping[str, Any], str]:
         if callable(item) and not name.startswith("_") and getattr(item, "__module__", "") == module.__name__
     }
     wanted = wanted.removeprefix(":")
+    if isinstance(laws := vars(module).get(wanted or "law"), Mapping):
+        own = {wanted or "law": laws}
     if wanted and wanted not in own:
         raise UnknownNameError(f"law in {file.name}", wanted, own)
     marked = [item for item in own.values() if hasattr(item, "covey_scope")]

@@ -350,7 +350,7 @@ class Deciding:
         """Yield the names of all that a controller of a group sees, and functions that return it; None: nothing yet."""
         sees, members = (group.program and group.program.sees) or (), self._members[group.name]
         part, known, full = slice(members.start, members.stop), self.localization, "full" in sees
-        links = partial(self._links, members)
+        links, others = partial(self._links, members), partial(self._others, part)
         motion: dict[str, Callable[[], Any]] = {
             "pose": partial(_read_only, known.pose[part]),
             "position": partial(_read_only, known.pose[part, :2]),
@@ -359,10 +359,11 @@ class Deciding:
             "pose_covariance": partial(_read_only, known.covariance[part]),
             "collided": partial(_read_only, self._collided[part]),
             "links": (lambda: Later(links)) if full else links,
-            "others": partial(self._others, part),
+            "others": (lambda: Later(others)) if full else others,
         }
         banks = {bank.record.name: bank for bank in self.sensing.banks if members[0] in bank.row_of}
-        for name in (*_FULL, *banks) if full else sees:
+        of_several = ["others"] if len(self._members) > 1 else []
+        for name in (*_FULL, *of_several, *banks) if full else sees:
             if name in banks:
                 yield name, partial(_newest_of, banks[name], _rows(banks[name], members))
             elif name in motion:
