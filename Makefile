@@ -29,7 +29,7 @@ terrain: $(VENV)/.installed
 	$(PIP) install --constraint requirements-dev.lock --editable '.[terrain]'
 
 test: $(VENV)/.developing
-	$(BIN)/python -m pytest -n 3 --dist worksteal  # 3 also on two cores: many tests wait for processes
+	$(BIN)/python -m pytest -n 3 --dist worksteal --durations=30 --durations-min=5  # 3 also on two cores: many tests wait for processes
 
 # the oldest versions that pyproject.toml allows: they are installed, and what users do first is tried
 lowest:
