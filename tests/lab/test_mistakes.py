@@ -201,3 +201,19 @@ def test_two_sensors_of_one_name():
         covey.play(stand, sensors=[compass(), compass()], **QUICK)
     two = covey.play(stand, sensors=[compass(), compass(name="compass_2")], **QUICK)
     assert set(two.readings) == {"compass", "compass_2"}
+
+
+def test_a_file_that_plays_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "import covey\n\n\ndef law(team):\n    return 0.2, 0.0\n\n\ncovey.play(law, robots=3, speed='max')\n"
+    )
+    with pytest.raises(InvalidValueError, match=r"mine.py calls covey.play itself; run it with python mine.py"):
+        covey.play("mine.py", **QUICK)
+    assert covey.play(stand, **QUICK).names == ("robot0", "robot1")  # it is no longer being loaded
+    with pytest.raises(InvalidValueError, match=r"no controller 'mine', but a file of this name; write mine.py"):
+        covey.play("mine", **QUICK)
+
+
+def test_a_notebook_shows_a_run(out):
+    assert out._repr_png_() == out.plot().to_bytes("png")

@@ -260,6 +260,9 @@ class Out:
         said = "; ".join(self.told())
         return f"<Out {robots}, {self.time[-1]:g} s: {self.status}{f'; {said}' if said else ''}>"
 
+    def _repr_png_(self) -> bytes:
+        return self.plot().to_bytes("png")
+
     def _of_steps(self, which: str) -> Any:
         columns = [self.recorded.series(f"{which}{name}") for name in ("vx_m_s", "vy_m_s", "omega_rad_s")]
         return constant(np.stack(columns, axis=-1))

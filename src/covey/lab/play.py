@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from covey.lab.files import write_addons
 from covey.lab.out import Out
 from covey.lab.settings import Robots, Settings, settings_of
 from covey.lab.watching import watched
-from covey.onboard.controller import Program
+from covey.onboard.controller import Program, controllers
 from covey.onboard.group import Group
 from covey.onboard.group_answer import check_arguments
 from covey.onboard.group_view import GroupFacts, GroupView
@@ -34,6 +35,7 @@ from covey.world.records.starts import Apart, ApartStart, Start
 from covey.world.world import World
 
 LOG = logging.getLogger("covey")
+_loading: ContextVar[str] = ContextVar("loading", default="")  # name of the file of a law that is being loaded
 
 
 def play(
@@ -70,6 +72,12 @@ def play(
         >>> out.poses.shape
         (11, 2, 3)
     """
+    if _loading.get():
+        file = _loading.get()
+        raise InvalidValueError(
+            f"{file} calls covey.play itself; run it with python {file}, or put what the call gives into "
+            "settings = dict(…) and leave the call out"
+        )
     given = {"robots": robots, "workspace": workspace, "stop_s": stop_s, "speed": speed}
     given = {name: value for name, value in given.items() if value is not None} | settings
     name = ""
@@ -204,12 +212,15 @@ def law_of_file(reference: str) -> tuple[Any, Mapping[str, Any], str]:
     file = Path(f"{path}.py").resolve()
     if not file.is_file():
         raise InvalidValueError(f"{reference!r}: there is no file {file.name!r} in {file.parent}{near_file(file)}")
+    before = _loading.set(file.name)
     try:
         module = load_file(file)
     except CoveyError:
         raise
     except Exception as error:
         raise InvalidValueError(f"{told(error, file)}") from error
+    finally:
+        _loading.reset(before)
     own = {
         name: item
         for name, item in vars(module).items()
@@ -241,6 +252,8 @@ def program_of(law: Any) -> Program:
     """
     if isinstance(law, Program):
         return law
+    if isinstance(law, str) and law not in controllers.names() and Path(f"{law}.py").is_file():
+        raise InvalidValueError(f"there is no controller {law!r}, but a file of this name; write {law}.py")
     if callable(law) and not isinstance(law, type) and not hasattr(law, "covey_scope"):
         check_arguments(law, "team")
         law = seen_by_all(law)

@@ -32,7 +32,7 @@ out
 check(1, out)
 
 # %% [markdown]
-# It should look like this. Draw yours with `out.plot()`.
+# It should look like this. `out` as the last line of a cell draws yours, and `out.replay()` plays it.
 #
 # ![The path of a robot, from the left to the goal on the right](pictures/01.png)
 #

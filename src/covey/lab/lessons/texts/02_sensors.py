@@ -29,6 +29,7 @@ def law(team):
 out = covey.play(
     law, robot="turtlebot3_burger", obstacles=blocks, starts=[(1.5, 1.5, 0.8)], stop_s=60, speed="max", seed=1
 )
+out
 
 # %%
 check(2, out)

@@ -27,6 +27,7 @@ def law(team):
 
 # %%
 out = covey.play(law, robots=2, starts=[(7, 5, np.pi / 2), (5, 8.5, np.pi)], stop_s=90, speed="max")
+out
 
 # %%
 check(3, out)

@@ -31,6 +31,7 @@ def caught(team):
 
 
 out = covey.play(law, robots=2, starts=[(7, 4, np.pi / 2), (1, 1, 0)], stop_s=30, until=caught, speed="max")
+out
 
 # %%
 check(4, out)

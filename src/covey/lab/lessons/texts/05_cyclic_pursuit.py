@@ -29,6 +29,7 @@ angles = np.arange(6) * np.pi / 3
 headings = angles - np.pi + np.pi / 2 + 0.2  # nearly along the circle
 ring = np.stack((5 - 2.5 * np.cos(angles), 5 - 2.5 * np.sin(angles), headings), axis=1)
 out = covey.play(law, robots=6, starts=ring, stop_s=180, speed="max")
+out
 
 # %%
 check(5, out)

@@ -32,6 +32,7 @@ def law(team):
 
 corner = [(x, y) for x in (1, 2, 3, 4) for y in (1, 2)]
 out = covey.play(law, robots=8, starts=corner, stop_s=120, speed="max", seed=2)
+out
 
 # %%
 check(6, out)

@@ -35,6 +35,7 @@ def law(team):
 
 starts = [(2, 2, 0), (8, 2, 0), (5, 8, 0), (2, 7, 0), (8, 5, 0)]
 out = covey.play(law, robots=5, starts=starts, stop_s=120, speed="max")
+out
 
 # %%
 check(7, out)

@@ -43,6 +43,7 @@ def law(team):
 
 
 out = covey.play(law, workspace=room, starts=[(5, 5, 0)], stop_s=90, speed="max")
+out
 
 # %%
 check(8, out)
