@@ -11,6 +11,8 @@ from covey.results.snapshot import Snapshot
 if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
 
+_ROUNDING_M = 1e-9  # more than the differences of coordinates are rounded by
+
 
 class Observing:
     """Makes the `Snapshot` of a step."""
@@ -28,7 +30,7 @@ class Observing:
             _view(score.energy_j),
         )
         self._attitude = _view(state.altitude_roll_pitch)
-        self._order = np.arange(len(sim.names))
+        self._order, self._pair = np.arange(len(sim.names)), np.arange(2)
 
     def snapshot(self, pose_before: np.ndarray) -> Snapshot:
         """Return the snapshot of the last step; its arrays are read-only views of the simulation's.
@@ -38,7 +40,7 @@ class Observing:
         """
         sim, clock = self.sim, self.sim.clock
         sim.localization.end_step(pose_before)
-        nearest, mission = closest(sim.state.pose, self._order), sim.scoring.values
+        nearest, mission = closest(sim.state.pose, self._order, self._pair), sim.scoring.values
         mission |= sim.ground_accuracy.values
         radio = sim.communication.sample
         return Snapshot(clock.step, clock.time_s, *self._views, nearest, sim.events, radio, mission, self._attitude)
@@ -52,32 +54,58 @@ def _view(values: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def closest(pose, order):
+def closest(pose, order, pair):
     """Return the smallest distance between two positions, float64 (n, 2 or more); NaN if there are fewer than two.
 
-    It sweeps along x; ``order`` keeps the positions sorted by x from one call to the next.
+    The distance of ``pair``, the closest two of the call before, is at least the smallest one. So the positions are put
+    into strips along x that are no narrower than it, and each is compared with those of its own strip and of the next
+    one.
+
+    Args:
+        order: int64 (n,), all positions; it keeps them sorted by x from one call to the next.
+        pair: int64 (2,), any two different positions at first.
     """
     n = pose.shape[0]
     if n < 2:
         return math.nan
-    xs, ys = np.empty(n), np.empty(n)
+    low, high = math.inf, -math.inf
     for a in range(n):
         i, b = order[a], a
-        x = pose[i, 0]
-        while b > 0 and xs[b - 1] > x:
-            order[b], xs[b] = order[b - 1], xs[b - 1]
+        while b > 0 and pose[order[b - 1], 0] > pose[i, 0]:
+            order[b] = order[b - 1]
             b -= 1
-        order[b], xs[b] = i, x
-    for a in range(n):
-        ys[a] = pose[order[a], 1]
+        order[b] = i
+        low, high = min(low, pose[i, 1]), max(high, pose[i, 1])
+    known = math.hypot(pose[pair[0], 0] - pose[pair[1], 0], pose[pair[0], 1] - pose[pair[1], 1])
+    if known == 0.0:
+        return 0.0
+    reach = known + _ROUNDING_M
+    width = max(reach, (high - low) / n)
+    first = np.zeros(int((high - low) / width) + 3, np.int64)
+    for i in range(n):
+        first[int((pose[i, 1] - low) / width) + 1] += 1
+    for strip in range(1, len(first)):
+        first[strip] += first[strip - 1]
+    end, xs, ys, numbers = first.copy(), np.empty(n), np.empty(n), np.empty(n, np.int64)
+    for a in range(n):  # sorted by x within each strip
+        i = order[a]
+        strip = int((pose[i, 1] - low) / width)
+        at = end[strip]
+        xs[at], ys[at], numbers[at] = pose[i, 0], pose[i, 1], i
+        end[strip] += 1
     best = math.inf
-    reach = math.inf
-    for a in range(n):
-        for b in range(a + 1, n):
-            dx, dy = xs[b] - xs[a], ys[b] - ys[a]
-            if dx >= reach:
-                break
-            if dx * dx + dy * dy < best:
-                best = dx * dx + dy * dy
-                reach = math.sqrt(best)
+    for strip in range(len(first) - 2):
+        other = first[strip + 1]
+        for a in range(first[strip], first[strip + 1]):
+            while other < first[strip + 2] and xs[other] < xs[a] - reach:
+                other += 1
+            for k in range(2):
+                b, stop = (a + 1, first[strip + 1]) if k == 0 else (other, first[strip + 2])
+                while b < stop and xs[b] - xs[a] <= reach:
+                    dx, dy = xs[b] - xs[a], ys[b] - ys[a]
+                    if dx * dx + dy * dy < best:
+                        best = dx * dx + dy * dy
+                        reach = math.sqrt(best) + _ROUNDING_M
+                        pair[0], pair[1] = numbers[a], numbers[b]
+                    b += 1
     return math.sqrt(best)
