@@ -3,7 +3,7 @@
 * 20 unicycles without sensors in a walled square, one law for all: constant twists, and cyclic pursuit;
 * 10 000 discs of 0.05 m in an empty square, 1 robot / m2.
 
-The physics takes one substep in a control step of 0.1 s. Only the CPU time of this process counts. A row has the median
+The physics takes one substep in a control step of 0.1 s. Only the CPU time of this process counts. A row has the mean
 and the best of windows of 40 steps; the second machine in the same minute is a plain loop of small NumPy sums, in
 ``us per turn``: compare figures of different minutes by it. Run: python benchmarks/lab.py
 """
