@@ -23,7 +23,7 @@ def with_(robot, **changes):
 
 def steps(controller, *, robot=None, localization=None, world=None, count=3):
     options = {} if localization is None else {"localization": localization}
-    robot = robot or with_(disc(), sensors=(*disc().sensors, Odometry()))
+    robot = robot or disc()
     group = covey.Group("scout", robot, START, covey.Program(controller), **options)
     sim = covey.Simulation(world or covey.World.empty(8, 8), [group], seed=1)
     for _ in range(count):
