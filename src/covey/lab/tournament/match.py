@@ -124,7 +124,7 @@ def _free_port() -> int:
 def _joined(address: str, names: Sequence[str]) -> Iterator[None]:
     """Run a process for each law, and end them all; they are forks of one process that has loaded what they need."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
+    context.set_forkserver_preload(["covey.lab.tournament.warm"])
     host, port = address.split(":")
     key = os.environ[KEY_VARIABLE]
     processes = [context.Process(target=_serve, args=((host, int(port)), key, name), daemon=True) for name in names]

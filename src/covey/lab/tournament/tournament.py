@@ -3,12 +3,14 @@
 import hashlib
 import itertools
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -112,7 +114,8 @@ class Tournament:
     def _played(self, matches: list[Match], jobs: int, told: Callable[[Match, Outcome], Any]) -> list[Match]:
         """Play games; return those whose process was lost."""
         lost: list[Match] = []
-        with ProcessPoolExecutor(max(1, min(jobs, len(matches))), mp_context=get_context("spawn")) as pool:
+        workers, context = max(1, min(jobs, len(matches))), get_context("spawn")
+        with ProcessPoolExecutor(workers, mp_context=context, initializer=_forget_main) as pool:
             of: dict[Future[Outcome], Match] = {}
             for match in matches:
                 folder = self.out / "games" / match.key
@@ -180,6 +183,11 @@ class Tournament:
         if a == b:
             return 0.5
         return float((a < b) == self.game.smaller_wins)
+
+
+def _forget_main() -> None:
+    """Forget the program that plays the tournament, so that the processes of laws do not import it."""
+    sys.modules["__main__"] = ModuleType("__main__")
 
 
 @dataclass(frozen=True)
