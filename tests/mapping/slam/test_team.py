@@ -9,6 +9,7 @@ from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.mapping.slam.graph_slam import GraphSlam
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.team import TeamMember
+from covey.mapping.slam.team_graph import agreeing, track_of
 from covey.mapping.slam.team_news import Relation, relation_item
 
 PARTS = [(0, 240), (100, 340)]  # scans of each robot: 140 are common to both
@@ -148,8 +149,8 @@ def test_a_wrong_join_is_taken_back(road):
     exchange(a, b)
     there = np.array([30.0, 0.0, 1.0])
     lies = [
-        Relation(0, i, 1, i, relative(a.slam.poses[i], compose(there, b.slam.poses[i])), 1e4 * np.eye(3))
-        for i in (5, 20, 35, 50, 65)
+        Relation(0, i, 1, i, relative(a.slam.poses[i], compose(there, b.slam.poses[i])), 1e4 * np.eye(3), score)
+        for i, score in ((5, 1.0), (20, 0.99), (35, 0.99), (50, 0.99), (65, 0.99))
     ]
     forged(a, lies)
     while a.frame_of(1) is None and a.work():
@@ -157,6 +158,25 @@ def test_a_wrong_join_is_taken_back(road):
     assert_near(a.frame_of(1), there, 1.0, 0.1)
     a.settle()
     assert_near(a.frame_of(1), true_frame(firsts, STARTS, 0, 1))
+
+
+def test_robots_that_saw_each_other_twice_are_not_misled_by_rooms_that_look_alike(road):
+    """More relations agree on another place than the two that were seen; a single sighting does not decide."""
+    (a, b), firsts = robots(road)
+    exchange(a, b)
+    tracks = [track_of(m._trails[r], m.slam.poses) for r, m in enumerate((a, b))]
+    right, shift = true_frame(firsts, STARTS, 0, 1), np.array([4.0, 1.0, 0.5])
+
+    def relation(k, frame, score):
+        motion = relative(a.slam.poses[k], compose(frame, b.slam.poses[k]))
+        return Relation(0, k, 1, k, motion, 400.0 * np.eye(3), score)
+
+    wrong = [relation(k, compose(right, shift), 0.99) for k in range(2, 90, 5)]
+    met = [relation(k, right, 1.0) for k in (10, 16)]
+    assert agreeing(*tracks, [*wrong, *met]) == met
+    more = relation(50, right, 0.8)
+    assert agreeing(*tracks, [*wrong, *met, more]) == [*met, more]
+    assert agreeing(*tracks, [*wrong, met[0]]) == wrong
 
 
 def test_two_relations_from_one_place_join_nobody(road):

@@ -27,6 +27,7 @@ _FAR_M, _FAR_RAD = 0.5, 0.6  # a scan is also looked for so far away at least ..
 _BETTER = 0.1  # ... where the score must be so much better ...
 _LEFT, _SURE = 0.65, 0.7  # ... leave so much less unexplained, and be as good: in a doorway what is known fits often
 _FIXING = 0.02  # ... and so many of its points must say so
+_NEW, _SOON = 0.7, 0.33  # a scan that fits worse shows something new: a key frame is due after this share of the way
 
 
 class GraphSettings(Record):
@@ -146,7 +147,9 @@ class GraphSlam:
         self._matched = np.zeros((3, 3)) if match is None else match.information
         self._tied += turned(self._matched, self.poses[-1, 2])
         since = between(self.poses[-1], self.pose)
-        if math.hypot(since[0], since[1]) > s.key_frame_m or abs(since[2]) > math.radians(s.key_frame_deg):
+        share = _SOON if match is not None and match.score < _NEW else 1.0
+        way, turn = math.hypot(since[0], since[1]), abs(since[2])
+        if way > share * s.key_frame_m or turn > share * math.radians(s.key_frame_deg):
             self._keep(points, normals)
         else:
             self._held.append((len(self.frames) - 1, since))

@@ -20,6 +20,8 @@ _FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
 _RIVAL = 1.3  # a set of relations needs so many times the weight of any other
 _MOST = 60  # of so many relations the median is found
 _SEEN = 2.0  # weight of a relation of robots that saw each other
+_SEEN_OFTEN = 2  # such relations that agree decide, if they are most of them
+_LEVEL = 0.999  # share of right pairs that agree
 PLACE = 10  # key frames; relations farther apart than this are from different places
 
 
@@ -103,23 +105,30 @@ def agreeing(
 ) -> list[Relation]:
     """Return those relations between two robots that agree in pairs: of the largest such sets the one of most weight.
 
-    With ``given`` the first one is known to be right: what contradicts it is out. Otherwise sets count that are not
-    denied, see `covey.mapping.slam.team_places.is_seen_through`, and none is returned when another one, without any
-    relation of the first, has nearly as much weight: in a place that looks the same from two sides both are possible.
+    With ``given`` the first one is known to be right: what contradicts it is out. Where robots saw each other more than
+    once, and most of these relations agree, they decide likewise: having seen the other cannot be mistaken for another
+    place, however many rooms look alike. Otherwise sets count that are not denied, see
+    `covey.mapping.slam.team_places.is_seen_through`, and none is returned when another one, without any relation of the
+    first, has nearly as much weight: in a place that looks the same from two sides both are possible.
     """
     first, second = np.array([(x.first, x.second) for x in relations]).T
     motion = np.array([x.motion for x in relations])
     covariance = np.linalg.inv(np.array([x.information for x in relations])) + FLOOR
     distances = pair_distances(a, b, first, second, motion, 0.5 * (covariance + covariance.transpose(0, 2, 1)))
-    if given:
-        far = distances[0] > _FAR
+    seen = np.flatnonzero([x.is_seen for x in relations])
+    sure = np.array([0]) if given else seen[largest_consistent(distances[np.ix_(seen, seen)], _LEVEL, nodes=200)[0]]
+    if given or len(sure) >= max(_SEEN_OFTEN, 0.5 * len(seen) + 0.5):
+        far = (distances[sure] > _FAR).any(axis=0)
+        far[sure] = False
         distances[far], distances[:, far] = np.inf, np.inf
+        good = largest_consistent(distances, _LEVEL, nodes=200)[0]
+        return [relations[k] for k in np.flatnonzero(good)]
     left, sets = np.arange(len(relations)), []
-    while len(left) and len(sets) < (1 if given else 3):
-        good = largest_consistent(distances[np.ix_(left, left)], level=0.999, nodes=200)[0]
+    while len(left) and len(sets) < 3:
+        good = largest_consistent(distances[np.ix_(left, left)], _LEVEL, nodes=200)[0]
         sets.append([relations[k] for k in left[good]])
         left = left[~good]
-    sets = sorted((s for s in sets if given or not is_denied(s)), key=weight_of, reverse=True)
+    sets = sorted((s for s in sets if not is_denied(s)), key=weight_of, reverse=True)
     if not sets:
         return []
     if len(sets) > 1 and _RIVAL * weight_of(sets[1]) > weight_of(sets[0]):
