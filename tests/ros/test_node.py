@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import covey
-from covey.errors import CoveyError
+from covey.errors import ControllerError, CoveyError
 from covey.ros.dds import Participant
 from covey.ros.node import ControllerNode, NodeSettings
 from covey.ros.node_setup import controller_named, node_setup
@@ -16,6 +16,11 @@ from covey.scenario.run import run_scenario
 
 LIMIT_S = 240
 CODE = '''
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
 import covey
 
 
@@ -31,6 +36,35 @@ async def roam(robot, *, turns=4):
 @covey.controller(scope="group", sees=("pose",))
 def all_of_us(group):
     return 0.0 * group.pose
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a robot tells the others."""
+
+    at_s: float
+    goal: tuple
+
+
+async def together(robot, *, legs=100):
+    """Explore: go to a frontier far from where the others go, and note what it knows and has heard."""
+    plans = {}
+    for leg in range(legs):
+        plans.update({m.sender: m.payload for m in robot.messages("plan")})
+        cells = robot.frontiers().cells
+        places = robot.map.grid.to_world(cells)
+        for plan in plans.values():
+            far = np.hypot(*(places - plan.goal).T) > 6.0
+            cells, places = cells[far], places[far]
+        goal = robot.nearest(cells[np.hypot(*(places - robot.pose[:2]).T) > 3.0])
+        known = zlib.crc32(robot.map.occupancy().tobytes())
+        robot.note(f"to {goal}, map {known}, {sorted(plans)}, legs {robot.blackboard.get('legs', 0)}")
+        robot.blackboard["legs"] = robot.blackboard.get("legs", 0) + 1
+        if goal is None:
+            break
+        robot.send(Plan(robot.time, goal), kind="plan")
+        await robot.goto(goal, timeout_s=3.0)
+    robot.finish()
 
 
 def fails(robot):
@@ -49,6 +83,20 @@ robots:
     controller: ./mine.py:roam
 stop: {timeout_s: 30}
 """
+TEAM = """
+format: 1
+name: team
+world: {terrain: maze}
+robots:
+  - name: scout
+    robot: {base: pioneer3dx, mapping: {resolution_m: 0.2, min_motion_m: 0.2, min_turn_deg: 3}}
+    count: 2
+    start: {line: {from: [-38, 38], step: [0, -2]}}
+    controller: ./mine.py:together
+radio: {range_m: 200}
+share_maps: {every_s: 1}
+stop: {timeout_s: 20}
+"""
 
 
 @pytest.fixture
@@ -56,6 +104,7 @@ def start(domain, tmp_path):
     """Return a function that starts ``covey`` with some arguments in the folder of a scenario; all end with the test."""
     (tmp_path / "mine.py").write_text(CODE)
     (tmp_path / "room.yaml").write_text(WORLD)
+    (tmp_path / "team.yaml").write_text(TEAM)
     environment, started = os.environ | {"ROS_DOMAIN_ID": str(domain)}, []
 
     def begin(*arguments):
@@ -71,23 +120,31 @@ def start(domain, tmp_path):
         process.communicate()
 
 
-def run(start, *more):
-    return start("ros", "run", "room.yaml", "--speed", "lockstep", "--out", "run", "-q", *more)
+def run(start, scenario="room.yaml"):
+    return start("ros", "run", scenario, "--speed", "lockstep", "--out", "run", "-q")
 
 
-def node(start, controller="./mine.py:roam", *more):
-    return start("ros", "node", controller, "--name", "scout0", "--scenario", "room.yaml", *more)
+def node(start, controller="./mine.py:roam", name="scout0", scenario="room.yaml"):
+    return start("ros", "node", controller, "--name", name, "--scenario", scenario)
 
 
-def test_a_controller_of_a_file_takes_the_same_decisions_as_in_the_process_of_the_simulation(start, tmp_path):
-    simulator, ours = run(start), node(start)
-    events = run_scenario(covey.load_scenario(tmp_path / "room.yaml"), tmp_path / "here").events
-    here = [(0.1 * (e["step"] - 1), e["text"]) for e in events.to_dicts() if e["kind"] == "note"]
-    said, complaints = ours.communicate(timeout=LIMIT_S)
-    assert ours.returncode == 0, complaints
+def test_a_team_takes_the_same_decisions_in_process_in_processes_and_as_nodes(start, tmp_path):
+    simulator = run(start, "team.yaml")
+    nodes = [node(start, "./mine.py:together", name, "team.yaml") for name in ("scout0", "scout1")]
+    here = run_scenario(covey.load_scenario(tmp_path / "team.yaml"), tmp_path / "here")
+    changes = {"execution.controllers": "processes"}
+    there = run_scenario(covey.load_scenario(tmp_path / "team.yaml", changes), tmp_path / "there")
+    assert (here.folder / "measurements.parquet").read_bytes() == (there.folder / "measurements.parquet").read_bytes()
+    notes = [e for e in here.events.to_dicts() if e["kind"] == "note"]
+    assert notes == [e for e in there.events.to_dicts() if e["kind"] == "note"]
+    for name, ours in zip(("scout0", "scout1"), nodes, strict=True):
+        said, complaints = ours.communicate(timeout=LIMIT_S)
+        assert ours.returncode == 0, complaints
+        wanted = [f"{0.1 * (e['step'] - 1):.2f} s  {e['text']}" for e in notes if e["robot"] == name]
+        assert len(wanted) > 5
+        assert "'scout" in wanted[-1]  # it has heard the other
+        assert said.splitlines() == wanted
     assert simulator.wait(timeout=LIMIT_S) == 3  # its time is over
-    assert len(here) == 4
-    assert said.splitlines() == [f"{time_s:.2f} s  {text}" for time_s, text in here]
 
 
 def test_a_signal_ends_it_and_stops_the_robot(start, tmp_path):
@@ -102,18 +159,22 @@ def test_a_signal_ends_it_and_stops_the_robot(start, tmp_path):
     assert commands[-1] == 0.0
 
 
-def test_a_controller_that_fails_stops_the_robot_and_says_why(start, tmp_path):
-    simulator, ours = run(start), node(start, "./mine.py:fails")
-    _, complaints = ours.communicate(timeout=LIMIT_S)
-    assert ours.returncode == 1
-    assert "no more" in complaints
-    again = node(start, "./mine.py:fails")  # the run waited for it
-    _, complaints = again.communicate(timeout=LIMIT_S)
-    assert "no more" in complaints
-    assert simulator.poll() is None
+def test_a_controller_that_fails_stops_the_robot_and_the_run_waits_for_another(start, tmp_path, domain):
+    simulator = run(start)
+    setup = node_setup(
+        covey.load_scenario(tmp_path / "room.yaml"), "scout0", controller_named("./mine.py:fails", tmp_path)
+    )
+    for _ in range(2):
+        with Participant(domain) as ros:
+            ours = ControllerNode(ros, setup)
+            with pytest.raises(ControllerError, match="no more"):
+                ours.run()
+            ours.close()
+        assert simulator.poll() is None
     simulator.send_signal(signal.SIGINT)
     simulator.communicate(timeout=LIMIT_S)
     assert simulator.returncode == 130
+    assert covey.Run(tmp_path / "run").measurements["command_vx_m_s"].max() > 0.25
 
 
 def test_without_a_robot_it_says_what_is_missing(domain):

@@ -120,6 +120,7 @@ def ros_node(
     overrides: Override = [],  # noqa: B006
     namespace: str | None = None,
     wall: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    direct: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     stamped: Annotated[bool | None, Parameter(show_default=False)] = None,
     patience: float = 60.0,
@@ -148,6 +149,8 @@ def ros_node(
         Namespace of the robot's topics; / for none. Default: the name of the robot.
     wall
         There is no /clock: steps follow the time of this machine, as for a real robot.
+    direct
+        There is no simulated radio: the nodes of the team write to each other, on /covey/team.
     prefixed
         Transforms come on /tf and /tf_static, in frames that begin with the names of the robots.
     stamped
@@ -164,7 +167,7 @@ def ros_node(
     from covey.cli.ros_node import ros_node_command
     from covey.ros.node import NodeSettings
 
-    settings = NodeSettings(namespace, stamped, prefixed, wall, patience)
+    settings = NodeSettings(namespace, stamped, prefixed, wall, direct, patience)
     return ros_node_command(controller, name, scenario, changes_of(overrides, None), (domain, distro, reach), settings)
 
 

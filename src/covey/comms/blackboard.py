@@ -17,7 +17,7 @@ class Blackboard:
 
     Attributes:
         entries: value by key, as robots read them.
-        pending: entries written during this step, in order; the value of a deleted key is `_GONE`.
+        pending: entries written during this step, in order; the value of a deleted key is `GONE`.
     """
 
     entries: dict[str, Any] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Blackboard:
     def turn(self) -> None:
         """Add the entries written since the last turn, so that all robots of a step read the same."""
         for key, value in self.pending:
-            if value is _GONE:
+            if value is GONE:
                 self.entries.pop(key, None)
             else:
                 self.entries[key] = value
@@ -48,7 +48,7 @@ class BlackboardView(MutableMapping[str, Any]):
     def __delitem__(self, key: str) -> None:
         if key not in self._blackboard.entries:
             raise KeyError(key)
-        self._blackboard.pending.append((key, _GONE))
+        self._blackboard.pending.append((key, GONE))
 
     def __iter__(self) -> Iterator[str]:
         return iter(tuple(self._blackboard.entries))
@@ -59,7 +59,8 @@ class BlackboardView(MutableMapping[str, Any]):
 
 class _Gone:
     def __reduce__(self) -> str:
-        return "_GONE"  # the same object in every process
+        return "GONE"  # the same object in every process
 
 
-_GONE = _Gone()
+GONE = _Gone()
+"""Value of a deleted entry."""

@@ -54,19 +54,36 @@ class Mailbox:
             InvalidValueError: no robot has that name, it is the robot's own, there is no such radio, or the payload is
                 not plain data, or is too large, alone or together with the other messages of this step.
         """
+        self._check(to, radio)
+        copy, size = copied(payload, LARGEST_BYTES - (self._queued if self.outbox else 0))
+        ttl_s = float("inf") if ttl_s is None else float(ttl_s)
+        self._queue(Outgoing(to, kind, copy, size + HEADER_BYTES, ttl_s, radio))
+
+    def post(self, message: Outgoing) -> None:
+        """Queue a message that was copied and weighed before.
+
+        Raises:
+            InvalidValueError: see `send`.
+        """
+        self._check(message.to, message.radio)
+        if (self._queued if self.outbox else 0) + message.size_bytes > LARGEST_BYTES + HEADER_BYTES:
+            raise InvalidValueError(f"the messages of one step are larger than {LARGEST_BYTES >> 20} MiB; send less")
+        self._queue(message)
+
+    def _check(self, to: str | None, radio: str | None) -> None:
         if to is not None and to not in self.team:
             raise InvalidValueError(f"no robot is called {to!r}{did_you_mean(to, self.team)}")
         if to == self.owner:
             raise InvalidValueError(f"{to} sends a message to itself; name another robot, or None for all")
         if radio is not None and radio not in self.radios:
             raise InvalidValueError(f"the robots have no radio {radio!r}{did_you_mean(radio, self.radios)}")
-        queued = self._queued if self.outbox else 0
-        copy, size = copied(payload, LARGEST_BYTES - queued)
-        ttl_s = float("inf") if ttl_s is None else float(ttl_s)
+
+    def _queue(self, message: Outgoing) -> None:
         if not self.outbox:
             self.writers.append(self)
-        self._queued = queued + size + HEADER_BYTES
-        self.outbox.append(Outgoing(to, kind, copy, size + HEADER_BYTES, ttl_s, radio))
+            self._queued = 0
+        self._queued += message.size_bytes
+        self.outbox.append(message)
 
     def put(self, message: Message) -> Message | None:
         """Add a received message; return the one that a full inbox loses, if any."""

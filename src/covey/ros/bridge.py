@@ -128,7 +128,8 @@ class Bridge:
         self._send_truth = [
             node.topic("ground_truth", m.Odometry.TYPE, ODOMETRY) for node in self.robots if settings.true_poses
         ]
-        self.commands = {i: Commands(self.robots[i], settings) for i in self.driven}
+        mixed = len(self.driven) < len(self.robots)
+        self.commands = {i: Commands(self.robots[i], settings, mixed) for i in self.driven}
         self._news = participant.waiter(*(reader for one in self.commands.values() for reader in one.seldom))
         self._send_tags = [node.messages("tags", "visualization_msgs/msg/MarkerArray", STATE) for node in self.robots]
         self.control = Control(self)
@@ -191,6 +192,9 @@ class Bridge:
         if self.settings.speed == "lockstep":
             self._wait_for_answers(sim, stamp)
         self._take(sim, stamp)
+        for i, commands in self.commands.items():
+            if commands.team.used:  # its node exchanges maps itself
+                sim.map_exchange.leave(i)
 
     def _send_motion(self, sim: Simulation, stamp: Stamp) -> None:
         """Send transforms and odometry."""
@@ -247,6 +251,8 @@ class Bridge:
         for i, commands in self.commands.items():
             commands.tell_answers()
             commands.radio.hear(self.host.handle(i))
+            mailbox, entries = sim.communication.mailboxes[i], sim.communication.blackboard.entries
+            commands.team.hear(mailbox, entries, stamp[0] * 1_000_000_000 + stamp[1])
         near = sim.communication.tags_in_reach or {}
         for i in near.keys() | self._had_tags:
             tags = near.get(i, ())
@@ -286,7 +292,8 @@ class Bridge:
         places = zip(self._own.tolist(), self._map_odom.tolist(), strict=True)
         for i, (at, odom) in enumerate(places):
             if (commands := self.commands.get(i)) is not None:
-                commands.take(self.host.handle(i), sim.time, stamp, Pose(*at), Pose(*odom), news)
+                letters = sim.communication.mailboxes[i], sim.communication.blackboard
+                commands.take(self.host.handle(i), letters, sim.time, stamp, Pose(*at), Pose(*odom), news)
         self.control.serve()
 
     # -- lockstep ------------------------------------------------------------------------------------------------------

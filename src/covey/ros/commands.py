@@ -5,6 +5,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from covey.comms.blackboard import Blackboard
+from covey.comms.mailbox import Mailbox
 from covey.geometry.se2 import Pose
 from covey.onboard.handle import Robot
 from covey.onboard.motions import Report, finite_twist
@@ -15,7 +17,7 @@ from covey.ros.qos import STATE
 from covey.ros.robot_node import RobotNode
 from covey.ros.services import Request, Service
 from covey.ros.settings import STAMPED_SINCE, Settings
-from covey.ros.team_radio import TEXT, RadioTopics
+from covey.ros.team_radio import TEXT, RadioTopics, TeamRadio
 from covey.ros.types import MessageError
 
 LOG = logging.getLogger("covey")
@@ -36,6 +38,7 @@ class Commands:
     ``report``       visualization_msgs/Marker     it reports target ``id`` at the position of ``pose`` to the referee,
                                                    whose answer comes on ``report_answer``
     ``radio/NAME``   of the topic                  it broadcasts it, see `RadioTopics`
+    ``radio/covey``  std_msgs/UInt8MultiArray      it sends what its controller, a node, has written, see `TeamRadio`
     ``ready``        rosgraph_msgs/Clock           in lockstep: all of its commands up to this time have been sent
     ===============  ============================  =====================================================================
 
@@ -45,14 +48,16 @@ class Commands:
     Args:
         node: the node of the robot.
         settings: of the bridge.
+        mixed: not all robots are driven by ROS.
 
     Attributes:
+        team: its radio for a controller that is a node.
         answered: the newest time for which it has an answer; None: none.
         bad: number of messages that could not be used.
         seldom: readers of what does not come in each step: all but those of ``cmd_vel`` and ``ready``.
     """
 
-    def __init__(self, node: RobotNode, settings: Settings):
+    def __init__(self, node: RobotNode, settings: Settings, mixed: bool):
         self._node, self._timeout_s, self._types = node, settings.timeout_s, node.types
         distro = node.types.distro
         self._stamped = distro in STAMPED_SINCE if settings.stamped is None else settings.stamped
@@ -64,7 +69,7 @@ class Commands:
         self._broadcasts = Service(node.node, "maes_broadcast", "maes_msgs/srv/BroadcastToAll")
         self._deposits = Service(node.node, "maes_deposit_tag", "maes_msgs/srv/DepositTag")
         self.markers = MarkerService(node, "set_marker_position")
-        self.radio = RadioTopics(node, settings.radio)
+        self.radio, self.team = RadioTopics(node, settings.radio), TeamRadio(node, mixed)
         self._goals = Goals(node) if settings.localization and settings.navigation else None
         self.bad = 0
         self.seldom = [reader for reader in node.node.readers if reader not in (self._twist, self._ready)]
@@ -78,11 +83,21 @@ class Commands:
         if self._goals is not None:
             self._goals.begin()
 
-    def take(self, robot: Robot, time_s: float, stamp: Stamp, at: Pose, odom: Pose, news: bool) -> None:
+    def take(
+        self,
+        robot: Robot,
+        letters: tuple[Mailbox, Blackboard],
+        time_s: float,
+        stamp: Stamp,
+        at: Pose,
+        odom: Pose,
+        news: bool,
+    ) -> None:
         """Do what has been commanded since the last call.
 
         Args:
             robot: its handle.
+            letters: its mailbox, and the blackboard of the team.
             time_s, stamp: simulated time.
             at: its estimated pose.
             odom: pose of the frame odom in the frame map.
@@ -108,6 +123,8 @@ class Commands:
             if (message := self._decoded("report", _MARKER, data)) is not None:
                 self.report(robot, message.id, message.pose.position, self._say_answer(message.id))
         self.radio.say(robot)
+        for why in self.team.say(*letters):
+            self._refuse("radio/covey", why)
         self._serve(robot)
 
     def tell_answers(self) -> None:

@@ -55,6 +55,8 @@ _EVERY = SampleState.Any | ViewState.Any | InstanceState.Any
 _DISCOVERY = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _domains: WeakValueDictionary[int, Domain] = WeakValueDictionary()  # a process has one of each number
 
+_PACKET_BYTES, _SETTLE_NS = 10_000, 100_000_000
+
 
 class Participant:
     """A process in the graph of ROS 2.
@@ -294,6 +296,14 @@ class Writer:
         answer = ddspy_write(self._handle, data.ljust(-(-len(data) // 4) * 4, b"\0"))
         if answer < 0:
             raise CoveyError(f"{self.end.topic.name} cannot be written: {DDSException(answer, '')}")
+
+    def settle(self, data: bytes) -> None:
+        """Wait until its readers have a message that travels in several packets, at most 0.1 s.
+
+        A smaller one arrives before all that is written after it.
+        """
+        if len(data) > _PACKET_BYTES:
+            self.end.wait_for_acks(_SETTLE_NS)
 
     @property
     def matched(self) -> int:

@@ -16,13 +16,14 @@ from covey.errors import ControllerError, CoveyError, InvalidValueError
 from covey.geometry.se2 import Pose
 from covey.mapping.occupancy.team_mates import hide_team_mates
 from covey.onboard.motions import STILL, Twist
-from covey.onboard.step import ScanInput, StepInput, StepOutput
+from covey.onboard.step import Requests, StepInput, StepOutput, TeamUpdate
 from covey.physics.clock import Clock
 from covey.ros import messages as m
 from covey.ros.dds import Participant
 from covey.ros.node_requests import NodeRequests
 from covey.ros.node_senses import Senses
 from covey.ros.node_setup import SENSORS, NodeSetup
+from covey.ros.node_team import NodeTeam
 from covey.ros.qos import CLOCK, COMMAND
 from covey.ros.robot_node import namespace_of
 from covey.ros.settings import STAMPED_SINCE
@@ -50,6 +51,7 @@ class NodeSettings:
         stamped: it sends TwistStamped; None: as in the distribution's Nav2.
         prefixed: all robots share /tf and /tf_static.
         wall: the robot has no /clock: steps follow the time of this machine.
+        direct: it has no simulated radio: the nodes of its team write to each other.
         patience_s: how long the start waits for the robot [s].
     """
 
@@ -57,6 +59,7 @@ class NodeSettings:
     stamped: bool | None = None
     prefixed: bool = False
     wall: bool = False
+    direct: bool = False
     patience_s: float = 60.0
 
     def __post_init__(self) -> None:
@@ -93,6 +96,7 @@ class ControllerNode:
         self._ready = node.writer("ready", _CLOCK, COMMAND)
         self._senses = Senses(node, setup, settings.prefixed)
         self._requests = NodeRequests(node, self.name)
+        self._team = NodeTeam(node, setup, settings.direct)
         self._clocks = node.reader("/clock", _CLOCK, CLOCK.best_effort())
         self._wait = participant.waiter(self._clocks)
         self._watchdog = Watchdog(setup.spawn.step_budget_s)
@@ -104,6 +108,7 @@ class ControllerNode:
         setup = self._setup
         self._senses.begin()
         self._requests.begin()
+        self._team.begin()
         self._clock = Clock(setup.substep_s, setup.step_s)
         self._done_ns: int | None = None  # the time of its last step
         self._zero_ns = 0  # the time at which its clock is 0
@@ -112,6 +117,7 @@ class ControllerNode:
         self._seen: list[list[tuple[float, Any]]] = [[] for _ in setup.sensors]
         self._newest: list[Any] = [None] * len(setup.sensors)
         self._mates: Any = None  # the newest reading of the neighbours
+        self._received = TeamUpdate()
         if self._agent is not None:
             self._agent.close()
             self._agent = None
@@ -241,7 +247,8 @@ class ControllerNode:
         home = self._spec.home
         pose, spread = self._senses.pose(now_ns, home)
         self._map(agent, pose, self._take_readings(), now_ns)
-        received = None
+        self._receive(self._team.hear(self._clock))
+        asked: Requests | None = None
         self.steps += 1
         if self._clock.step % setup.every == setup.phase or not self._in_step:
             reckoned = tuple(home @ self._senses.odometry) if setup.dead_reckons else ()
@@ -253,20 +260,22 @@ class ControllerNode:
                 tuple(tuple(at for at, _ in come) for come in self._seen),
                 tuple(tuple(reading for _, reading in come[:-1]) for come in self._seen),
                 self._requests.tags(),
-                received,
+                None if self._received == TeamUpdate() else self._received,
                 spread,
                 self._requests.answers(),
                 reckoned,
             )
             self._seen = [[] for _ in setup.sensors]
+            self._received = TeamUpdate()
             answer = agent.step(shown)
-            self._twist = answer.twist
-            if answer.requests is not None:
-                self._requests.ask(answer.requests)
+            self._twist, asked = answer.twist, answer.requests
+            if asked is not None:
+                self._requests.ask(asked)
             if self.on_step is not None:
                 self.on_step(self._clock.time_s, shown, answer)
-            if answer.requests is not None and answer.requests.failure is not None:
-                raise ControllerError(f"{self.name} at {self._clock.time_s:g} s: {answer.requests.failure.text}")
+            if asked is not None and asked.failure is not None:
+                raise ControllerError(f"{self.name} at {self._clock.time_s:g} s: {asked.failure.text}")
+        self._team.write(asked, now_ns)
         self._watch_odometry(now_ns)
         self._done_ns = now_ns
         self._send(now_ns, STILL if self._stale else self._twist)
@@ -278,12 +287,19 @@ class ControllerNode:
             if spawn.map is not None and fan is not None:
                 place = replace(spawn.map, angles=fan.angles, mount=fan.mount, range_m=fan.range_m)
                 spawn = replace(spawn, map=place)
-            self._rays = 0 if spawn.map is None else len(spawn.map.angles)
+            self._place = spawn.map
             self._agent = RobotAgent(spawn, self._watchdog)
+            self._team.share(self._agent.belief, self._clock)
             unread = [s.name for s in self._setup.sensors if s.kind not in (*SENSORS, "odometry")]
             if unread:
                 LOG.warning("%s: the node does not read %s; its readings stay None", self.name, ", ".join(unread))
         return self._agent
+
+    def _receive(self, news: TeamUpdate | None) -> None:
+        """Keep what the team says for the next step in which the controller acts."""
+        if news is not None:
+            before = self._received
+            self._received = TeamUpdate((*before.messages, *news.messages), (*before.entries, *news.entries))
 
     def _tick(self, now_ns: int) -> None:
         """Set the clock."""
@@ -318,16 +334,19 @@ class ControllerNode:
 
     def _map(self, agent: RobotAgent, pose: Pose, scans: Sequence[tuple[int, LidarReading]], now_ns: int) -> None:
         """Add scans to the map, each at the estimated pose at its time."""
-        mates = self._mates
+        mates, belief, place = self._mates, agent.belief, self._place
+        if belief is None or place is None:
+            return
         for stamp_ns, scan in scans:
-            if len(scan.ranges) != self._rays:
+            if len(scan.ranges) != len(place.angles):
                 continue  # another lidar on the same topic
             at = pose if stamp_ns == now_ns else pose @ self._senses.moved_since(stamp_ns).inverse()
             ranges = scan.ranges.copy()
             if mates is not None and len(mates):
                 seen = np.array([len(mates)]), mates.ranges[None], mates.bearings[None]
                 hide_team_mates(ranges[None], scan.angles, scan.mount, *seen, np.array([self._setup.reach_m]))
-            agent.map(ScanInput(np.array(at), ranges, self._clock.step))
+            rows = np.array([belief.robot]), np.array([at], float), ranges[None]
+            belief.update(*rows, place.angles, place.mount, place.range_m, self._clock.step)
 
     def _watch_odometry(self, now_ns: int) -> None:
         """Let the robot stand still while its odometry is silent."""

@@ -120,6 +120,11 @@ class MapExchange:
         for exchange, aligning in zip(self.exchanges, self.aligning, strict=False):
             aligning.step(exchange.shares & alive[exchange.members])
 
+    def leave(self, robot: int) -> None:
+        """Let a robot, by team index, take no part from now on: it exchanges its map by other means."""
+        for exchange in self.exchanges:
+            exchange.shares[exchange.members == robot] = False
+
     def frames_of(self, robot: int, name: str) -> Mapping[str, Pose]:
         """Return the poses of the frames of others that a robot has found, by name; updated as it finds more."""
         for aligning in self.aligning:
@@ -168,7 +173,8 @@ class Exchange:
     def step(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
         """Process what has arrived, answer, and ask."""
         every = self.record.policy == "every"
-        if every and not (wishes or self._has_come or self.clock.step % self._every == 0):
+        due = every and self._is_due()
+        if every and not (due or wishes or self._has_come):
             return
         able = self.shares & alive[self.members]
         self._take_tiles(able)
@@ -176,7 +182,7 @@ class Exchange:
         asks, offers = self._wishes(wishes)
         asks |= late
         if every:
-            asks |= self.clock.step % self._every == 0
+            asks |= due
         elif self.record.policy == "continuous":
             self._publish(np.flatnonzero(able))
             changed = (self.beliefs.clock != self._said).any(axis=1)
@@ -184,6 +190,10 @@ class Exchange:
         elif self.record.policy == "on_meeting":
             asks |= self._meetings(world, pose, alive)
         self._say(asks & able, offers & able)
+
+    def _is_due(self) -> bool:
+        """Return whether an interval of the policy begins."""
+        return self.clock.step % self._every == 0
 
     @property
     def _has_come(self) -> bool:
@@ -232,10 +242,14 @@ class Exchange:
             received = np.zeros((len(self.members), len(updates)), bool)
             received[receiver, which] = True
             self.beliefs.merge_updates(received, updates)
-            for row in np.unique(receiver).tolist():
-                known = zip(self._published_s, self.beliefs.clock[row].tolist(), strict=True)
-                self.network.hears_of(int(self.members[row]), self.members, np.array([times[k] for times, k in known]))
+            self._tell_news(np.unique(receiver))
             self._heard_s[receiver, sender] = self.clock.time_s
+
+    def _tell_news(self, rows: np.ndarray) -> None:
+        """Tell the network how new what robots know of others is."""
+        for row in rows.tolist():
+            known = zip(self._published_s, self.beliefs.clock[row].tolist(), strict=True)
+            self.network.hears_of(int(self.members[row]), self.members, np.array([times[k] for times, k in known]))
 
     def _answer(self, able: np.ndarray) -> np.ndarray:
         """Answer the digests that have arrived; return the robots that should ask for new tiles, bool (n,)."""

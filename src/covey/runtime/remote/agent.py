@@ -32,7 +32,11 @@ from covey.sensors.lidar import LidarReading
 
 
 class RobotAgent:
-    """The software of one robot that shares no memory with the simulation."""
+    """The software of one robot that shares no memory with the simulation.
+
+    Attributes:
+        belief: its map; None if it keeps none.
+    """
 
     def __init__(self, spawn: RobotSpawn, watchdog: Watchdog):
         spec = spawn.spec
@@ -40,17 +44,17 @@ class RobotAgent:
         self._mailbox, self._blackboard = Mailbox(spec.name, spawn.team, spawn.radios), Blackboard(dict(spawn.entries))
         self._frames: dict[str, Pose] | None = {} if spawn.own_frames else None
         self._map = spawn.map
-        self._belief = None if spawn.map is None else belief_of(spawn.map)
-        belief = None if self._belief is None else self._belief[self._belief.robot]
+        self.belief = None if spawn.map is None else belief_of(spawn.map)
+        belief = None if self.belief is None else self.belief[self.belief.robot]
         self.onboard = spec.software(self._mailbox, self._blackboard, belief, self._frames)
 
     def map(self, scan: ScanInput) -> OwnTiles | None:
         """Process a scan; return the changes of the robot's own evidence."""
         self._take_tiles(scan.tiles)
-        assert self._belief is not None
+        assert self.belief is not None
         assert self._map is not None
         fan = self._map
-        return self._belief.see(scan.pose, scan.ranges, fan.angles, fan.mount, fan.range_m, scan.step)
+        return self.belief.see(scan.pose, scan.ranges, fan.angles, fan.mount, fan.range_m, scan.step)
 
     def step(self, shown: StepInput) -> StepOutput:
         """Let the controller act; return its output."""
@@ -92,8 +96,8 @@ class RobotAgent:
         self._blackboard.turn()
 
     def _take_tiles(self, tiles: GivenTiles | None) -> None:
-        if tiles is not None and self._belief is not None:
-            self._belief.take_tiles(tiles)
+        if tiles is not None and self.belief is not None:
+            self.belief.take_tiles(tiles)
 
 
 class GroupAgent:
