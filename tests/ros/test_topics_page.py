@@ -74,6 +74,7 @@ def test_the_page_names_what_is_announced(domain):
     sent = {name: how for name, how in delivered().items() if name not in ON_LANDSCAPES}
     assert sent == {name: says[name] for name in sent}
     assert len(sent) > 20
+    assert hears.pop("/NAME/radio/covey") == "reliable, 100"
     assert {how for name, how in hears.items() if name in page} == {"reliable, 10"}
     assert {"/NAME/cmd_vel", "/NAME/ready", "/covey/control"} <= set(hears)
     assert page["/NAME/cmd_vel"] == ["geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped"]

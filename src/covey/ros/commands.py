@@ -109,12 +109,12 @@ class Commands:
             self._goals.look_after(robot, stamp, at)
         self._drive(robot, time_s)
         if news:
-            self._take_others(robot)
+            self._take_others(robot, letters)
         for data in self._ready.take():
             if (message := self._decoded("ready", _CLOCK, data)) is not None:
                 self._answer(message.clock)
 
-    def _take_others(self, robot: Robot) -> None:
+    def _take_others(self, robot: Robot, letters: tuple[Mailbox, Blackboard]) -> None:
         """Take tags, reports and what goes over the radio."""
         for data in self._tags.take():
             if (message := self._decoded("leave_tag", _STRING, data)) is not None:

@@ -174,7 +174,10 @@ class _Reader:
         if not _DTYPE.fullmatch(text):
             raise PlainError(f"{text!r:.40} is no type of numbers or text")
         dtype, shape = np.dtype(text), tuple(self._count() for _ in range(self._take(1)[0]))
-        array = np.frombuffer(self._take(dtype.itemsize * math.prod(shape)), dtype).reshape(shape).copy()
+        data = self._take(dtype.itemsize * math.prod(shape))
+        if dtype.kind == "U" and (np.frombuffer(data, f"{dtype.str[0]}u4") > sys.maxunicode).any():
+            raise PlainError("an array of text holds what is no character")
+        array = np.frombuffer(data, dtype).reshape(shape).copy()
         return array[()] if scalar else array
 
     def _record(self, name: str, room: int) -> Any:
@@ -189,5 +192,8 @@ class _Reader:
                 return kind(*parts) if not of else tuple.__new__(kind, parts)
             if not of and dataclasses.is_dataclass(kind) and len(parts) == len(dataclasses.fields(kind)):
                 names = [field.name for field in dataclasses.fields(kind)]
-                return kind(**dict(zip(names, parts, strict=True)))
+                try:
+                    return kind(**dict(zip(names, parts, strict=True)))
+                except Exception as error:
+                    raise PlainError(f"{qualname} takes no such fields: {error!r}") from None
         raise PlainError(f"there is no record {name!r:.80} of {len(parts)} fields here")
