@@ -118,7 +118,7 @@ def agreeing(
     seen = np.flatnonzero([x.is_seen for x in relations])
     sure = np.array([0]) if given else seen[largest_consistent(distances[np.ix_(seen, seen)], _LEVEL, nodes=200)[0]]
     if given or len(sure) >= max(_SEEN_OFTEN, 0.5 * len(seen) + 0.5):
-        far = (distances[sure] > _FAR).any(axis=0)
+        far = np.max(distances[sure], axis=0) > _FAR
         far[sure] = False
         distances[far], distances[:, far] = np.inf, np.inf
         good = largest_consistent(distances, _LEVEL, nodes=200)[0]
