@@ -122,7 +122,7 @@ def agreeing(
         far[sure] = False
         distances[far], distances[:, far] = np.inf, np.inf
         good = largest_consistent(distances, _LEVEL, nodes=200)[0]
-        return [relations[k] for k in np.flatnonzero(good)]
+        return [relations[k] for k in np.flatnonzero(good).tolist()]
     left, sets = np.arange(len(relations)), []
     while len(left) and len(sets) < 3:
         good = largest_consistent(distances[np.ix_(left, left)], _LEVEL, nodes=200)[0]
