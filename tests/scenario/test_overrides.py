@@ -172,6 +172,10 @@ def test_a_controller_made_in_python_keeps_its_object_and_takes_parameters():
         ("count=8", "-s count: unknown key 'count', did you mean robots.scout.count?"),
         ("robots.sensors=8", "-s robots.sensors: there is no 'sensors' here; known: scout"),
         ("world.generate=office", "another kind of world replaces all of it: world={generate: …}"),
+        (
+            "robots.scout.localization.particles.preset=gmapping",
+            "another kind of localization replaces all of it: robots.scout.localization={particles: …}",
+        ),
     ],
 )
 def test_who_leaves_the_group_out_is_told_the_whole_path(typed, says):

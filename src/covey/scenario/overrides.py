@@ -99,8 +99,8 @@ class _Editor:
                 values[key] = self.edit(values[key], below, (*path, key))
             else:
                 hint = (() in below and _deeper(key, values, path)) or did_you_mean(key, values)
-                if path == ("world",) and hint.startswith(";"):
-                    hint += f"; another kind of world replaces all of it: world={{{key}: …}}"
+                if path[-1:] in (("world",), ("localization",)) and hint.startswith(";"):
+                    hint += f"; another kind of {path[-1]} replaces all of it: {'.'.join(path)}={{{key}: …}}"
                 self._report((*path, key), f"unknown key {key!r}{hint}")
         return self._validated(node, values, path)
 
