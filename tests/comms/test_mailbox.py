@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from covey.comms.mailbox import INBOX_MESSAGES, Mailbox
-from covey.comms.message import HEADER_BYTES, Message, copied
+from covey.comms.mailbox import INBOX_MESSAGES, Mailbox, Outgoing
+from covey.comms.message import HEADER_BYTES, OWN_KINDS, Message, copied
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
 
@@ -35,6 +35,18 @@ def test_poses_and_dataclasses_keep_their_types():
 def test_what_is_no_data_is_refused():
     with pytest.raises(InvalidValueError, match="a function cannot be sent"):
         copied([lambda: 0])
+
+
+@pytest.mark.parametrize("kind", [*OWN_KINDS, "map digest 2"])
+def test_nobody_writes_messages_in_the_name_of_covey(kind):
+    """Bytes of that kind ended a run, and a forged answer of the referee came through."""
+    mailbox = Mailbox("a", ("a", "b"))
+    with pytest.raises(InvalidValueError, match="is for the messages of Covey itself; give yours another name"):
+        mailbox.send(b"x", "b", kind, None)
+    with pytest.raises(InvalidValueError, match="is for the messages of Covey itself"):
+        mailbox.post(Outgoing("b", kind, b"x", 30, 1.0, None))
+    assert not mailbox.outbox
+    mailbox.send(b"x", "b", "map digest of mine", None)
 
 
 def test_addressing_an_unknown_robot_says_who_is_there():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from covey.comms.message import HEADER_BYTES, LARGEST_BYTES, Message, copied
+from covey.comms.message import HEADER_BYTES, LARGEST_BYTES, OWN_KINDS, Message, copied
 from covey.errors import InvalidValueError, did_you_mean
 
 INBOX_MESSAGES = 1000
@@ -51,10 +51,11 @@ class Mailbox:
         """Copy a payload and queue it.
 
         Raises:
-            InvalidValueError: no robot has that name, it is the robot's own, there is no such radio, or the payload is
-                not plain data, or is too large, alone or together with the other messages of this step.
+            InvalidValueError: no robot has that name, it is the robot's own, there is no such radio, Covey itself sends
+                messages of that kind, or the payload is not plain data, or is too large, alone or together with the
+                other messages of this step.
         """
-        self._check(to, radio)
+        self._check(to, kind, radio)
         copy, size = copied(payload, LARGEST_BYTES - (self._queued if self.outbox else 0))
         ttl_s = float("inf") if ttl_s is None else float(ttl_s)
         self._queue(Outgoing(to, kind, copy, size + HEADER_BYTES, ttl_s, radio))
@@ -65,12 +66,14 @@ class Mailbox:
         Raises:
             InvalidValueError: see `send`.
         """
-        self._check(message.to, message.radio)
+        self._check(message.to, message.kind, message.radio)
         if (self._queued if self.outbox else 0) + message.size_bytes > LARGEST_BYTES + HEADER_BYTES:
             raise InvalidValueError(f"the messages of one step are larger than {LARGEST_BYTES >> 20} MiB; send less")
         self._queue(message)
 
-    def _check(self, to: str | None, radio: str | None) -> None:
+    def _check(self, to: str | None, kind: str, radio: str | None) -> None:
+        if str(kind).rstrip("0123456789 ") in OWN_KINDS:
+            raise InvalidValueError(f"kind={kind!r} is for the messages of Covey itself; give yours another name")
         if to is not None and to not in self.team:
             raise InvalidValueError(f"no robot is called {to!r}{did_you_mean(to, self.team)}")
         if to == self.owner:

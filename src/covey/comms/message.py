@@ -14,6 +14,8 @@ LARGEST_BYTES = 16 * 2**20
 """Largest payload [bytes]: some minutes of a fast radio."""
 HEADER_BYTES = 28
 """Headers that the network adds to a payload [bytes]: 20 for IPv4 and 8 for UDP (RFC 791, RFC 768)."""
+OWN_KINDS = ("map digest", "map tiles", "slam digest", "slam news", "slam sighting", "target report", "target answer")
+"""Kinds of messages that Covey sends and takes for robots; a number may follow. Controllers cannot send them."""
 _UNCHANGING = (int, float, str, bytes, np.generic)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.comms.message import HEADER_BYTES
+from covey.comms.message import HEADER_BYTES, OWN_KINDS
 from covey.comms.network import Network
 from covey.geometry.se2 import Pose
 from covey.mapping.elevation.belief import Elevations
@@ -26,8 +26,7 @@ from covey.runtime.phases.map_alignment import MapAlignment
 from covey.runtime.phases.team_slam import TeamSlam
 from covey.world.state import AnyWorld
 
-DIGEST, TILES = "map digest", "map tiles"
-SLAM_KINDS = ("slam digest", "slam news")
+DIGEST, TILES, *SLAM_KINDS = OWN_KINDS[:4]
 """Kinds of messages."""
 HEARD_S = 2.0
 """A robot hears the robots from which it received something within this time and two periods of the policy [s]."""

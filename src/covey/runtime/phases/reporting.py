@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from covey.comms.message import HEADER_BYTES
+from covey.comms.message import HEADER_BYTES, OWN_KINDS
 from covey.comms.network import Network
 from covey.missions import Judgement, Tracker
 
-REPORT, ANSWER = "report", "answer"
+REPORT, ANSWER = OWN_KINDS[5:]
 """Kinds of messages between robots and the base."""
 _REPORT_BYTES, _ANSWER_BYTES = HEADER_BYTES + 20, HEADER_BYTES + 3
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covey.comms.message import HEADER_BYTES
+from covey.comms.message import HEADER_BYTES, OWN_KINDS
 from covey.comms.network import Claim, Network
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import Pose, compose, inverse
@@ -24,7 +24,7 @@ from covey.physics.clock import Clock
 from covey.robots.team import TeamState
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 
-SIGHTING = "slam sighting"
+SIGHTING = OWN_KINDS[4]
 """Kind of messages."""
 _SIZE_BYTES = HEADER_BYTES + 32  # time, key frame, pose in it, range, bearing, heading: 4 bytes each
 _REMEMBERED = 100  # moments at which somebody saw another
