@@ -39,7 +39,7 @@ def test_what_is_no_data_is_refused():
 
 @pytest.mark.parametrize("kind", [*OWN_KINDS, "map digest 2"])
 def test_nobody_writes_messages_in_the_name_of_covey(kind):
-    """Bytes of that kind ended a run, and a forged answer of the referee came through."""
+    """Bytes of the kind "map digest" ended a run."""
     mailbox = Mailbox("a", ("a", "b"))
     with pytest.raises(InvalidValueError, match="is for the messages of Covey itself; give yours another name"):
         mailbox.send(b"x", "b", kind, None)
