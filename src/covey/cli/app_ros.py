@@ -68,8 +68,8 @@ def ros_run(
     stamped
         cmd_vel is a TwistStamped. Default: from kilted on.
     localization
-        With --no-localization, the simulator does not send map -> odom, map and pose: slam_toolbox or AMCL does. It
-        then takes no goals either.
+        With --no-localization, the simulator does not map, and does not send map -> odom, map and pose: slam_toolbox
+        or AMCL does. It then takes no goals either.
     navigation
         With --no-navigation, the simulator takes no goals and paths: Nav2 does.
     map

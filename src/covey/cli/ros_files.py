@@ -1,6 +1,7 @@
 """`covey ros launch`: files for packages of ROS 2."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,4 +20,6 @@ def launch_command(
     distro = distro or os.environ.get("ROS_DISTRO") or "jazzy"
     written = write_launch(scenario, folder, distro, prefixed=prefixed)
     print(f"{folder}  {len(written)} files for ROS 2 {distro}, explained in docs/nav2.md")
+    same = "".join(f" -s {key}={shlex.quote(str(value))}" for key, value in changes.items())
+    print(f"robots  covey ros run {source}{same} --no-localization{' --prefixed' * prefixed} --distro {distro}")
     print(f"start   ros2 launch {folder / LAUNCH_FILE}")

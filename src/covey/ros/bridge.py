@@ -95,7 +95,8 @@ class Bridge:
         """Make the nodes of the robots, their topics and their frames."""
         settings, participant = self.settings, self.participant
         own_maps = sim.localization.frames is not None
-        self.robots = [RobotNode(participant, name, settings.prefixed, own_maps) for name in sim.names]
+        how = settings.prefixed, own_maps, settings.speed == "lockstep"
+        self.robots = [RobotNode(participant, name, *how) for name in sim.names]
         static: list[list[m.Fields]] = [[] for _ in self.robots]
         self._outputs: list[list[Output | None]] = []
         for bank in sim.sensing.banks:
@@ -140,8 +141,7 @@ class Bridge:
         types, latched = self.participant.types, m.Transforms.TYPE
         if self.settings.prefixed:
             self._tf = [m.Transforms(types, [pair for own in pairs for pair in own])]
-            writer = self.node.writer("/tf", latched, TF)
-            self._send_tf = [writer.write]
+            self._send_tf = [self.robots[0].sender(self.node.writer("/tf", latched, TF))]
             every = [transform for frames in static for transform in frames]
             self._static = [self.node.writer("/tf_static", latched, LATCHED)]
             self._static[0].write(types.encode(latched, {"transforms": every}))
@@ -177,6 +177,7 @@ class Bridge:
         if sim is None:  # stepped without `before_step`
             return
         stamp = m.stamp_of(sim.clock.now, sim.clock.substep_s)
+        self.participant.look()
         for node in self.robots:
             node.sent.clear()
         self._send_motion(sim, stamp)
@@ -250,8 +251,9 @@ class Bridge:
                 send(estimate.encode(stamp, row, spread))
         for i, commands in self.commands.items():
             commands.tell_answers()
-            commands.radio.hear(self.host.handle(i))
             mailbox, entries = sim.communication.mailboxes[i], sim.communication.blackboard.entries
+            if mailbox.inbox:
+                commands.radio.hear(self.host.handle(i))
             commands.team.hear(mailbox, entries, stamp[0] * 1_000_000_000 + stamp[1])
         near = sim.communication.tags_in_reach or {}
         for i in near.keys() | self._had_tags:
@@ -302,7 +304,6 @@ class Bridge:
         """Wait until each robot that ROS drives, and that can act, has an answer for this time."""
         gone, begun = sim.deciding.failed | set(sim.deciding.down), time.perf_counter()
         waiting = [i for i in self.commands if i not in gone]
-        heard: dict[int, int] = {}
         look, say, again = begun + _SERVE_S, begun + _SAY_S, begun + _AGAIN_S
         while not sim.done:
             self._take(sim, stamp)
@@ -313,7 +314,7 @@ class Bridge:
             if now >= look:
                 look = now + _SERVE_S
                 self.control.look()
-                self._send_to_newcomers(waiting, heard, stamp)
+                self._send_to_newcomers(stamp)
             if now >= again:
                 again = now + _AGAIN_S
                 for i in waiting:
@@ -325,15 +326,9 @@ class Bridge:
                 LOG.warning("lockstep: waiting for answers of %d robots: %s", len(waiting), names)
             time.sleep(_LOOK_S)
 
-    def _send_to_newcomers(self, waiting: list[int], heard: dict[int, int], stamp: Stamp) -> None:
-        """Send this step again to robots without an answer whose readers have become more.
-
-        Args:
-            heard: how many readers each of them had; changed in place.
-        """
-        for i in waiting:
-            now = self.robots[i].readers + self._clock.matched
-            if now > heard.get(i, now if i in heard else 0):
-                self.robots[i].send_again()
-                self._clock.write(m.clock(stamp))
-            heard[i] = now
+    def _send_to_newcomers(self, stamp: Stamp) -> None:
+        """Send the messages of this step again to readers that have just come, and the clock after them."""
+        if new := self.participant.look():
+            for node in self.robots:
+                node.send_again(new)
+            self._clock.write(m.clock(stamp))

@@ -54,7 +54,7 @@ class Commands:
         team: its radio for a controller that is a node.
         answered: the newest time for which it has an answer; None: none.
         bad: number of messages that could not be used.
-        seldom: readers of what does not come in each step: all but those of ``cmd_vel`` and ``ready``.
+        seldom: readers of what does not come in each step: all but those of ``cmd_vel`` and, in lockstep, ``ready``.
     """
 
     def __init__(self, node: RobotNode, settings: Settings, mixed: bool):
@@ -72,7 +72,8 @@ class Commands:
         self.radio, self.team = RadioTopics(node, settings.radio), TeamRadio(node, mixed)
         self._goals = Goals(node) if settings.localization and settings.navigation else None
         self.bad = 0
-        self.seldom = [reader for reader in node.node.readers if reader not in (self._twist, self._ready)]
+        often = (self._twist, self._ready) if node.lockstep else (self._twist,)
+        self.seldom = [reader for reader in node.node.readers if reader not in often]
         self.begin()
 
     def begin(self) -> None:
@@ -110,7 +111,7 @@ class Commands:
         self._drive(robot, time_s)
         if news:
             self._take_others(robot, letters)
-        for data in self._ready.take():
+        for data in self._ready.take() if news or self._node.lockstep else ():
             if (message := self._decoded("ready", _CLOCK, data)) is not None:
                 self._answer(message.clock)
 

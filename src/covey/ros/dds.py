@@ -29,6 +29,7 @@ from covey.ros.libraries import (
     DataReader,
     DataWriter,
     DDSException,
+    DDSStatus,
     Domain,
     DomainParticipant,
     InstanceState,
@@ -51,6 +52,7 @@ from covey.ros.qos import LATCHED, Profile
 from covey.ros.reach import configuration, domain_of, reach_of
 from covey.ros.types import Types, dds_name, types_of
 
+_MATCHED = DDSStatus.PublicationMatched
 _EVERY = SampleState.Any | ViewState.Any | InstanceState.Any
 _DISCOVERY = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _domains: WeakValueDictionary[int, Domain] = WeakValueDictionary()  # a process has one of each number
@@ -97,6 +99,7 @@ class Participant:
         self._nodes: list[Node] = []
         self._ends: list[Writer | Reader] = []
         self._wait_sets: list[WaitSet] = []
+        self._audience = WaitSet(self._participant)
         self.delayed: set[str] = set()
         self._changed = True
         self._announced: Any = None
@@ -153,6 +156,7 @@ class Participant:
             for condition in wait_set.get_entities():
                 wait_set.detach(condition)
         self._wait_sets.clear()
+        del self._audience
         for end in self._ends:
             del end.end  # Cyclone DDS ends what nothing refers to
         self._ends, self._nodes, self._topics = [], [], {}
@@ -174,6 +178,13 @@ class Participant:
             return wait_set.wait(max(0, int(seconds * 1e9))) > 0
 
         return wait
+
+    def look(self) -> set["Writer"]:
+        """Look who hears, see `Writer.readers`; return the writers that have got a reader since the last look."""
+        if not self._audience.wait(0):  # for any number of writers at the price of one
+            return set()
+        ends = [end for end in self._ends if isinstance(end, Writer) and end.end.take_status(_MATCHED)]
+        return {end for end in ends if end._look()}
 
     def misfits(self) -> list[tuple[str, str, str]]:
         """Return what others send in vain, because it has another type than is read here.
@@ -202,6 +213,8 @@ class Participant:
 
     def _writer(self, topic: str, kind: str, profile: Profile, user_data: bytes) -> "Writer":
         end = DataWriter(self._publisher, self._topic(topic, kind), profile.policies(user_data))
+        end.set_status_mask(_MATCHED)
+        self._audience.attach(end)
         self._ends.append(writer := Writer(self, end))
         return writer
 
@@ -277,10 +290,13 @@ class Writer:
 
     Attributes:
         guid: its DDS GUID, 16 bytes.
+        readers: handles of the readers of other programs, or of this one, that got its messages at the last
+            `Participant.look`; one that leaves and comes back has another.
     """
 
     def __init__(self, participant: Participant, end: DataWriter):
         self.participant, self.end, self.guid, self._handle = participant, end, end.guid.bytes, end._ref
+        self.readers = frozenset[int]()
 
     def write(self, data: bytes) -> None:
         """Send a message.
@@ -310,10 +326,10 @@ class Writer:
         """How many readers of other programs, or of this one, get its messages now."""
         return len(self.end.get_matched_subscriptions())
 
-    @property
-    def readers(self) -> frozenset[int]:
-        """Handles of these readers; one that leaves and comes back has another."""
-        return frozenset(self.end.get_matched_subscriptions())
+    def _look(self) -> bool:
+        """Set `readers`, and return whether there is a new one."""
+        before, self.readers = self.readers, frozenset(self.end.get_matched_subscriptions())
+        return not self.readers <= before
 
 
 class Reader:

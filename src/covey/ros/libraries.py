@@ -5,7 +5,7 @@ from covey.errors import CoveyError
 try:
     from cyclonedds._clayer import ddspy_take, ddspy_write
     from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
-    from cyclonedds.core import DDSException, InstanceState, ReadCondition, SampleState, ViewState, WaitSet
+    from cyclonedds.core import DDSException, DDSStatus, InstanceState, ReadCondition, SampleState, ViewState, WaitSet
     from cyclonedds.domain import Domain, DomainParticipant
     from cyclonedds.idl import make_idl_struct
     from cyclonedds.idl import types as idl
@@ -23,6 +23,7 @@ __all__ = [
     "BuiltinDataReader",
     "BuiltinTopicDcpsPublication",
     "DDSException",
+    "DDSStatus",
     "DataReader",
     "DataWriter",
     "Domain",

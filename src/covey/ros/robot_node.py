@@ -1,7 +1,7 @@
 """`RobotNode`: the node of one robot in the graph of ROS 2: its names, its frames, and what it has sent."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from covey.errors import CoveyError
@@ -20,21 +20,23 @@ class RobotNode:
         robot: name of the robot; its namespace is the same, with ``_`` for what a namespace cannot hold.
         prefixed: the names of its frames begin with its name.
         own_map: it does not know the starts of all, and has a map frame of its own.
+        lockstep: each message is kept for a reader that comes within the step. Otherwise those that nobody hears are
+            not sent.
 
     Attributes:
         namespace: such as ``scout0``.
         map_frame: the frame in which it says where it is: ``map``, also if it is prefixed, or its own.
-        sent: the messages of this step, with their writers.
+        sent: in lockstep, the messages of this step, with their writers.
         refused: number of messages that no reader took in time.
     """
 
-    def __init__(self, participant: Participant, robot: str, prefixed: bool, own_map: bool):
+    def __init__(self, participant: Participant, robot: str, prefixed: bool, own_map: bool, lockstep: bool):
         self.robot, self.namespace, self.prefixed = robot, namespace_of(robot), prefixed
         self.types = participant.types
         self.map_frame = self.frame(MAP) if own_map else MAP
         self.node: Node = participant.node("covey", f"/{self.namespace}")
         self.sent: list[tuple[Writer, bytes]] = []
-        self.refused = 0
+        self.refused, self.lockstep = 0, lockstep
 
     def frame(self, name: str) -> str:
         """Return the full name of one of its frames."""
@@ -42,27 +44,40 @@ class RobotNode:
 
     def topic(self, name: str, kind: str, profile: Profile) -> Send:
         """Return a function that sends the bytes of a message on a topic."""
-        writer = self.node.writer(name, kind, profile)
+        return self.sender(self.node.writer(name, kind, profile))
+
+    def sender(self, writer: Writer) -> Send:
+        """Return a function that sends the bytes of a message with a writer, if somebody hears it."""
 
         def send(data: bytes) -> None:
-            self.sent.append((writer, data))
+            if self.lockstep:
+                self.sent.append((writer, data))
+            elif not writer.readers:
+                return
             self.write(writer, data)
 
         return send
 
     def messages(self, name: str, kind: str, profile: Profile) -> Callable[[dict[str, Any]], None]:
         """Return a function that sends a message, given by its fields, on a topic."""
-        send, encode = self.topic(name, kind, profile), self.types.encode
-        return lambda values: send(encode(kind, values))
+        writer, encode = self.node.writer(name, kind, profile), self.types.encode
+        send = self.sender(writer)
+
+        def send_values(values: dict[str, Any]) -> None:
+            if self.lockstep or writer.readers:
+                send(encode(kind, values))
+
+        return send_values
 
     def reader(self, name: str, kind: str, profile: Profile = COMMAND) -> Reader:
         """Return a reader of a topic."""
         return self.node.reader(name, kind, profile)
 
-    def send_again(self) -> None:
-        """Send the messages of this step again, for a reader that has just come."""
+    def send_again(self, to: Container[Writer] | None = None) -> None:
+        """Send the messages of this step again; ``to``: only those of some writers, whose readers have just come."""
         for writer, data in self.sent:
-            self.write(writer, data)
+            if to is None or writer in to:
+                self.write(writer, data)
 
     def write(self, writer: Writer, data: bytes) -> None:
         """Send a message; one that a stuck reader does not take is lost, and counted."""
@@ -70,11 +85,6 @@ class RobotNode:
             writer.write(data)
         except CoveyError:
             self.refused += 1
-
-    @property
-    def readers(self) -> int:
-        """How many readers of others hear what it has sent in this step."""
-        return sum(writer.matched for writer, _ in self.sent)
 
 
 def namespace_of(robot: str) -> str:

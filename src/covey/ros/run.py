@@ -8,8 +8,11 @@ from covey.results.run import Run
 from covey.ros.bridge import Bridge
 from covey.runtime.simulation import Simulation
 from covey.scenario.controller import ControllerReference
-from covey.scenario.records import Scenario
+from covey.scenario.records import RobotGroup, Scenario
 from covey.scenario.run import run_scenario
+
+_WITHOUT_MAP = ("truth", "noise", "odometry")
+"""Kinds of localization that need no map."""
 
 
 def run_in_ros(
@@ -30,7 +33,7 @@ def run_in_ros(
         bridge: the bridge, of which this is the first run. The other arguments are those of `run_scenario`.
     """
     if bridge.settings.drives:
-        scenario = commanded(scenario)
+        scenario = commanded(scenario, maps=bridge.settings.localization)
 
     def before(sim: Simulation) -> None:
         if before_step is not None:
@@ -47,8 +50,21 @@ def run_in_ros(
         number += 1
 
 
-def commanded(scenario: Scenario) -> Scenario:
-    """Return a scenario whose robots do what their handles are told."""
+def commanded(scenario: Scenario, *, maps: bool) -> Scenario:
+    """Return a scenario whose robots do what their handles are told.
+
+    Args:
+        maps: whether the simulation maps for them, and they share their maps, which takes half of its time. A group
+            that needs maps has them in any case: with SLAM, with a known map, or on landscapes.
+    """
     controller = ControllerReference.model_validate("commanded")
-    groups = tuple(group.model_copy(update={"controller": controller}) for group in scenario.robots)
-    return scenario.model_copy(update={"robots": groups})
+
+    def changed(group: RobotGroup) -> RobotGroup:
+        robot = group.robot
+        needed = maps or group.known_map or group.localization.kind not in _WITHOUT_MAP
+        if not needed and robot.mapping is not None and robot.mapping.kind == "occupancy":
+            robot = robot.model_copy(update={"mapping": None})
+        return group.model_copy(update={"controller": controller, "robot": robot})
+
+    changes = {"robots": tuple(map(changed, scenario.robots)), **({} if maps else {"share_maps": None})}
+    return scenario.model_copy(update=changes)

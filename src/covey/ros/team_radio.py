@@ -78,6 +78,8 @@ class TeamRadio:
     def hear(self, mailbox: Mailbox, entries: Mapping[str, Any], now_ns: int) -> None:
         """Pass on what the robot has heard until a time [ns], and what is new on the blackboard."""
         messages, readers = mailbox.pop(None), self._heard.readers
+        if not (messages or entries or self._told):  # as in most steps
+            return
         if readers != self._readers:  # a newcomer knows nothing
             self._readers, self._told = readers, {}
         if not readers:
