@@ -7,7 +7,9 @@ import uuid
 from pathlib import Path
 
 import pytest
-from tests.ros.world import PeerProcess
+from tests.ros.world import PARTICIPANTS, PeerProcess
+
+from covey.ros.dds import Participant
 
 _DATA = next((data for at in Path(__file__).parents if (data := at / "shared/data/ros2").is_dir()), None)
 _VARIABLES = ("ROS_DISTRO", "ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_DOMAIN_ID")
@@ -21,6 +23,13 @@ def tag():
 @pytest.fixture
 def domain(monkeypatch, tag):
     """Return a domain; the processes that a test starts inherit its tag. Who dies is missed after a second, not ten."""
+    join = Participant.__init__
+
+    def register(self, *how, **more):
+        join(self, *how, **more)
+        PARTICIPANTS.add(self)
+
+    monkeypatch.setattr(Participant, "__init__", register)
     for name in _VARIABLES:
         monkeypatch.delenv(name, raising=False)
     discovery = f"<LeaseDuration>1 s</LeaseDuration><Tag>{tag}</Tag>"

@@ -5,6 +5,7 @@ documentation, and their bytes are made and read by Cyclone DDS, not by rosbags:
 """
 
 import dataclasses
+import gc
 import json
 import sys
 
@@ -155,11 +156,18 @@ class Peer:
 
 
 def main():
-    peer = Peer(int(sys.argv[1]), sys.argv[2])
-    print("ready", flush=True)
+    """Serve one test after the other: ``join`` begins one, ``leave`` ends it."""
+    peer = None
     for line in sys.stdin:
         command = json.loads(line)
-        answer = getattr(peer, command.pop("do"))(**command)
+        do = command.pop("do")
+        if do in ("join", "leave"):
+            peer = answer = None
+            gc.collect()  # Cyclone DDS ends what nothing refers to
+            if do == "join":
+                peer = Peer(**command)
+        else:
+            answer = getattr(peer, do)(**command)
         print(json.dumps(answer, default=list), flush=True)
 
 

@@ -84,6 +84,12 @@ class PoseWithCovariance(IdlStruct, **ros("geometry_msgs/msg/PoseWithCovariance"
 
 
 @dataclass
+class PoseWithCovarianceStamped(IdlStruct, **ros("geometry_msgs/msg/PoseWithCovarianceStamped")):
+    header: Header
+    pose: PoseWithCovariance
+
+
+@dataclass
 class Twist(IdlStruct, **ros("geometry_msgs/msg/Twist")):
     linear: Vector3
     angular: Vector3

@@ -21,7 +21,7 @@ from covey.ros import messages as m
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
 from covey.ros.qos import COMMAND
-from covey.ros.run import run_in_ros
+from covey.ros.run import commanded, run_in_ros
 from covey.ros.settings import Settings
 from covey.ros.types import types_of
 from covey.scenario.load import load_scenario
@@ -346,6 +346,19 @@ def test_a_reset_ends_the_run_and_begins_another(domain, tmp_path):
     assert (covey.Run(tmp_path / "run").status, run.status) == ("stopped", "timeout")
     assert run.folder == tmp_path / "run-2"
     assert not run.manifest["repeatable"]
+
+
+def test_robots_that_slam_toolbox_maps_for_do_not_map():
+    office = load_scenario("office")
+    (group,), (with_maps,) = commanded(office, maps=False).robots, commanded(office, maps=True).robots
+    assert group.robot.mapping is None
+    assert commanded(office, maps=False).share_maps is None
+    assert office.share_maps is not None  # so that the test can fail
+    assert commanded(office, maps=True).share_maps == office.share_maps
+    assert with_maps.robot.mapping == office.robots[0].robot.mapping is not None
+    assert {one.controller.program.name for one in (group, with_maps)} == {"commanded"}
+    (slam,) = commanded(load_scenario("office", {"robots.scout.localization": "slam"}), maps=False).robots
+    assert slam.robot.mapping is not None  # it needs one for itself
 
 
 def test_ros_watches_while_controllers_drive(domain, peer, tmp_path):

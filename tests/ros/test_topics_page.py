@@ -1,14 +1,16 @@
 """docs/ros2.md names every topic, service and action that there is, and no other; types and delivery are those announced."""
 
 import re
+import threading
 from pathlib import Path
+
+from tests.ros.world import until
 
 import covey
 from covey.onboard.group import Group
 from covey.robots.catalogue import disc
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant, Reader
-from covey.ros.libraries import Policy
 from covey.ros.settings import Settings
 from covey.sensors.imu import Imu
 from covey.sensors.tag_camera import TagCamera
@@ -38,27 +40,32 @@ def delivered():
     return found
 
 
-def delivery(end):
-    """Return the same of a writer or reader."""
-    policies = end.end.get_qos()
-    assert "Reliability.Reliable" in str(policies[Policy.Reliability])
-    latched = "TransientLocal" in str(policies[Policy.Durability])
-    return f"{'latched' if latched else 'reliable'}, {policies[Policy.History].depth}"
+def delivery(policies):
+    """Return the same of the policies of a writer or reader."""
+    assert any(policy.startswith("Policy.Reliability.Reliable") for policy in policies)
+    (depth,) = (policy[len("Policy.History.KeepLast(depth=") : -1] for policy in policies if ".KeepLast" in policy[:25])
+    return f"{'latched' if 'Policy.Durability.TransientLocal' in policies else 'reliable'}, {depth}"
 
 
-def test_the_page_names_what_is_announced(domain):
+def test_the_page_names_what_is_announced(domain, peer):
+    """A program without Covey's code reads from the wire what is announced."""
     model = disc()
     model = model.model_copy(update={"sensors": (*model.sensors, Imu(), TagCamera())})
-    announced, says, hears = {}, {}, {}
+    announced, says, hears, told = {}, {}, {}, {}
     with Participant(domain, "jazzy") as ros:
         bridge = Bridge(ros, Settings("max", true_map=True, true_poses=True, battery_wh=10.0))
         group = Group("scout", model, [(0.0, 0.0, 0.0)], "commanded")
         sim = covey.Simulation(covey.World.empty(6, 5), [group], hosting=bridge.hosting)
-        sim.run(before_step=bridge.before_step, until_s=0.2)
-        for end in ros._ends:
-            name = end.end.topic.name.removeprefix("rt").replace("scout0", "NAME")
-            (hears if isinstance(end, Reader) else says)[name] = delivery(end)
-        for topic, kind in ros._topics:
+        bridge.before_step(sim)  # makes the topics
+        count = sum(isinstance(end, Reader) for end in ros._ends)
+        graph = peer.graph_of(readers=count, writers=len(ros._ends) - count)
+        for ends, named in ((graph["writers"], says), (graph["readers"], hears)):
+            for end in ends:
+                named[end["topic"].removeprefix("rt").replace("scout0", "NAME")] = delivery(end["qos"])
+                kind = end["type"].replace("::dds_::", "/").replace("::", "/").removesuffix("_")
+                told[end["topic"]] = kind
+                assert end["user_data"].endswith(f"typehash={ros.types.hash(kind)};")
+        for topic, kind in told.items():
             name = topic[2:].replace("scout0", "NAME")
             if "/_action/" in name:
                 if name.endswith("send_goalRequest"):
@@ -78,3 +85,19 @@ def test_the_page_names_what_is_announced(domain):
     assert {how for name, how in hears.items() if name in page} == {"reliable, 10"}
     assert {"/NAME/cmd_vel", "/NAME/ready", "/covey/control"} <= set(hears)
     assert page["/NAME/cmd_vel"] == ["geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped"]
+
+
+def test_the_example_of_the_page_runs(domain, peer, monkeypatch):
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    made = {}
+    run = threading.Thread(target=exec, args=(code.replace("speed=1.0", "speed=100.0"), made))
+    run.start()
+    peer.read(topic="rt/clock", kind="Clock", depth=100)
+    assert until(lambda: peer.take(topic="rt/clock"))
+    peer.advertise(topic="rt/covey/control", kind="String")
+    until(lambda: peer.matched(topic="rt/covey/control"))
+    peer.write(topic="rt/covey/control", values={"data": "end"})
+    run.join(timeout=60)
+    assert made["run"].status == "stopped"
+    assert made["sim"].names == ["robot0", "robot1", "robot2"]

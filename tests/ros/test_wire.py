@@ -19,7 +19,11 @@ from covey.ros.settings import Settings
 from covey.sensors import DepthCamera, Lidar3D
 from covey.sensors.bumper import Bumper
 from covey.sensors.imu import GRAVITY_M_S2, Imu
+from covey.sensors.lidar import Lidar
+from covey.sensors.neighbours import Neighbours
+from covey.sensors.proximity import Proximity
 from covey.sensors.tag_camera import TagCamera
+from covey.sensors.wedge import Wedge
 from covey.world.generators.grounds import flat
 
 TARGETS = [{"kind": "victim", "at": (2.0, 0.5), "on": "floor"}]
@@ -40,12 +44,14 @@ def joined(domain):
         yield make
 
 
-def reading(peer, **kinds):
-    """Let the peer read topics, `map__x` for map/x of the first robot, and wait until it is heard."""
+def reading(bridge, peer, **kinds):
+    """Let the peer read topics, `map__x` for map/x of the first robot, and wait until both sides know of each other."""
     for name, kind in kinds.items():
         peer.read(topic=topic(name), kind=kind, depth=100, latched=name == "map")
     for name in kinds:
         until(lambda name=name: peer.matched(topic=topic(name)))
+    writers = {writer.end.topic.name: writer for writer in bridge.robots[0].node.writers}
+    until(lambda: all(writers[topic(name)].matched for name in kinds))
 
 
 def topic(name):
@@ -55,6 +61,12 @@ def topic(name):
 def at(message):
     stamp = message["header"]["stamp"]
     return round(stamp["sec"] + 1e-9 * stamp["nanosec"], 6)
+
+
+def measured(sim, name):
+    """Return the newest readings of a sensor, of all robots that have it."""
+    (bank,) = (bank for bank in sim.sensing.banks if bank.record.name == name)
+    return bank.newest.readings
 
 
 def floats(message):
@@ -68,15 +80,13 @@ def test_clouds_depth_images_and_an_imu_on_a_plain(joined, peer):
     )
     camera = DepthCamera(width=6, height=4, range_m=5, height_m=0.5, mount_pitch_deg=0, sigma_m=0, rate_hz=5)
     plain = flat(size_m=(40.0, 40.0)).world()
-    bridge, sim = joined(plain, [(0.0, 0.0, 0.4)], (lidar, camera, Imu()), Settings("max", localization=False))
+    sensors = lidar, camera, Imu(), Wedge()
+    bridge, sim = joined(plain, [(0.0, 0.0, 0.4)], sensors, Settings("max", localization=False))
     peer.read(topic="rt/scout0/tf_static", kind="TFMessage", latched=True, depth=1)
     reading(
-        peer,
-        lidar3d="PointCloud2",
-        depth_camera__image_raw="Image",
-        depth_camera__camera_info="CameraInfo",
-        imu="Imu",
-    )
+        bridge, peer, lidar3d="PointCloud2", depth_camera__image_raw="Image", depth_camera__camera_info="CameraInfo",
+        imu="Imu", wedge="PointCloud2",
+    )  # fmt: skip
     (frames,) = until(lambda: peer.take(topic="rt/scout0/tf_static"))
     static = {one["child_frame_id"]: one for one in frames["transforms"]}
     step(bridge, sim, 2)
@@ -110,8 +120,13 @@ def test_clouds_depth_images_and_an_imu_on_a_plain(joined, peer):
     assert depth[2:] == pytest.approx(np.repeat(0.5 / down[:, None], 6, axis=1), rel=1e-3)
     assert (about["width"], about["height"], cx) == (6, 4, 2.5)
 
-    samples = []
-    until(lambda: samples.extend(peer.take(topic=topic("imu"))) or len(samples) >= 11)
+    samples, count = [], sum(len(bank.samples) for bank in sim.sensing.of_kind("imu"))
+    until(lambda: samples.extend(peer.take(topic=topic("imu"))) or at(samples[-1]) >= sim.time - 0.1 - 1e-6)
+    (bank,) = sim.sensing.of_kind("imu")
+    assert len(samples) > count == 10
+    for one, sample in zip(samples[-count:], bank.samples, strict=True):  # of the newest step
+        assert one["angular_velocity"]["z"] == sample.readings.turn_rate[0]
+        assert list(one["linear_acceleration"].values()) == sample.readings.acceleration[0].tolist()
     assert np.diff([at(one) for one in samples]) == pytest.approx(0.01)  # 100 Hz, ten in a step
     for one in samples:
         assert one["header"]["frame_id"] == "base_link"
@@ -119,6 +134,96 @@ def test_clouds_depth_images_and_an_imu_on_a_plain(joined, peer):
         assert one["linear_acceleration"]["z"] == pytest.approx(GRAVITY_M_S2, abs=0.5)
         assert one["angular_velocity"]["z"] == pytest.approx(0.0, abs=0.01)
         assert one["linear_acceleration_covariance"][0] == pytest.approx(1.2e-3**2 * 100)
+
+    clouds = []
+    until(lambda: clouds.extend(peer.take(topic=topic("wedge"))) or len(clouds) == 2)
+    assert clouds[-1]["header"]["frame_id"] == "base_footprint"
+    points, seen = floats(clouds[-1]).reshape(-1, 3), measured(sim, "wedge").row(0)
+    assert len(points) > 10
+    assert points == pytest.approx(seen.points().astype(np.float32))
+    assert points[:, 2] == pytest.approx(np.zeros(len(points)), abs=0.1)  # the plain, with noise of 2 cm
+
+
+@pytest.mark.parametrize(("distro", "width"), [("humble", 24), ("kilted", 16), ("lyrical", 16), ("rolling", 16)])
+def test_a_robot_speaks_as_the_distribution_does(domain, peer, distro, width):
+    """Jazzy is that of all other tests."""
+    twist = {"linear": {"x": 0.5}}
+    kind, values = ("Twist", twist) if distro == "humble" else ("TwistStamped", {"twist": twist})
+    peer.read(topic="ros_discovery_info", kind=f"ParticipantEntitiesInfo{width}", latched=True)
+    with Participant(domain, distro) as ros:
+        bridge = Bridge(ros, Settings("max"))
+        sim = covey.Simulation(
+            covey.World.empty(4.0, 3.0),
+            [Group("scout", disc(), [(0.0, 0.0, 0.0)], "commanded")],
+            hosting=bridge.hosting,
+        )
+        bridge.before_step(sim)
+        sender(peer, topic("cmd_vel"), kind)
+        reading(bridge, peer, odom="Odometry")
+        peer.write(topic=topic("cmd_vel"), values=values)
+        odometry = []
+
+        def drives():
+            odometry.extend(peer.take(topic=topic("odom")))
+            return odometry[-1:] and odometry[-1]["twist"]["twist"]["linear"]["x"] > 0.1
+
+        stepping(bridge, sim, drives)
+        nodes = until(lambda: peer.take(topic="ros_discovery_info"))[-1]["node_entities_info_seq"]
+        assert {(node["node_namespace"], node["node_name"]) for node in nodes} == {("/", "covey"), ("/scout0", "covey")}
+        (told,) = (one["user_data"] for one in peer.graph()["writers"] if one["topic"] == topic("odom"))
+        assert told.startswith("typehash=RIHS01_") == (distro != "humble")
+
+
+def test_a_second_lidar_a_ring_team_mates_estimates_states_and_links(joined, peer):
+    """Two robots in a room of 8 x 6 m; each field is the reading of the simulation, and what the room implies."""
+    rear = Lidar(name="rear", rays=8, range_m=10.0, rate_hz=5.0, mount_x_m=-0.1, mount_heading_deg=180)
+    ring = Proximity(sectors=4, range_m=5.0, ring_radius_m=0.2, rate_hz=10.0)
+    mates = Neighbours(rate_hz=10.0, range_sigma_m=0.05)
+    where = [(-1.0, 0.5, math.pi / 2), (1.0, 0.5, 0.0)]
+    bridge, sim = joined(covey.World.empty(8.0, 6.0), where, (LIDAR, rear, ring, mates))
+    reading(
+        bridge, peer, rear="LaserScan", proximity="LaserScan", neighbours="MarkerArray",
+        pose="PoseWithCovarianceStamped", state="DiagnosticStatus",
+    )  # fmt: skip
+    peer.read(topic="rt/links", kind="Marker")
+    until(lambda: peer.matched(topic="rt/links") and bridge.control.maps._links.matched)
+    step(bridge, sim)
+    (scan,) = until(lambda: peer.take(topic=topic("rear")))
+    assert (scan["header"]["frame_id"], scan["scan_time"], scan["range_max"]) == ("rear", pytest.approx(0.2), 10.0)
+    assert scan["ranges"] == measured(sim, "rear").ranges[0].astype(np.float32).tolist()
+    # the robot looks along y, the lidar back: from (-1, 0.4) it is 3.4 m to the wall at y = -3
+    ahead = scan["ranges"][round(-scan["angle_min"] / scan["angle_increment"])]
+    assert ahead == pytest.approx(3.4, abs=1e-3)
+
+    (near,) = until(lambda: peer.take(topic=topic("proximity")))
+    assert (near["header"]["frame_id"], near["range_min"]) == ("base_link", pytest.approx(0.2))
+    assert near["angle_increment"] == pytest.approx(math.tau / 4)
+    assert near["ranges"] == (measured(sim, "proximity").ranges[0] + 0.2).astype(np.float32).tolist()
+    # ahead (y = 3), left (x = -4), behind (y = -3); right the other robot
+    assert near["ranges"][:3] == pytest.approx([2.5, 3.0, 3.5], abs=1e-3)
+    assert 1.0 < near["ranges"][3] < 2.0
+
+    _, mate = until(lambda: peer.take(topic=topic("neighbours")))[0]["markers"]
+    seen = measured(sim, "neighbours").row(0)
+    assert (mate["ns"], mate["id"], mate["header"]["frame_id"]) == ("robot", seen.identities[0], "base_footprint")
+    place = mate["pose"]["position"]
+    assert (place["x"], place["y"]) == pytest.approx(seen.points()[0].tolist())
+    assert (place["x"], place["y"]) == pytest.approx((0.0, -2.0), abs=0.25)  # 2 m to the right
+
+    (told,) = until(lambda: peer.take(topic=topic("pose")))
+    at_m, turn = told["pose"]["pose"]["position"], told["pose"]["pose"]["orientation"]
+    assert (told["header"]["frame_id"], at_m["x"], at_m["y"]) == ("map", -1.0, 0.5)
+    assert 2.0 * math.atan2(turn["z"], turn["w"]) == pytest.approx(math.pi / 2)
+    assert told["pose"]["covariance"] == [0.0] * 36  # it knows
+
+    (state,) = until(lambda: peer.take(topic=topic("state")))
+    assert (state["level"], state["name"], state["message"], state["hardware_id"]) == (0, "scout0", "idle", "scout0")
+    (line,) = until(lambda: peer.take(topic="rt/links"))
+    assert (line["header"]["frame_id"], line["type"], line["ns"]) == ("map", 5, "links")
+    ends = [tuple(pair.split()) for pair in line["text"].splitlines()]  # from whom to whom
+    assert set(ends) == {("scout0", "scout1"), ("scout1", "scout0")}
+    places = {"scout0": where[0][:2], "scout1": where[1][:2]}
+    assert [(p["x"], p["y"]) for p in line["points"]] == [places[name] for pair in ends for name in pair]
 
 
 def test_found_tags_battery_contacts_and_reports(joined, peer):
@@ -129,7 +234,7 @@ def test_found_tags_battery_contacts_and_reports(joined, peer):
         covey.World.empty(5.0, 4.0), where, (LIDAR, camera, Bumper()), settings, mission=Rescue(), targets=TARGETS
     )
     reading(
-        peer, tag_camera="MarkerArray", battery="BatteryState", contact="Bool", bumper="Float64MultiArray",
+        bridge, peer, tag_camera="MarkerArray", battery="BatteryState", contact="Bool", bumper="Float64MultiArray",
         state="DiagnosticStatus", report_answer="String",
     )  # fmt: skip
     step(bridge, sim)
@@ -138,6 +243,8 @@ def test_found_tags_battery_contacts_and_reports(joined, peer):
     assert (mark["ns"], mark["id"], mark["text"]) == ("victim", 0, "victim 0")
     assert mark["header"]["frame_id"] == "base_footprint"
     assert (mark["pose"]["position"]["x"], mark["pose"]["position"]["y"]) == pytest.approx((1.0, 0.5), abs=0.2)
+    seen = measured(sim, "tag_camera").row(0)
+    assert list(mark["pose"]["position"].values()) == seen.positions[0].tolist()
 
     sender(peer, topic("report"), "Marker")
     peer.write(topic=topic("report"), values={"id": 0, "pose": {"position": {"x": 2.0, "y": 0.5}}})
@@ -222,6 +329,7 @@ def test_the_simulation_is_controlled_by_services_and_by_texts(domain, peer):
             for word in ("pause", "play", "step", "reset", "real_time"):
                 until(lambda word=word: peer.ready(name=word))
             sender(peer, "rt/covey/control", "String")
+            until(lambda: sim.clock.step)
 
             def by_service(word, **values):
                 peer.call(name=word, number=1, values=values)

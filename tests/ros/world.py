@@ -4,7 +4,15 @@ import json
 import subprocess
 import sys
 import time
+import weakref
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import ClassVar
+
+PARTICIPANTS = weakref.WeakSet()
+"""Those of this process and this test, see ``conftest.py``."""
 
 
 def until(ask, seconds=30.0):
@@ -17,26 +25,77 @@ def until(ask, seconds=30.0):
 
 
 class PeerProcess:
-    """The peer of ``peer.py`` in a process of its own: ``peer.take(topic="rt/scan")`` asks it and returns its answer."""
+    """The peer of ``peer.py`` in a process of its own: ``peer.take(topic="rt/scan")`` asks it and returns its answer.
+
+    A process that has left its domain serves the next test.
+    """
+
+    _idle: ClassVar = []
 
     def __init__(self, domain, tag):
-        command = [sys.executable, "-m", "tests.ros.peer", str(domain), tag]
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self.process = subprocess.Popen(command, **pipes, text=True, cwd=Path(__file__).parents[2])
-        self._joined = False
+        self._domain, self._services = domain, {}
+        self.process, self._errors = self._idle.pop() if self._idle else self._started()
+        self._say("join", domain=domain, tag=tag)
+        self._joined = False  # it loads its libraries while the test goes on
+
+    @staticmethod
+    def _started():
+        errors = TemporaryFile("w+")  # noqa: SIM115 (as long as the process)
+        pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+        how = {"text": True, "cwd": Path(__file__).parents[2]}
+        return subprocess.Popen([sys.executable, "-m", "tests.ros.peer"], stderr=errors, **pipes, **how), errors
+
+    def _say(self, command, **values):
+        self.process.stdin.write(json.dumps({"do": command} | values) + "\n")
+        self.process.stdin.flush()
+
+    def _answer(self):
+        line = self.process.stdout.readline()
+        assert line, f"the peer has died: {self._complaints()}"
+        return json.loads(line)
+
+    def _complaints(self):
+        self._errors.seek(0)
+        text = self._errors.read()
+        self._errors.truncate(0)
+        self._errors.seek(0)  # the process writes on from there
+        return text
 
     def __getattr__(self, command):
-        def ask(**values):
-            if not self._joined:  # it loads its libraries while the test goes on
-                assert self.process.stdout.readline() == "ready\n", self.process.stderr.read()
-                self._joined = True
-            self.process.stdin.write(json.dumps({"do": command} | values) + "\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
-            assert line, self.process.stderr.read()
-            return json.loads(line)
+        return partial(self._ask, command)
 
-        return ask
+    def _ask(self, command, **values):
+        self.join()
+        self._say(command, **values)
+        return self._answer()
+
+    def matched(self, topic):
+        """Return how many ends of others its own end of a topic has met; 0 until those of this process have met it."""
+        count = self._ask("matched", topic=topic)
+        return count if self._met(topic) else 0
+
+    def client(self, name, service, kind):
+        """Let it be a client of a service; several may ask the same one."""
+        self._services[name] = service
+        self._ask("client", name=name, service=service, kind=kind)
+
+    def ready(self, name):
+        """Return whether a client and its service have met, both ways."""
+        service = self._services[name]
+        clients = list(self._services.values()).count(service)
+        met = self._met(f"rq{service}Request", clients) and self._met(f"rr{service}Reply", clients)
+        return met and self._ask("ready", name=name)
+
+    def _met(self, topic, count=1):
+        """Return whether all ends of a topic in this process have met its own: what is sent before that is lost."""
+        ends = [end for ros in PARTICIPANTS if ros.domain_id == self._domain for end in ros._ends]
+        return all(end.matched >= count for end in ends if end.end.topic.name == topic)
+
+    def join(self):
+        """Wait until it is on the domain."""
+        if not self._joined:
+            self._answer()
+            self._joined = True
 
     def graph_of(self, **counts):
         """Return the graph once it has as many participants, writers or readers as given."""
@@ -48,6 +107,14 @@ class PeerProcess:
         return until(complete)
 
     def close(self):
-        """End it; return what it complained about."""
-        self.process.kill()
-        return self.process.communicate()[1]
+        """Let it leave the domain; return what it complained about."""
+        try:
+            self.leave()
+            self._idle.append((self.process, self._errors))
+        except (BrokenPipeError, AssertionError):  # the test has killed it
+            self.process.kill()
+            with suppress(BrokenPipeError):
+                self.process.communicate()
+            with self._errors:
+                return self._complaints()
+        return self._complaints()
