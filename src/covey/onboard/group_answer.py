@@ -59,7 +59,9 @@ def checked(answer: GroupOutput, counts: Mapping[str, int]) -> GroupOutput:
     try:
         for name, n in counts.items():
             twists = answer.twists[name]
-            if twists.dtype != _FLOAT or twists.shape not in ((n, 2), (n, 3)) or not are_finite(twists.copy()):
+            if not twists.flags.carray:  # another layout would be another compilation
+                twists = twists.copy()
+            if twists.dtype != _FLOAT or twists.shape not in ((n, 2), (n, 3)) or not are_finite(twists):
                 raise ValueError
         if answer.notes and (
             len(answer.notes) > _MOST_NOTES * len(counts)
@@ -135,12 +137,24 @@ def twists_of(answer: Any, view: Views) -> dict[str, np.ndarray]:
 
 
 def _commands(answer: Any, view: GroupView) -> np.ndarray:
+    n = view.count
+    if view.robot.kinematics == "holonomic":
+        return _columns_of(answer, view)
+    twists = np.zeros((n, 3))
+    if type(answer) is tuple and len(answer) == 2 and _is_plain(answer[0], n) and _is_plain(answer[1], n):
+        twists[:, 0], twists[:, 2] = speed, turn = answer
+        if math.isfinite(speed + turn) if type(speed) is type(turn) is float else are_finite(twists):
+            return twists
     given = _columns_of(answer, view)
-    if given.shape[1] == 3 or view.robot.kinematics == "holonomic":
+    if given.shape[1] == 3:
         return given
-    twists = np.empty((len(given), 3))
-    _twists(given, twists)
+    twists[:, ::2] = given
     return twists
+
+
+def _is_plain(part: Any, n: int) -> bool:
+    """Return whether a part of a pair is a float or an array of n of them; most are."""
+    return isinstance(part, float) or (type(part) is np.ndarray and part.dtype is _FLOAT and part.shape == (n,))
 
 
 def _columns_of(answer: Any, view: GroupView) -> np.ndarray:
@@ -178,9 +192,6 @@ def _columns(answer: Any, n: int, pair: str) -> np.ndarray:
     if len(answer) not in (2, 3):
         raise ControllerError(f"the law returned {len(answer)} values; write: return {pair}")
     columns = np.empty((n, len(answer)))
-    if type(answer[0]) is type(answer[1]) is type(answer[-1]) is float:
-        columns[:] = answer
-        return columns
     for k, part in enumerate(answer):
         if type(part) is not float:
             part = _array(part, pair)
@@ -211,13 +222,6 @@ def are_finite(values):
             if not math.isfinite(values[i, k]):
                 return False
     return True
-
-
-@kernel
-def _twists(driven, twists):
-    """Write speeds [m/s] and turn rates [rad/s], (n, 2), into body twists (n, 3)."""
-    for i in range(len(driven)):
-        twists[i, 0], twists[i, 1], twists[i, 2] = driven[i, 0], 0.0, driven[i, 1]
 
 
 def _what(value: Any) -> str:

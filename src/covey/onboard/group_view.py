@@ -26,6 +26,9 @@ _ALWAYS = (
 )
 
 
+_INDEX = np.dtype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class GroupFacts:
     """What a group controller knows of its robots from the start.
@@ -99,6 +102,7 @@ class GroupView:
     def __init__(self, facts: GroupFacts):
         self.__dict__.update(vars(facts), count=len(facts.names), memory=Memory(), time=0.0)
         self.__dict__.update(facts=facts, _fields={}, _samples={}, notes=[], addons=())
+        self.__dict__["_ring"] = np.tile(np.arange(self.count), 2)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -131,7 +135,8 @@ class GroupView:
 
     def after(self, k: int = 1) -> np.ndarray:
         """Return the index of the k-th next robot for each robot, in a ring, int64 (n,)."""
-        return np.arange(k, k + self.count) % self.count
+        first = k % self.count
+        return self._ring[first : first + self.count].copy()
 
     def before(self, k: int = 1) -> np.ndarray:
         """Return the index of the k-th robot before each robot, in a ring, int64 (n,)."""
@@ -153,8 +158,10 @@ class GroupView:
         Args:
             x: see `distance_to`.
         """
-        points, bearing = np.ascontiguousarray(self._points(x)), np.empty(self.count)
-        _bearings(self.position, points, self.heading, bearing)
+        n, pose = self.count, self._fields.get("pose")
+        bearing, is_of_robots = np.empty(n), type(x) is np.ndarray and x.dtype is _INDEX and x.shape == (n,)
+        if not (is_of_robots and pose is not None and _bearings_of_robots(pose, x, bearing)):
+            _bearings(self.position, np.ascontiguousarray(self._points(x)), self.heading, bearing)
         return bearing
 
     def offset_to(self, x: Any) -> np.ndarray:
@@ -278,8 +285,25 @@ def _bearings(position, points, heading, bearing):
     """Write the directions [rad], in (-pi, pi], of points, (n, 2) or (1, 2), from positions (n, 2), headings (n,)."""
     for i in range(len(position)):
         k = i if len(points) > 1 else 0
-        angle = math.atan2(points[k, 1] - position[i, 1], points[k, 0] - position[i, 0]) - heading[i]
-        bearing[i] = angle - 2.0 * math.pi * math.ceil((angle - math.pi) / (2.0 * math.pi))
+        bearing[i] = _bearing(points[k, 0] - position[i, 0], points[k, 1] - position[i, 1], heading[i])
+
+
+@kernel
+def _bearings_of_robots(pose, robots, bearing):
+    """Write the directions [rad] of robots, indices (n,), as `_bearings`; return whether all are robots."""
+    n = len(pose)
+    for i in range(n):
+        k = robots[i] + n if robots[i] < 0 else robots[i]
+        if not 0 <= k < n:
+            return False
+        bearing[i] = _bearing(pose[k, 0] - pose[i, 0], pose[k, 1] - pose[i, 1], pose[i, 2])
+    return True
+
+
+@kernel(inline=True)
+def _bearing(dx, dy, heading):
+    angle = math.atan2(dy, dx) - heading
+    return angle - 2.0 * math.pi * math.ceil((angle - math.pi) / (2.0 * math.pi))
 
 
 def notes_of(views: Iterable[GroupView]) -> list[tuple[str, int, str]]:

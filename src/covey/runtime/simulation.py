@@ -359,8 +359,7 @@ class Simulation:
 
     def step(self) -> None:
         """Advance by one control step."""
-        self.stopwatch.lap("outside")
-        self.stopwatch.time(self._phases)
+        self.stopwatch.time(self._phases, before="outside")
 
     def run(
         self,

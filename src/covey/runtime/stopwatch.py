@@ -27,9 +27,10 @@ class Stopwatch:
         self.seconds[phase] += now - self._last
         self._last = now
 
-    def time(self, phases: Iterable[tuple[str, Callable[[], None]]]) -> None:
-        """Go through phases, and add the time that each takes."""
-        seconds, last = self.seconds, self._last
+    def time(self, phases: Iterable[tuple[str, Callable[[], None]]], before: str) -> None:
+        """Go through phases, and add the time that each takes; that since the last lap is added to ``before``."""
+        seconds, last = self.seconds, perf_counter()
+        seconds[before] += last - self._last
         for name, phase in phases:
             phase()
             now = perf_counter()

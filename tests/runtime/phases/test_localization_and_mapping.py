@@ -6,7 +6,7 @@ import pytest
 import covey
 from covey.errors import InvalidValueError
 from covey.mapping.localization import Odometry
-from covey.runtime.phases.localization_and_mapping import carry, carry_reference
+from covey.runtime.phases.observing import carry, carry_reference
 
 
 def test_carry_agrees_with_its_reference():

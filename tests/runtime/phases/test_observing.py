@@ -1,4 +1,4 @@
-"""The smallest distance between two robots."""
+"""What follows from a step: the smallest distance between two robots, the energy, the estimates at its end."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from covey.runtime.phases.observing import closest
+from covey.runtime.phases.observing import carry_reference, closest, measured
 
 
 @pytest.mark.parametrize("count", [2, 3, 40, 400])
@@ -35,3 +35,13 @@ def test_two_robots_on_a_line_through_rounded_places_are_found_again():
 def test_one_robot_is_near_nobody():
     assert math.isnan(closest(np.zeros((1, 3)), np.arange(1), np.arange(2)))
     assert closest(np.zeros((2, 3)), np.arange(2), np.arange(2)) == 0.0
+
+
+def test_energy_is_idle_power_times_time_and_drive_energy_times_distance():
+    energy, (before, pose, estimate) = np.full(3, -1.0), np.random.default_rng(1).uniform(-3, 3, (3, 3, 3))
+    carried, places = np.empty((3, 3)), (np.arange(3), np.arange(2))
+    drive_j_m, idle_w, way_m = np.array([5.0, 5.0, 0.0]), np.array([1.0, 0.5, 2.0]), np.array([0.0, 2.0, 3.0])
+    nearest = measured(pose, carried, drive_j_m, way_m, idle_w, energy, 4.0, before, estimate, *places)
+    assert energy.tolist() == [4.0, 12.0, 8.0]
+    assert nearest == pytest.approx(pdist(pose[:, :2]).min(), abs=1e-12)
+    np.testing.assert_allclose(carried, carry_reference(estimate, before, pose), atol=1e-12)

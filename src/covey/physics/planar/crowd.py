@@ -86,10 +86,12 @@ def advance(
                 continue
         busy[size] = i
         size += 1
+    if size == 0:  # so there are no pairs either
+        return np.int64(-1), None
     touch = np.zeros((n + len(pairs), 3))
     events, begun = np.empty(((size + len(pairs)) * (substeps // 2 + 1), 6)), 0
     felt, feeling = np.empty((size + 2 * len(pairs), 3)), np.int64(0)
-    for k in range(substeps if size > 0 else 0):
+    for k in range(substeps):
         near = (bare(pairs), bare(links), bare(first))
         moving = (pose, twist, drive, goals, halted, distance)
         _mingle(team, place, bodies, near, moving, bare(touch), bare(busy), size, k, wanted, trace)

@@ -33,7 +33,7 @@ from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 
 _pose = partial(tuple.__new__, Pose)  # from a list; half the time of Pose(*list)
-_input = partial(tuple.__new__, StepInput)
+_input, _group_input = partial(tuple.__new__, StepInput), partial(tuple.__new__, GroupInput)
 _FULL = ("pose", "velocity", "pose_covariance", "collided", "links")
 
 
@@ -93,6 +93,7 @@ class Deciding:
         self.lost: Set[int] = frozenset()
         self._count = {group.name: len(group.start) for group in groups}
         self._members = {group.name: range(first, first + len(group.start)) for group, first in self._parts()}
+        self._part = {name: slice(members.start, members.stop) for name, members in self._members.items()}
         self._banks_of = {
             group.name: [
                 bank
@@ -336,15 +337,17 @@ class Deciding:
 
     def _of_group(self, group: Group, time_s: float) -> GroupInput:
         """Return the data of a group for a controller of a group, or of the team."""
-        name = group.name
+        name, samples = group.name, {}
         fields = {field: value for field, read in self._readers[name] if (value := read()) is not None}
-        samples, second = {}, self.sensing.clock.substep_s
-        for bank, come in zip(self._banks_of[name], self._come[name], strict=True):
+        if not (banks := self._banks_of[name]):
+            return _group_input((name, group.names, time_s, fields, samples))
+        second = self.sensing.clock.substep_s
+        for bank, come in zip(banks, self._come[name], strict=True):
             rows = _rows(bank, self._members[name])
             older = [Sample(sample.substep * second, sample.readings.of(rows)) for sample in come[:-1]]
             newest = [Sample(sample.substep * second, fields[bank.record.name]) for sample in come[-1:]]
             samples[bank.record.name] = older + newest
-        return GroupInput(name, group.names, time_s, fields, samples)
+        return _group_input((name, group.names, time_s, fields, samples))
 
     def _readers_of(self, group: Group) -> Iterator[tuple[str, Callable[[], Any]]]:
         """Yield the names of all that a controller of a group sees, and functions that return it; None: nothing yet."""
@@ -395,23 +398,22 @@ class Deciding:
                 self._look_into(answered)
         for names, given in of_groups:
             answer = checked(given, {name: self._count[name] for name in names})
+            if answer.failure is not None:
+                robots = tuple(chain(*(self._members[name] for name in names)))
+                commands[list(robots)] = 0.0
+                self._fail(robots, answer.failure)
+                continue
             if answer.notes:
                 self.requested.notes += [(self._members[name][i], text) for name, i, text in answer.notes]
             for name in names:
-                members = self._members[name]
-                commands[members.start : members.stop] = (
-                    0.0 if answer.failure else self._body(members, answer.twists[name])
-                )
-            if answer.failure is not None:
-                self._fail(tuple(chain(*(self._members[name] for name in names))), answer.failure)
+                part, twists = self._part[name], answer.twists[name]
+                commands[part] = twists if twists.shape[1] == 3 else self._turned(part, twists)
 
-    def _body(self, members: range, commanded: np.ndarray) -> np.ndarray:
-        """Return what a group is commanded as body twists (n, 3); velocities in the world frame (n, 2) are turned."""
-        if commanded.shape[1] == 3:
-            return commanded
-        heading = self.localization.pose[members.start : members.stop, 2]
-        c, s, (vx, vy) = np.cos(heading), np.sin(heading), commanded.T
-        return np.column_stack((c * vx + s * vy, c * vy - s * vx, np.zeros(len(members))))
+    def _turned(self, part: slice, velocities: np.ndarray) -> np.ndarray:
+        """Return velocities of robots in the world frame, (n, 2), as body twists (n, 3)."""
+        heading = self.localization.pose[part, 2]
+        c, s, (vx, vy) = np.cos(heading), np.sin(heading), velocities.T
+        return np.column_stack((c * vx + s * vy, c * vy - s * vx, np.zeros(len(heading))))
 
     def _look_into(self, answered: Mapping[int, StepOutput]) -> None:
         """Process what answers hold besides twists."""

@@ -12,7 +12,6 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
-from covey.kernel import kernel
 from covey.mapping.dead_reckoning import GyroOdometry, turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.exchange.merge_rules import Rule
@@ -292,13 +291,6 @@ class LocalizationAndMapping:
             since = compose(inverse(sample.pose[members]), self.state.pose[members])
         return Scan(ranges, group.laser, since)
 
-    def end_step(self, pose_before: np.ndarray) -> None:
-        """Set `carried`: the estimates, moved by the motion since ``pose_before``, the true poses then.
-
-        Estimates are made at the beginning of a step, records at its end; odometry bridges the step exactly.
-        """
-        carry(self.pose, pose_before, self.state.pose, self.carried)
-
     def map(self, computing: Computing) -> None:
         """Add each robot's new scans to its belief, each at the estimated pose at its time.
 
@@ -468,21 +460,3 @@ def blind_m(sensor: Any) -> float:
     if not -0.5 * math.pi < lowest < 0.0:
         return 0.0
     return min(math.hypot(sensor.mount_x_m, sensor.mount_y_m) + height_m / math.tan(-lowest), range_m)
-
-
-@kernel
-def carry(estimate, before, after, out):
-    """Write into ``out`` the estimates moved by the true motion from ``before`` to ``after``, all (n, 3)."""
-    for i in range(estimate.shape[0]):
-        dx, dy = after[i, 0] - before[i, 0], after[i, 1] - before[i, 1]
-        turned = estimate[i, 2] - before[i, 2]
-        c, s = math.cos(turned), math.sin(turned)
-        out[i, 0] = estimate[i, 0] + c * dx - s * dy
-        out[i, 1] = estimate[i, 1] + s * dx + c * dy
-        heading = estimate[i, 2] + after[i, 2] - before[i, 2]
-        out[i, 2] = heading - 2.0 * math.pi * math.floor((heading + math.pi) / (2.0 * math.pi))
-
-
-def carry_reference(estimate: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """NumPy reference of `carry`."""
-    return compose(estimate, compose(inverse(before), after))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from covey.geometry.se2 import compose, inverse
 from covey.kernel import kernel
 from covey.results.snapshot import Snapshot
 
@@ -29,6 +30,14 @@ class Observing:
             _view(score.collisions_wall),
             _view(score.energy_j),
         )
+        self._measured = (
+            state.pose,
+            sim.localization.carried,
+            score.drive_energy_j_m,
+            state.distance_m,
+            score.idle_power_w,
+            score.energy_j,
+        )
         self._attitude = _view(state.altitude_roll_pitch)
         self._order, self._pair = np.arange(len(sim.names)), np.arange(2)
 
@@ -39,10 +48,10 @@ class Observing:
             pose_before: true poses at the beginning of the step, shape (n, 3).
         """
         sim, clock = self.sim, self.sim.clock
-        sim.localization.end_step(pose_before)
-        nearest, mission = closest(sim.state.pose, self._order, self._pair), sim.scoring.values
-        mission |= sim.ground_accuracy.values
-        radio = sim.communication.sample
+        nearest = measured(*self._measured, clock.time_s, pose_before, sim.localization.pose, self._order, self._pair)
+        mission, radio = sim.scoring.values, sim.communication.sample
+        if values := sim.ground_accuracy.values:
+            mission |= values
         return Snapshot(clock.step, clock.time_s, *self._views, nearest, sim.events, radio, mission, self._attitude)
 
 
@@ -51,6 +60,44 @@ def _view(values: np.ndarray) -> np.ndarray:
     values = values.view()
     values.flags.writeable = False
     return values
+
+
+@kernel
+def measured(pose, carried, drive_j_m, distance_m, idle_w, energy_j, time_s, before, estimate, order, pair):
+    """Write what follows from a step, and return the smallest distance of two robots [m], see `closest`.
+
+    Args:
+        pose, before: true poses now, and at the beginning of the step, float64 (n, 3).
+        estimate, carried: see `carry`.
+        drive_j_m, idle_w: energy per metre [J/m], and idle power [W], float64 (n,).
+        distance_m, energy_j: way [m], and energy [J] used until a time [s]; the latter is written, float64 (n,).
+        order, pair: see `closest`.
+    """
+    carry(estimate, before, pose, carried)
+    for i in range(len(energy_j)):
+        energy_j[i] = drive_j_m[i] * distance_m[i] + idle_w[i] * time_s
+    return closest(pose, order, pair)
+
+
+@kernel
+def carry(estimate, before, after, out):
+    """Write into ``out`` the estimates moved by the true motion from ``before`` to ``after``, all (n, 3).
+
+    Estimates are made at the beginning of a step, records at its end; odometry bridges the step exactly.
+    """
+    for i in range(estimate.shape[0]):
+        dx, dy = after[i, 0] - before[i, 0], after[i, 1] - before[i, 1]
+        turned = estimate[i, 2] - before[i, 2]
+        c, s = math.cos(turned), math.sin(turned)
+        out[i, 0] = estimate[i, 0] + c * dx - s * dy
+        out[i, 1] = estimate[i, 1] + s * dx + c * dy
+        heading = estimate[i, 2] + after[i, 2] - before[i, 2]
+        out[i, 2] = heading - 2.0 * math.pi * math.floor((heading + math.pi) / (2.0 * math.pi))
+
+
+def carry_reference(estimate: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """NumPy reference of `carry`."""
+    return compose(estimate, compose(inverse(before), after))
 
 
 @kernel

@@ -7,7 +7,6 @@ import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.geometry.polygons import contains
-from covey.kernel import kernel
 from covey.mapping.alignment.unknown_starts import union_apart
 from covey.mapping.occupancy.belief import Beliefs
 from covey.missions import Coverage, Exploration, Mission, MissionContext, Tracker
@@ -28,6 +27,7 @@ class Scoring:
         constant: the measurements that stay the same in this run, by column.
         columns, robot_columns: columns that the mission adds to those of every run.
         energy_j: energy used since the start [J], float64 (n,): idle power x time + energy per metre x distance.
+        idle_power_w, drive_energy_j_m: these two, float64 (n,).
         collisions_robot, collisions_wall: number of contacts, int64 (n,); contacts between robots count for both.
 
     References:
@@ -56,8 +56,8 @@ class Scoring:
         self.robot_columns = tuple(name for tracker in own for name in tracker.robot_columns)
         self.collisions_robot, self.collisions_wall = np.zeros(n, np.int64), np.zeros(n, np.int64)
         robots = [model.models[k] for k in model.model_id]
-        self._idle_power_w = np.array([r.idle_power_w for r in robots])
-        self._drive_energy_j_m = np.array([r.drive_energy_j_m for r in robots])
+        self.idle_power_w = np.array([r.idle_power_w for r in robots])
+        self.drive_energy_j_m = np.array([r.drive_energy_j_m for r in robots])
         self._inside = np.ones(n, bool)
         self.energy_j, self._able = np.zeros(n), np.ones(n, bool)
         self._measuring = [tracker for tracker in self.trackers if tracker.measures]
@@ -74,7 +74,7 @@ class Scoring:
     def score(self) -> list[tuple[int, str]]:
         """Measure the achievements of this step, and return the events; see `Tracker.measure`."""
         now, state = self.clock.time_s, self.state
-        use(self._drive_energy_j_m, state.distance_m, self._idle_power_w, now, state.halted, self.energy_j, self._able)
+        np.logical_not(state.halted, out=self._able)
         events: list[tuple[int, str]] = []
         for tracker in self._measuring:
             events += tracker.measure(now, state.pose, self._able)
@@ -144,11 +144,3 @@ class Scoring:
         places = [self.localization.place(i) for i in team.members.tolist()]
         assert isinstance(team.beliefs, Beliefs)
         return union_apart([p.with_cells(team.beliefs[k].own) for k, p in enumerate(places)], self.world.grid)
-
-
-@kernel
-def use(drive_j_m, distance_m, idle_w, time_s, halted, energy_j, able):
-    """Write the energy [J] that robots have used until a time [s], and which of them are able to act."""
-    for i in range(len(energy_j)):
-        energy_j[i] = drive_j_m[i] * distance_m[i] + idle_w[i] * time_s
-        able[i] = not halted[i]
