@@ -14,6 +14,7 @@ from covey.controllers.laws.flocking import order_of, vicsek_headings
 from covey.controllers.laws.formations import rigidity_matrix
 from covey.controllers.laws.look_ahead import points_ahead
 from covey.onboard.controller import Program
+from covey.robots.model import RobotModel
 
 STEP_S = 0.1
 PATH = graphs.fixed([(0, 1), (1, 2), (2, 3), (3, 4)])
@@ -122,9 +123,44 @@ def delay_rows() -> Iterator[Row]:
         )
 
 
+def strip_rows(short: bool) -> Iterator[Row]:
+    """Yield coverage of a strip of 8 m by four: rates beside the bound of the delay, and ends with a bad radio."""
+    strip, ends, mode = [(0, -0.05), (8, -0.05), (8, 0.05), (0, 0.05)], np.array([1.0, 3.0, 5.0, 7.0]), [1, -1, 1, -1]
+
+    def sim_of(law: str, x: np.ndarray, step_s: float, model: RobotModel, **settings) -> covey.Simulation:
+        program = Program(law, {"workspace_m": strip, "gain": math.pi / 2 if law == "lloyd" else 1.0})
+        group = covey.Group("r", model, np.column_stack((x, np.zeros((4, 2)))), program)
+        timing = covey.Execution(step_s=step_s, substep_s=step_s)
+        return covey.Simulation(square(40.0), [group], execution=timing, **settings)
+
+    for share in (0.95, 1.05):
+        slow = point("holonomic").model_copy(update={"command_delay_s": share})
+        sim, along = sim_of("lloyd", ends + 0.1 * np.array(mode), 0.05, slow), []
+        for _ in range(480):
+            sim.step()
+            along.append((sim.state.pose[:, 0] - ends) @ mode)
+        sim.close()
+        early, late = (math.sqrt(np.square(along[-k * 80 :][:80]).sum()) for k in (5, 1))
+        held = share + 0.025
+        expected = float((lambertw(-0.5 * math.pi * held) / held).real)
+        what = f"rate in a strip at {share:g} of pi/(2 k lambda_max) [1/s]"
+        yield Row("lloyd", what, expected, math.log(late / early) / 16.0, 3e-3)
+    for loss in (0.6,) if short else (0.0, 0.3, 0.6):
+        radio = covey.Radio(range_m=50.0, latency_s=3.0, loss=loss)
+        sim = sim_of("lloyd_by_radio", np.array([0.7, 2.2, 5.5, 6.8]), 0.5, point("holonomic"), radio=radio, seed=3)
+        for _ in range(200 if short else 600):
+            sim.step()
+        sim.close()
+        what = f"way to the centroids, messages 3 s late and {loss:.0%} lost [m]"
+        yield Row(
+            "lloyd_by_radio", what, 0.0, float(np.abs(sim.state.pose[:, 0] - ends).max()), 0.01 if short else 1e-6
+        )
+
+
 def rows(short: bool = False) -> Iterator[Row]:
     """Yield the numbers."""
     yield from graph_rows()
     yield from vicsek_rows(short)
+    yield from strip_rows(short)
     if not short:
         yield from delay_rows()

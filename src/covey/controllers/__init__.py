@@ -28,7 +28,7 @@ from covey.controllers.exploration.nearest_frontier import nearest_frontier
 from covey.controllers.exploration.next_best_view import next_best_view
 from covey.controllers.exploration.rrt_frontier import rrt_frontier
 from covey.controllers.exploration.tnf import tnf
-from covey.controllers.laws.by_radio import consensus_by_radio
+from covey.controllers.laws.by_radio import LloydByRadio, consensus_by_radio
 from covey.controllers.laws.circular_motion import circular_motion
 from covey.controllers.laws.consensus import consensus, follow_leaders, rendezvous
 from covey.controllers.laws.cyclic_pursuit import cyclic_pursuit
@@ -56,6 +56,7 @@ from covey.onboard.controller import controller, controllers
 
 __all__ = [
     "AerialScout",
+    "LloydByRadio",
     "PotentialField",
     "PursuitAndEvasion",
     "TerrainTeam",

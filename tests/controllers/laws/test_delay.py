@@ -48,6 +48,51 @@ def test_consensus_is_stable_below_the_bound_of_the_delay_and_not_above(share, s
     assert rate == pytest.approx((lambertw(-0.5 * math.pi * late) / late).real, abs=3e-3)
 
 
+STRIP = [(0.0, -0.05), (8.0, -0.05), (8.0, 0.05), (0.0, 0.05)]
+CENTROIDS = [1.0, 3.0, 5.0, 7.0]  # of four in a strip of 8 m
+
+
+def in_a_strip(program, x, model=SMALL, step_s=0.05, **settings):
+    """Four robots on the middle line of a strip."""
+    start = np.column_stack((x, np.zeros((4, 2))))
+    execution = covey.Execution(step_s=step_s, substep_s=step_s)
+    world = covey.World.empty(20, 20, resolution_m=0.5)
+    return covey.Simulation(world, [covey.Group("r", model, start, program)], execution=execution, **settings)
+
+
+@pytest.mark.parametrize(("share", "sign"), [(0.95, -1), (1.05, 1)])
+def test_coverage_is_stable_below_the_bound_of_the_delay_and_not_above(share, sign):
+    # in a strip C_i = (p_{i-1} + 2 p_i + p_{i+1}) / 4, so x' = -k (I - dC/dp) x(t - T) has the eigenvalue 1 for the
+    # mode that alternates; it is the largest, so the bound is pi / (2 k)
+    gain, mode = 0.5 * math.pi, np.array([1.0, -1.0, 1.0, -1.0])
+    model = SMALL.model_copy(update={"command_delay_s": share})
+    program = Program("lloyd", {"gain": gain, "workspace_m": STRIP})
+    sim, along = in_a_strip(program, CENTROIDS + 0.1 * mode, model), []
+    while sim.time < 24.0:
+        sim.step()
+        along.append((sim.state.pose[:, 0] - CENTROIDS) @ mode)
+    sim.close()
+    early, late = (math.sqrt(sum(np.square(along[-k * 80 :][:80]))) for k in (5, 1))  # a period of 4 s
+    held = share + 0.025
+    expected = (lambertw(-gain * held) / held).real
+    assert sign * math.log(late / early) > 0.1
+    assert math.log(late / early) / 16.0 == pytest.approx(expected, abs=3e-3)
+
+
+def test_lost_and_late_messages_do_not_change_where_coverage_ends():
+    # messages come 3 s late, more than the bound of 1.57 s for commands, and six of ten not at all
+    program = Program("lloyd_by_radio", {"workspace_m": STRIP})
+    radio = Radio(range_m=20.0, latency_s=3.0, loss=0.6)
+    sim = in_a_strip(program, [0.7, 2.2, 5.5, 6.8], step_s=0.5, radio=radio, seed=3)
+    for _ in range(7):
+        sim.step()
+    assert np.abs(sim.state.pose[:, 0] - CENTROIDS).max() > 0.5
+    for _ in range(193):
+        sim.step()
+    sim.close()
+    assert np.abs(sim.state.pose[:, 0] - CENTROIDS).max() < 0.01
+
+
 def test_lost_messages_slow_the_mean_as_a_smaller_gain_does():
     start = np.array([(-3.0, 0.0), (0.0, 1.0), (3.0, 2.0)])
     loss, gain, step_s, steps, teams = 0.4, 1.0, 0.1, 10, 80
