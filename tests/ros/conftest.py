@@ -7,6 +7,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from tests.ros.forks import Covey
 from tests.ros.world import PARTICIPANTS, PeerProcess
 
 from covey.ros.dds import Participant
@@ -47,6 +48,20 @@ def peer(domain, tag, capfd):
     complaints = process.close() + capfd.readouterr().err
     assert "deserialization" not in complaints, complaints
     assert "invalid type object" not in complaints, complaints
+
+
+@pytest.fixture
+def start(domain, tmp_path):
+    """Return a function that starts ``covey`` with some arguments in the folder of the test; all end with the test."""
+    environment, started = os.environ | {"ROS_DOMAIN_ID": str(domain)}, []
+
+    def begin(*arguments):
+        started.append(Covey(arguments, tmp_path, environment, len(started)))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.kill()
 
 
 @pytest.fixture

@@ -116,8 +116,16 @@ def ros_node(
     /,
     *,
     name: str,
-    scenario: str,
+    scenario: str | None = None,
     overrides: Override = [],  # noqa: B006
+    robot: str | None = None,
+    team: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False, consume_multiple=True)] = (),
+    start: Annotated[tuple[float, float, float] | None, Parameter(show_default=False)] = None,
+    area: float | None = None,
+    radius: float | None = None,
+    max_speed: float | None = None,
+    max_turn: float | None = None,
+    localize: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     namespace: str | None = None,
     wall: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     direct: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -134,6 +142,8 @@ def ros_node(
     its map, its planning and its navigator run in this process. It ends with the clock, or with Ctrl-C, and stops the
     robot. See docs/ros2.md.
 
+    A robot that no scenario describes: covey ros node nearest_frontier --name tb3 --robot turtlebot3_burger --wall
+
     Exit codes: 0 the clock ended, 1 the controller failed, 2 bad input or no robot, 130 interrupted.
 
     Parameters
@@ -141,10 +151,30 @@ def ros_node(
     controller
         Name of a controller, or ./mine.py:NAME.
     name
-        Name of the robot in the scenario, such as scout0.
+        Name of the robot, such as scout0.
     scenario
         Tells what the robot knows from the start: its model, its start, its team, the area of its map, the rate of its
-        steps. A .yaml file, or the name of a scenario that ships with Covey.
+        steps. A .yaml file, or the name of a scenario that ships with Covey. Without one, the options from robot to
+        max_turn tell it, and -s changes the scenario that they stand for, whose only group is robot.
+    robot
+        Body, speeds and map: a name of covey list robots, or ./mine.py:function. Default: turtlebot3_burger. Its lidar
+        is learned from its scans.
+    team
+        Names of the robots of its team: --team tb3_0 tb3_1. Default: it is alone.
+    start
+        x, y [m] and heading [deg], on the map, of the place where its odometry is zero, unless tf says where odom is on
+        the map. Default: 0 0 0.
+    area
+        Side of the square that its map covers [m]. Default: 60.
+    radius
+        Radius of its body [m], if it is a disc.
+    max_speed
+        Largest speed [m/s].
+    max_turn
+        Largest turn rate [rad/s].
+    localize
+        The node finds out by itself where the robot is, from scan and odom: as the scenario says (slam, particles,
+        known_map, odometry), without one by slam. Else it takes what pose, tf or odom say.
     namespace
         Namespace of the robot's topics; / for none. Default: the name of the robot.
     wall
@@ -164,11 +194,17 @@ def ros_node(
     reach
         Who can be heard, on both sides the same. Default: ROS_AUTOMATIC_DISCOVERY_RANGE, else LOCALHOST: this machine.
     """
-    from covey.cli.ros_node import ros_node_command
+    from covey.cli.ros_node import ros_node_command, source_of
     from covey.ros.node import NodeSettings
 
-    settings = NodeSettings(namespace, stamped, prefixed, wall, direct, patience)
-    return ros_node_command(controller, name, scenario, changes_of(overrides, None), (domain, distro, reach), settings)
+    described = {"robot": robot, "team": team, "start": start, "area_m": area, "radius_m": radius}
+    described |= {"max_speed_m_s": max_speed, "max_turn_rad_s": max_turn}
+    source, settings = (
+        source_of(scenario, described),
+        NodeSettings(namespace, stamped, prefixed, wall, direct, patience),
+    )
+    graph, changes = (domain, distro, reach), changes_of(overrides, None)
+    return ros_node_command(controller, name, source, changes, graph, settings, localizes=localize)
 
 
 @ros.command(name="launch")

@@ -8,8 +8,9 @@ from types import FrameType
 from typing import Any
 
 from covey.cli.exit_codes import FAILED, INTERRUPTED, REACHED
-from covey.errors import ControllerError
+from covey.errors import ControllerError, InvalidValueError
 from covey.onboard.step import StepInput, StepOutput
+from covey.ros.any_robot import AnyRobot
 from covey.ros.dds import Participant
 from covey.ros.node import ControllerNode, NodeSettings
 from covey.ros.node_setup import NodeSetup, controller_named, node_setup
@@ -19,24 +20,47 @@ from covey.scenario.load import load_scenario
 def ros_node_command(
     controller: str,
     name: str,
-    source: str,
+    source: str | AnyRobot,
     changes: Mapping[str, Any],
     graph: tuple[int | None, str | None, str | None],
     settings: NodeSettings,
+    *,
+    localizes: bool,
 ) -> int:
     """Run a controller as a node of ROS 2 until the clock ends or a signal comes, and return the exit code.
 
     Args:
         controller: its name, or ``./mine.py:Name``.
         name: of the robot.
-        source: the scenario that tells what the node knows; see `node_setup`.
-        graph: domain, distribution and reach, see `Participant`. The other arguments are those of `covey ros node`.
+        source: the scenario that tells what the node knows, see `node_setup`; or the robot itself.
+        graph: domain, distribution and reach, see `Participant`.
+        localizes: the node localizes the robot. The other arguments are those of `covey ros node`.
     """
-    scenario = load_scenario(source, changes)
-    setup = node_setup(scenario, name, controller_named(controller, Path.cwd()))
+    folder, found = Path.cwd(), controller_named(controller, Path.cwd())
+    if isinstance(source, AnyRobot):
+        setup = source.setup(name, found, changes, folder, localizes=localizes)
+    else:
+        setup = node_setup(load_scenario(source, changes), name, found, localizes=localizes)
     with Participant(*graph) as participant:
         print(participant, file=sys.stderr, flush=True)
         return drive(participant, setup, settings)
+
+
+def source_of(scenario: str | None, described: Mapping[str, Any]) -> str | AnyRobot:
+    """Return what tells a node about its robot: a scenario, or the values that are given for an `AnyRobot`.
+
+    Raises:
+        InvalidValueError: both are given.
+    """
+    given = {key: value for key, value in described.items() if value not in (None, ())}
+    if scenario is None:
+        return AnyRobot(**given)
+    if given:
+        raise InvalidValueError(
+            f"--scenario {scenario} tells all about the robot, and so do the options for its {' and '.join(given)}; "
+            "leave out one of both, or change the scenario with -s"
+        )
+    return scenario
 
 
 def drive(participant: Participant, setup: NodeSetup, settings: NodeSettings) -> int:

@@ -52,6 +52,7 @@ class KnownMapLocalizer:
     """Localizes the robots of a group in one map.
 
     Attributes:
+        plan: the map.
         filters: the filter of each robot; none before the first step.
     """
 
@@ -60,7 +61,7 @@ class KnownMapLocalizer:
             raise InvalidValueError("localization in a known map needs a lidar and a map")
         self._record, self._laser = record, equipment.laser
         self._keys = [stream_key(seed, f"localization/{name}") for name in names]
-        self._plan = plan = equipment.plan(record.map)
+        self.plan = plan = equipment.plan(record.map)
         self._field = LikelihoodField(plan.cells, plan, record.filter, equipment.laser.range_max)
         self._revision = np.zeros(len(names), np.int64)
         self.filters: list[MonteCarlo] = []
@@ -84,5 +85,5 @@ class KnownMapLocalizer:
             deviations = (record.start_sigma_m, record.start_sigma_m, record.start_sigma_rad)
             told = true_pose + np.array(deviations) * normal4(key, 1 << 62, 0)[:3]
             start = StartPose(tuple(told.tolist()), deviations)
-        plan = self._plan
+        plan = self.plan
         return MonteCarlo(self._laser, plan.cells, plan, record.filter, key, start, self._field)

@@ -25,7 +25,6 @@ from covey.runtime.simulation import Simulation
 
 LOG = logging.getLogger("covey")
 _AGAIN_S = 1.0  # how often lockstep sends a step again to robots without an answer: either may have been lost [s]
-_LOOK_S = 0.0001  # how often lockstep looks for answers [s]
 _SERVE_S = 0.02  # how often it looks for new readers and requests meanwhile
 _SAY_S = 10.0
 
@@ -132,6 +131,7 @@ class Bridge:
         mixed = len(self.driven) < len(self.robots)
         self.commands = {i: Commands(self.robots[i], settings, mixed) for i in self.driven}
         self._news = participant.waiter(*(reader for one in self.commands.values() for reader in one.seldom))
+        self._await_answer = participant.waiter(*(reader for one in self.commands.values() for reader in one.often))
         self._send_tags = [node.messages("tags", "visualization_msgs/msg/MarkerArray", STATE) for node in self.robots]
         self.control = Control(self)
 
@@ -306,13 +306,15 @@ class Bridge:
         waiting = [i for i in self.commands if i not in gone]
         look, say, again = begun + _SERVE_S, begun + _SAY_S, begun + _AGAIN_S
         while not sim.done:
-            self._take(sim, stamp)
+            for i, commands in self.commands.items():
+                commands.take_answers(self.host.handle(i), sim.time)
             waiting = [i for i in waiting if not self.commands[i].has_answered(stamp)]
             if not waiting:
                 return
             now = time.perf_counter()
             if now >= look:
                 look = now + _SERVE_S
+                self._take(sim, stamp)
                 self.control.look()
                 self._send_to_newcomers(stamp)
             if now >= again:
@@ -324,7 +326,7 @@ class Bridge:
                 say = now + 60.0
                 names = ", ".join(sim.names[i] for i in waiting[:5]) + (" …" if len(waiting) > 5 else "")
                 LOG.warning("lockstep: waiting for answers of %d robots: %s", len(waiting), names)
-            time.sleep(_LOOK_S)
+            self._await_answer(look - now)
 
     def _send_to_newcomers(self, stamp: Stamp) -> None:
         """Send the messages of this step again to readers that have just come, and the clock after them."""

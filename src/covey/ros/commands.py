@@ -54,7 +54,7 @@ class Commands:
         team: its radio for a controller that is a node.
         answered: the newest time for which it has an answer; None: none.
         bad: number of messages that could not be used.
-        seldom: readers of what does not come in each step: all but those of ``cmd_vel`` and, in lockstep, ``ready``.
+        often, seldom: readers of ``cmd_vel`` and, in lockstep, ``ready``; and of what does not come in each step.
     """
 
     def __init__(self, node: RobotNode, settings: Settings, mixed: bool):
@@ -72,8 +72,8 @@ class Commands:
         self.radio, self.team = RadioTopics(node, settings.radio), TeamRadio(node, mixed)
         self._goals = Goals(node) if settings.localization and settings.navigation else None
         self.bad = 0
-        often = (self._twist, self._ready) if node.lockstep else (self._twist,)
-        self.seldom = [reader for reader in node.node.readers if reader not in often]
+        self.often = (self._twist, self._ready) if node.lockstep else (self._twist,)
+        self.seldom = [reader for reader in node.node.readers if reader not in self.often]
         self.begin()
 
     def begin(self) -> None:
@@ -108,10 +108,14 @@ class Commands:
             if news:
                 self._goals.take(robot, stamp, lambda one, frame: self._in_map(one, odom, frame), self._decoded)
             self._goals.look_after(robot, stamp, at)
+        self.take_answers(robot, time_s, letters if news else None)
+
+    def take_answers(self, robot: Robot, time_s: float, letters: tuple[Mailbox, Blackboard] | None = None) -> None:
+        """Take ``cmd_vel`` and ``ready``, and between them, with letters, the others: what a ``ready`` completes."""
         self._drive(robot, time_s)
-        if news:
+        if letters is not None:
             self._take_others(robot, letters)
-        for data in self._ready.take() if news or self._node.lockstep else ():
+        for data in self._ready.take() if letters is not None or self._node.lockstep else ():
             if (message := self._decoded("ready", _CLOCK, data)) is not None:
                 self._answer(message.clock)
 

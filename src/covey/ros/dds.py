@@ -319,7 +319,12 @@ class Writer:
         A smaller one arrives before all that is written after it.
         """
         if len(data) > _PACKET_BYTES:
-            self.end.wait_for_acks(_SETTLE_NS)
+            self.await_readers(_SETTLE_NS)
+
+    def await_readers(self, timeout_ns: int) -> bool:
+        """Wait until its reliable readers have all that was written; return False if they have not within the time."""
+        wait: Any = self.end._wait_for_acks  # cyclonedds' own method fails with an AttributeError
+        return wait(self._handle, timeout_ns) == 0
 
     @property
     def matched(self) -> int:

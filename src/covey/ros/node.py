@@ -6,7 +6,7 @@ Every wait has a limit; the loop looks a few times in a second whether it is to 
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,11 +15,13 @@ import numpy as np
 from covey.errors import ControllerError, CoveyError, InvalidValueError
 from covey.geometry.se2 import Pose
 from covey.mapping.occupancy.team_mates import hide_team_mates
+from covey.mapping.slam.log import Laser
 from covey.onboard.motions import STILL, Twist
 from covey.onboard.step import Requests, StepInput, StepOutput, TeamUpdate
 from covey.physics.clock import Clock
 from covey.ros import messages as m
 from covey.ros.dds import Participant
+from covey.ros.node_localization import NodeLocalizer
 from covey.ros.node_requests import NodeRequests
 from covey.ros.node_senses import Senses
 from covey.ros.node_setup import SENSORS, NodeSetup
@@ -117,6 +119,8 @@ class ControllerNode:
         self._seen: list[list[tuple[float, Any]]] = [[] for _ in setup.sensors]
         self._newest: list[Any] = [None] * len(setup.sensors)
         self._mates: Any = None  # the newest reading of the neighbours
+        self._localizer: NodeLocalizer | None = None
+        self._rays = 0
         self._received = TeamUpdate()
         if self._agent is not None:
             self._agent.close()
@@ -184,7 +188,7 @@ class ControllerNode:
             return
         try:
             self._send(self._done_ns, STILL)
-            self._cmd_vel.end.wait_for_acks(_FAREWELL_NS)
+            self._cmd_vel.await_readers(_FAREWELL_NS)
         except Exception as error:
             LOG.warning("%s: it could not be stopped: %s", self.name, error)
 
@@ -245,8 +249,9 @@ class ControllerNode:
         setup, agent = self._setup, self._software()
         self._tick(now_ns)
         home = self._spec.home
-        pose, spread = self._senses.pose(now_ns, home)
-        self._map(agent, pose, self._take_readings(), now_ns)
+        scans = self._take_readings()
+        pose, spread = self._localize(scans, now_ns)
+        self._map(agent, pose, scans, now_ns)
         self._receive(self._team.hear(self._clock))
         asked: Requests | None = None
         self.steps += 1
@@ -283,13 +288,21 @@ class ControllerNode:
     def _software(self) -> RobotAgent:
         """Return the robot's software, made when its lidar is known."""
         if self._agent is None:
-            spawn, fan = self._setup.spawn, self._senses.fan()
-            if spawn.map is not None and fan is not None:
-                place = replace(spawn.map, angles=fan.angles, mount=fan.mount, range_m=fan.range_m)
+            spawn, lidar = self._setup.spawn, self._senses.fan()
+            if lidar is None and self._senses.scans is not None:
+                lidar = self._senses.scans.record
+            laser = None
+            if lidar is not None:
+                self._rays = len(lidar.angles)
+                laser = Laser(lidar.angles, lidar.range_m, tuple(lidar.mount.tolist()))
+            if spawn.map is not None and lidar is not None:
+                place = replace(spawn.map, angles=lidar.angles, mount=lidar.mount, range_m=lidar.range_m)
                 spawn = replace(spawn, map=place)
             self._place = spawn.map
             self._agent = RobotAgent(spawn, self._watchdog)
             self._team.share(self._agent.belief, self._clock)
+            if self._setup.localization is not None:
+                self._localizer = NodeLocalizer(self._setup, laser, self._agent.belief, self._clock)
             unread = [s.name for s in self._setup.sensors if s.kind not in (*SENSORS, "odometry")]
             if unread:
                 LOG.warning("%s: the node does not read %s; its readings stay None", self.name, ", ".join(unread))
@@ -299,7 +312,8 @@ class ControllerNode:
         """Keep what the team says for the next step in which the controller acts."""
         if news is not None:
             before = self._received
-            self._received = TeamUpdate((*before.messages, *news.messages), (*before.entries, *news.entries))
+            frames = before.frames if news.frames is None else news.frames
+            self._received = TeamUpdate((*before.messages, *news.messages), (*before.entries, *news.entries), frames)
 
     def _tick(self, now_ns: int) -> None:
         """Set the clock."""
@@ -316,8 +330,12 @@ class ControllerNode:
         substeps = round(ns / round(second * 1e9))
         return substeps * second if abs(ns - substeps * round(second * 1e9)) < 1000 else ns * 1e-9
 
-    def _take_readings(self) -> list[tuple[int, LidarReading]]:
-        """Take what the sensors have said; return times [ns] and scans for the map."""
+    def _take_readings(self) -> list[tuple[int, np.ndarray]]:
+        """Take what the sensors have said; return the scans of the first lidar, oldest first.
+
+        They are times [ns], and ranges [m] without returns from team mates. Scans of another lidar on the same topic,
+        with another number of rays, are left out.
+        """
         scans: list[tuple[int, LidarReading]] = []
         places = {record.name: k for k, record in enumerate(self._setup.sensors)}
         for sense in self._senses.all:
@@ -330,23 +348,40 @@ class ControllerNode:
                     self._mates = reading
                 if sense is self._senses.scans:
                     scans.append((stamp_ns, reading))
-        return scans
+        return [(stamp_ns, self._without_mates(scan)) for stamp_ns, scan in scans if len(scan.ranges) == self._rays]
 
-    def _map(self, agent: RobotAgent, pose: Pose, scans: Sequence[tuple[int, LidarReading]], now_ns: int) -> None:
+    def _without_mates(self, scan: LidarReading) -> np.ndarray:
+        """Return the ranges of a scan without those that end at team mates."""
+        ranges, mates = scan.ranges.copy(), self._mates
+        if mates is not None and len(mates):
+            seen = np.array([len(mates)]), mates.ranges[None], mates.bearings[None]
+            hide_team_mates(ranges[None], scan.angles, scan.mount, *seen, np.array([self._setup.reach_m]))
+        return ranges
+
+    def _localize(self, scans: list[tuple[int, np.ndarray]], now_ns: int) -> tuple[Pose, tuple[float, ...]]:
+        """Return the estimated pose, and its covariance: by itself, or as it hears it."""
+        home, senses = self._spec.home, self._senses
+        if self._localizer is None:
+            return senses.pose(now_ns, home)
+        newest = None
+        if scans:
+            stamp_ns, ranges = scans[-1]
+            newest = ranges, Pose(0.0, 0.0, 0.0) if stamp_ns == now_ns else senses.moved_since(stamp_ns)
+        return self._localizer.update(home @ senses.odometry, senses.odometry, newest)
+
+    def _map(self, agent: RobotAgent, pose: Pose, scans: list[tuple[int, np.ndarray]], now_ns: int) -> None:
         """Add scans to the map, each at the estimated pose at its time."""
-        mates, belief, place = self._mates, agent.belief, self._place
+        belief, place, localizer = agent.belief, self._place, self._localizer
         if belief is None or place is None:
             return
-        for stamp_ns, scan in scans:
-            if len(scan.ranges) != len(place.angles):
-                continue  # another lidar on the same topic
+        for stamp_ns, ranges in scans:
+            if localizer is not None and not localizer.maps(stamp_ns == scans[-1][0]):
+                continue
             at = pose if stamp_ns == now_ns else pose @ self._senses.moved_since(stamp_ns).inverse()
-            ranges = scan.ranges.copy()
-            if mates is not None and len(mates):
-                seen = np.array([len(mates)]), mates.ranges[None], mates.bearings[None]
-                hide_team_mates(ranges[None], scan.angles, scan.mount, *seen, np.array([self._setup.reach_m]))
             rows = np.array([belief.robot]), np.array([at], float), ranges[None]
-            belief.update(*rows, place.angles, place.mount, place.range_m, self._clock.step)
+            used = belief.update(*rows, place.angles, place.mount, place.range_m, self._clock.step)
+            if used and localizer is not None:
+                localizer.has_mapped(at, ranges)
 
     def _watch_odometry(self, now_ns: int) -> None:
         """Let the robot stand still while its odometry is silent."""

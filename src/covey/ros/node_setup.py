@@ -1,6 +1,6 @@
 """`NodeSetup`: what the node of a robot knows from the start, taken from a scenario that is set up and never run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,9 @@ import numpy as np
 from pydantic import ValidationError
 
 from covey.errors import InvalidValueError, UnknownNameError
+from covey.geometry.grid import Grid
 from covey.mapping.exchange.share_maps import ShareMaps, as_share_maps
+from covey.mapping.known_map import KnownMapLocalizer
 from covey.mapping.occupancy.belief import Beliefs
 from covey.runtime.host import Team
 from covey.runtime.local.host import LocalHost
@@ -20,6 +22,21 @@ from covey.scenario.records import Scenario
 
 SENSORS = ("lidar", "proximity", "bumper", "imu", "neighbours", "tag_camera")
 """Kinds of sensors whose topics a node reads."""
+
+
+@dataclass(frozen=True, eq=False)
+class OwnLocalization:
+    """How a robot finds out where it is by itself.
+
+    Attributes:
+        record: the kind of localization, and its settings.
+        noise: of its odometry; None: not known. See `covey.mapping.localizer.Equipment`.
+        plan: the map that it is given; None: none.
+    """
+
+    record: Any
+    noise: tuple[int, np.ndarray] | None
+    plan: Grid | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +52,7 @@ class NodeSetup:
         every, phase: the controller acts in steps k with k % every == phase.
         reach_m: scans within this distance of a team mate's centre are on the team mate.
         dead_reckons: whether the robot is told its dead reckoning.
+        localization: how the node localizes the robot; None: it hears where the robot is.
     """
 
     spawn: RobotSpawn
@@ -47,20 +65,25 @@ class NodeSetup:
     phase: int
     reach_m: float
     dead_reckons: bool
+    localization: OwnLocalization | None = None
 
 
-def node_setup(scenario: Scenario, name: str, controller: ControllerReference | None = None) -> NodeSetup:
+def node_setup(
+    scenario: Scenario, name: str, controller: ControllerReference | None = None, *, localizes: bool = False
+) -> NodeSetup:
     """Return the setup of one robot of a scenario.
 
     Args:
-        scenario: the team, the robot's model, and the area that its map covers. The node learns nothing else of it.
+        scenario: the team, the robot's model, and the area that its map covers. The node learns nothing else of it,
+            but for the map of a robot that starts with one.
         name: of the robot.
         controller: replaces that of the robot's group.
+        localizes: the node localizes the robot, as the scenario says; else it hears where the robot is.
 
     Raises:
         UnknownNameError: the scenario has no such robot.
-        InvalidValueError: the controller is one of a whole group, the robot maps the ground, the team does not know its
-            start poses, or it exchanges maps when robots meet.
+        InvalidValueError: the controller is one of a whole group, the robot maps the ground, or it cannot localize
+            itself.
     """
     names = [each for group in scenario.robots for each in group.names]
     if name not in names:
@@ -72,8 +95,9 @@ def node_setup(scenario: Scenario, name: str, controller: ControllerReference | 
     own = next(group for group in groups if name in group.names)
     if own.controller.program.scope != "robot":
         raise InvalidValueError(
-            f"{own.controller.program.name!r} controls a whole {own.controller.program.scope}; a node is the "
-            "controller of one robot"
+            f"{own.controller.program.name!r} controls a whole {own.controller.program.scope} and sees all its robots "
+            "at once; a node is the controller of one robot. Give ROS a controller of one robot that sends what the "
+            "others need, or let the simulation run this one: covey ros run --watch"
         )
     caught: list[Team] = []
 
@@ -87,14 +111,8 @@ def node_setup(scenario: Scenario, name: str, controller: ControllerReference | 
     (team,) = caught
     i = sim.names.index(name)
     group = next(group for group in sim.groups if name in group.names)
-    if sim.localization.frames is not None:
-        raise InvalidValueError("share_maps.start_poses is unknown; a node needs them: set it to known")
     place, lidar = _map_of(sim, i)
-    sharing = as_share_maps(scenario.share_maps)
     shares = lidar is not None and own.controller.program.shares_maps and len(place.names) > 1 if place else False
-    if shares and sharing.policy == "on_meeting":
-        raise InvalidValueError("share_maps.policy is on_meeting; nodes exchange maps every, continuous or on_request")
-    sensors = tuple(bank.record for bank in team.banks_of[i])
     box = team.communication.mailboxes[i]
     spawn = RobotSpawn(
         team.specs[i],
@@ -102,21 +120,31 @@ def node_setup(scenario: Scenario, name: str, controller: ControllerReference | 
         tuple(box.radios),
         team.execution.step_budget_s,
         team.execution.processes.memory_mib,
+        own_frames=sim.localization.frames is not None,
         map=place,
         entries=dict(team.communication.blackboard.entries),
     )
     return NodeSetup(
         spawn,
-        sensors,
+        tuple(bank.record for bank in team.banks_of[i]),
         None if lidar is None else lidar.name,
-        sharing if shares else None,
+        as_share_maps(scenario.share_maps) if shares else None,
         team.execution.step_s,
         team.execution.substep_s,
         group.control_every,
         group.phase,
         float(sim.model.radius.max()) + TEAM_MATE_MARGIN_M,
         "odometry" in group.localization.needs,
+        _localization_of(sim, i, group) if localizes else None,
     )
+
+
+def renamed(setup: NodeSetup, team: tuple[str, ...], home: Any) -> NodeSetup:
+    """Return a setup with other names of the robots, in their order, and with another start of this one."""
+    spawn, place = setup.spawn, setup.spawn.map
+    spec = replace(spawn.spec, name=team[spawn.spec.index], home=home)
+    place = None if place is None else replace(place, names=list(team))
+    return replace(setup, spawn=replace(spawn, spec=spec, team=team, map=place))
 
 
 def controller_named(text: str, folder: Path) -> ControllerReference:
@@ -137,6 +165,28 @@ class _Beliefs(Beliefs):
     def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
         super().know(robots, occupancy)
         self.known = getattr(self, "known", {}) | dict.fromkeys(robots.tolist(), occupancy)
+
+
+def _localization_of(sim: Any, i: int, group: Any) -> OwnLocalization:
+    """Return how a robot localizes itself.
+
+    Raises:
+        InvalidValueError: it has no sensors for that, or its place is told by the simulation.
+    """
+    record, name = group.localization, sim.names[i]
+    if "odometry" not in record.needs:
+        raise InvalidValueError(
+            f"{name} has localization {record.kind}, which only a simulation can give; a node localizes by slam, "
+            f"particles, known_map or odometry: -s robots.{group.name}.localization=slam"
+        )
+    localizer = next(localizer for members, localizer in sim.localization.localizers if i in members)
+    plan = localizer.plan if isinstance(localizer, KnownMapLocalizer) else None
+    if plan is not None and sim.localization.frames is not None:
+        raise InvalidValueError(
+            f"{name} finds itself in a known map, so it knows the frame of all; set share_maps.start_poses: known"
+        )
+    wheels = sim.sensing.first_of(np.array([i]), "odometry").record
+    return OwnLocalization(record, wheels.noise_model, plan)
 
 
 def _map_of(sim: Any, i: int) -> tuple[MapOf | None, Any]:

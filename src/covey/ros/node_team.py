@@ -1,39 +1,27 @@
-"""`NodeTeam`: how a controller that is a node of ROS 2 talks with its team, and exchanges its map.
-
-Each node runs the exchange of maps for its one robot, with the same rules as in a simulation. Digests and tiles travel
-as messages beside those of the controller.
-"""
+"""`NodeTeam`: how a controller that is a node of ROS 2 talks with its team."""
 
 import logging
 import sys
-import zlib
-from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
-
-import numpy as np
 
 from covey.comms.blackboard import GONE
 from covey.comms.mailbox import Outgoing
-from covey.comms.message import LARGEST_BYTES, Message
-from covey.errors import CoveyError, InvalidValueError
-from covey.mapping.exchange.share_maps import ShareMaps
+from covey.comms.message import Message
+from covey.errors import CoveyError
+from covey.geometry.se2 import Pose
 from covey.mapping.occupancy.apart import OwnBelief
-from covey.mapping.occupancy.tiles import TILE_CELLS
 from covey.onboard.step import Requests, TeamUpdate
 from covey.physics.clock import Clock
 from covey.ros.dds import Node
+from covey.ros.node_maps import MAP_KINDS, NodeExchange
 from covey.ros.node_setup import NodeSetup
 from covey.ros.plain import PlainError, decode
 from covey.ros.team_letters import KIND, LETTERS, RADIO, Heard, Letter, encoded, letter_bytes, read_letter
 from covey.ros.types import MessageError
-from covey.runtime.phases.map_exchange import Digest, Exchange
 
 LOG = logging.getLogger("covey")
 TEAM_TOPIC = "/covey/team"
 """Where nodes write to each other without a simulated radio."""
-MAP_KINDS = ("map digest of a node", "map tiles of a node")
-"""Kinds of messages."""
 
 
 class NodeTeam:
@@ -65,6 +53,7 @@ class NodeTeam:
         self._wishes: set[str] = set()
         self._maps: list[Outgoing] = []
         self._exchange = None
+        self._frames: dict[str, Pose] | None = None
         self._heard.take()
 
     def share(self, belief: OwnBelief | None, clock: Clock) -> None:
@@ -83,7 +72,19 @@ class NodeTeam:
         if self._exchange is not None:
             self._maps = self._exchange.run(self._wishes)
             self._wishes = set()
-        return TeamUpdate(tuple(messages), tuple(entries.items())) if messages or entries else None
+        frames = self._news_of_frames() if self._setup.spawn.own_frames else None
+        if not messages and not entries and frames is None:
+            return None
+        return TeamUpdate(tuple(messages), tuple(entries.items()), frames)
+
+    def _news_of_frames(self) -> dict[str, Pose] | None:
+        """Return the frames of others that it has found, and its own; None: nothing is new."""
+        known = None if self._exchange is None else self._exchange.frames
+        found = {self._name: Pose(0.0, 0.0, 0.0)} if known is None else dict(known)
+        if found == self._frames:
+            return None
+        self._frames = found
+        return found
 
     def write(self, asked: Requests | None, now_ns: int) -> None:
         """Send what the robot and its controller want to say.
@@ -133,10 +134,12 @@ class NodeTeam:
         """Return a message for the controller; None if it is about maps, or cannot be read."""
         if heard.sender not in self._names:
             return None
+        if self._exchange is not None:
+            self._exchange.hears(heard.sender)
         try:
             if heard.kind in MAP_KINDS:
                 if self._exchange is not None:
-                    self._exchange.take(heard, decode(heard.payload))
+                    self._exchange.take(heard)
                 return None
             payload = decode(heard.payload, self._module)
         except CoveyError as error:
@@ -167,116 +170,3 @@ class NodeTeam:
         if not self.bad:
             LOG.warning("%s: something from the team is left out: %s", self._name, why)
         self.bad += 1
-
-
-@dataclass
-class _Come:
-    """Messages about maps that were heard, as `covey.comms.network.Claim` has them."""
-
-    robot: int
-    receptions: list[tuple[int, Any, float]] = field(default_factory=list)
-
-    def pop(self) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
-        taken, self.receptions = self.receptions, []
-        senders = np.array([sender for sender, _, _ in taken], np.int64)
-        sent_s = np.array([sent_s for _, _, sent_s in taken], float)
-        return np.full(len(taken), self.robot), senders, [payload for _, payload, _ in taken], sent_s
-
-
-class NodeExchange(Exchange):
-    """The exchange of maps for the robot of a node; indices are those of its belief.
-
-    Args:
-        belief: of the robot.
-        record: when to exchange.
-        clock: of the node.
-    """
-
-    def __init__(self, belief: OwnBelief, record: ShareMaps, clock: Clock):
-        n = self._n = len(belief)
-        self._belief, self._come = belief, [_Come(belief.robot), _Come(belief.robot)]
-        self._wish = np.arange(n) == belief.robot
-        claims = dict(zip(MAP_KINDS, self._come, strict=True))
-        network: Any = SimpleNamespace(claim=claims.get, mailboxes=range(n))
-        super().__init__(np.arange(n), belief, self._wish, network, record, clock, MAP_KINDS)
-        self._out: list[Outgoing] = []
-        self._interval = -1
-
-    def run(self, wishes: set[str]) -> list[Outgoing]:
-        """Process what has come; return what to send.
-
-        Args:
-            wishes: of the controller, see `covey.onboard.step.Requests`.
-        """
-        nobody: Any = None
-        self.step(nobody, np.zeros(0), np.ones(self._n, bool), {self._belief.robot: wishes} if wishes else {})
-        out, self._out = self._out, []
-        return out
-
-    def take(self, heard: Heard, plain: Any) -> None:
-        """Take a message about maps.
-
-        Raises:
-            InvalidValueError: it is none.
-        """
-        if heard.sender not in self._belief.names or heard.sender == self._belief.names[self._belief.robot]:
-            return
-        sender, kind = self._belief.names.index(heard.sender), MAP_KINDS.index(heard.kind)
-        payload = self._digest(plain) if kind == 0 else self._belief.update_of(_unpacked(plain))
-        self._come[kind].receptions.append((sender, payload, heard.sent_s))
-
-    def _digest(self, plain: Any) -> Digest:
-        match plain:
-            case (
-                np.ndarray(dtype=np.int64, shape=(n,)) as clock,
-                np.ndarray(dtype=np.bool_, shape=(k,)) as reach,
-                bool(asks),
-                bool(offers),
-            ) if n == k == self._n and (clock >= 0).all():
-                return Digest(clock, reach, asks, offers)
-        raise InvalidValueError("what another robot sent is no digest of a map of this team")
-
-    def _is_due(self) -> bool:
-        """As in a simulation, and when the step in which an interval begins was missed."""
-        before, self._interval = self._interval, self.clock.step // self._every
-        return self._interval != before
-
-    def _tell_news(self, rows: np.ndarray) -> None:
-        """Tell nobody: when others published is not known here."""
-
-    def _busy(self) -> np.ndarray:
-        """None is: how far the radio of the robot has come is not known here."""
-        return np.zeros(self._n, bool)
-
-    def _send(self, rows: np.ndarray, to: np.ndarray, kind: int, payloads: list[Any], sizes: list[int]) -> None:
-        for receiver, payload, size in zip(to.tolist(), payloads, sizes, strict=True):
-            if kind == 0:
-                plain: Any = payload.clock, payload.reach, payload.asks, payload.offers
-            else:
-                plain = _packed(self._belief.plain(payload))
-            name = None if receiver < 0 else self._belief.names[receiver]
-            self._out.append(Outgoing(name, MAP_KINDS[kind], encoded(plain), size, float("inf"), None))
-
-
-def _packed(plain: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the plain data of an update with its cells compressed."""
-    giver, tiles, cells, *rest = plain
-    return giver, tiles, zlib.compress(cells.tobytes(), 1), *rest
-
-
-def _unpacked(packed: Any) -> Any:
-    """Return the plain data of an update.
-
-    Raises:
-        InvalidValueError: the cells are none.
-    """
-    match packed:
-        case (giver, np.ndarray() as tiles, bytes(data), *rest) if TILE_CELLS * len(tiles) <= 4 * LARGEST_BYTES:
-            size, unpacker = TILE_CELLS * len(tiles), zlib.decompressobj()
-            try:
-                cells = unpacker.decompress(data, size + 1)  # a small message may hold much
-            except zlib.error as error:
-                raise InvalidValueError(f"tiles of another robot cannot be unpacked: {error}") from None
-            if len(cells) == size:
-                return giver, tiles, np.frombuffer(cells, np.int8).reshape(-1, TILE_CELLS), *rest
-    raise InvalidValueError("what another robot sent are no tiles of a map")

@@ -46,7 +46,7 @@ class Types:
         for name, (constants, fields) in self.store.fielddefs.items():
             self.store.fielddefs[name] = constants, [(field, _without_char(kind)) for field, kind in fields]
         self.store.register(definitions(distro))
-        self._makers: dict[str, list[tuple[str, Callable[[Any], Any], Callable[[], Any]]]] = {}
+        self._makers: dict[str, tuple[dict[str, Callable[[Any], Any]], dict[str, Any]]] = {}
         self._hashes: dict[str, str] = {}
 
     def __contains__(self, kind: str) -> bool:
@@ -73,7 +73,7 @@ class Types:
         return self._hashes[kind]
 
     def message(self, kind: str, values: Mapping[str, Any] | None = None) -> Any:
-        """Return a message with values; fields without a value are zero, empty or false.
+        """Return a message with values; fields without a value are zero, empty or false, and not to be changed.
 
         Args:
             kind: such as ``"nav_msgs/msg/Odometry"``.
@@ -82,14 +82,11 @@ class Types:
         Raises:
             UnknownNameError: the type, or a field, does not exist.
         """
-        values = values or {}
-        made = {
-            name: convert(values[name]) if name in values else default() for name, convert, default in self._maker(kind)
-        }
+        values, (converters, defaults) = values or {}, self._maker(kind)
         for name in values:
-            if name not in made:
-                raise UnknownNameError(f"field of {kind}", name, made)
-        return self.store.types[kind](**made)
+            if name not in converters:
+                raise UnknownNameError(f"field of {kind}", name, converters)
+        return self.store.types[kind](**defaults | {name: converters[name](value) for name, value in values.items()})
 
     def encode(self, kind: str, message: Any) -> bytes:
         """Return the bytes of a message (XCDR1, little endian, with the header of 4 bytes).
@@ -114,28 +111,29 @@ class Types:
         except (SerdeError, ValueError, IndexError, OverflowError, MemoryError) as error:
             raise MessageError(f"{len(data)} bytes are no {kind}: {error}") from error
 
-    def _maker(self, kind: str) -> list[tuple[str, Callable[[Any], Any], Callable[[], Any]]]:
+    def _maker(self, kind: str) -> tuple[dict[str, Callable[[Any], Any]], dict[str, Any]]:
+        """Return what turns given values into those of the fields of a type, and the values of those not given."""
         if kind not in self._makers:
-            self._makers[kind] = [(name, *self._field(how)) for name, how in self.fields(kind)]
+            made = {name: self._field(how) for name, how in self.fields(kind)}
+            converters, defaults = ({name: one[k] for name, one in made.items()} for k in (0, 1))
+            self._makers[kind] = converters, defaults
         return self._makers[kind]
 
-    def _field(self, how: Any) -> tuple[Callable[[Any], Any], Callable[[], Any]]:
-        """Return what turns a given value into that of a field, and what makes a value if none is given."""
+    def _field(self, how: Any) -> tuple[Callable[[Any], Any], Any]:
+        """Return what turns a given value into that of a field, and the value if none is given."""
         form, of = how
         if form == Nodetype.BASE:
             number = _PYTHON[of[0]]
-            return number, number
+            return number, number()
         if form == Nodetype.NAME:
-            return (lambda value: self.message(of, value) if isinstance(value, Mapping) else value), (
-                lambda: self.message(of)
-            )
+            return lambda value: self.message(of, value) if isinstance(value, Mapping) else value, self.message(of)
         (inner, name), count = of
         count = count if form == Nodetype.ARRAY else 0
         if inner == Nodetype.BASE and name[0] != "string":
             dtype = np.dtype(_DTYPES.get(name[0], name[0]))
-            return (lambda value: np.ascontiguousarray(value, dtype)), (lambda: np.zeros(count, dtype))
+            return lambda value: np.ascontiguousarray(value, dtype), np.zeros(count, dtype)
         convert, default = self._field((inner, name))
-        return (lambda values: [convert(value) for value in values]), (lambda: [default() for _ in range(count)])
+        return lambda values: [convert(value) for value in values], [default] * count
 
 
 _PYTHON = {"string": str, "bool": bool, "float32": float, "float64": float}

@@ -84,48 +84,6 @@ class OwnBelief(Beliefs):
         self._under_way.add(update)
         self.merge_updates((np.arange(len(self)) == self.robot)[:, None], [update])
 
-    def plain(self, update: MapUpdate) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-        """Return an update as plain data that another robot's `update_of` reads, in any process.
-
-        Returns:
-            The giver; tile, origin and version of each tile, int32 (k, 3); their cells, int8 (k, 1024); ``since`` and
-            ``until``, int64 (n,); and the size [bytes].
-        """
-        slots = update.items[:, 2]
-        tiles = np.column_stack((update.items[:, :2], self._store.version[slots])).astype(np.int32)
-        return update.giver, tiles, self._store.evidence[slots], update.since, update.until, update.size_bytes
-
-    def update_of(self, plain: Any) -> MapUpdate:
-        """Return the update in plain data, which may come from a stranger; what it says of this robot is left out.
-
-        Raises:
-            InvalidValueError: it is no update of a team of these robots with this map.
-        """
-        n, n_tiles = len(self), self.tile_changed.shape[1]
-        lowest, highest = int(self.evidence_model[2]), int(self.evidence_model[3])
-        match plain:
-            case (
-                int(giver),
-                np.ndarray(dtype=np.int32, shape=(k, 3)) as tiles,
-                np.ndarray(dtype=np.int8, shape=(c, tiles_of.TILE_CELLS)) as cells,
-                np.ndarray(dtype=np.int64, shape=(s,)) as since,
-                np.ndarray(dtype=np.int64, shape=(u,)) as until,
-                int(size),
-            ) if k == c and s == u == n and 0 <= giver < n:
-                low = (tiles >= (0, 0, 1)).all() and (since >= 0).all() and (until >= since).all()
-                high = (tiles[:, :2] < (n_tiles, n)).all() and (until < 2**31).all()
-                if not (low and high) or (k and not lowest <= cells.min() <= cells.max() <= highest):
-                    raise InvalidValueError("tiles of another robot do not fit the map of this one")
-            case _:
-                raise InvalidValueError("what another robot sent are no tiles of a map of this team")
-        ours = tiles[:, 1] == self.robot
-        tiles, cells = tiles[~ours], cells[~ours]
-        since[self.robot] = until[self.robot] = 0
-        items = np.column_stack((tiles[:, :2], self._slots_with(cells, tiles[:, 2]))).astype(np.int32)
-        update = MapUpdate(giver, items, since, until, size)
-        self._under_way.add(update)
-        return update
-
 
 class MirroredBeliefs(Beliefs):
     """The beliefs of a team whose robots map in processes of their own, updated from the tiles that they send."""
@@ -144,3 +102,52 @@ class MirroredBeliefs(Beliefs):
         slots = items[:, 2]
         versions = np.column_stack((items[:, :2], store.version[slots]))
         return GivenTiles(versions.astype(np.int32), store.evidence[slots])
+
+
+def plain_of(beliefs: Beliefs, update: MapUpdate) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+    """Return an update as plain data that another robot's `update_of` reads, in any process.
+
+    Returns:
+        The giver; tile, origin and version of each tile, int32 (k, 3); their cells, int8 (k, 1024); ``since`` and
+        ``until``, int64 (n,); and the size [bytes].
+    """
+    store, slots = beliefs._store, update.items[:, 2]
+    tiles = np.column_stack((update.items[:, :2], store.version[slots])).astype(np.int32)
+    return update.giver, tiles, store.evidence[slots], update.since, update.until, update.size_bytes
+
+
+def update_of(beliefs: Beliefs, robot: int, plain: Any) -> MapUpdate:
+    """Return the update in plain data, which may come from a stranger.
+
+    Args:
+        beliefs: those that it is for.
+        robot: whose they are; what the data says of this robot is left out.
+        plain: from `plain_of`.
+
+    Raises:
+        InvalidValueError: it is no update of a team of these robots with this map.
+    """
+    n, n_tiles = len(beliefs), beliefs.tile_changed.shape[1]
+    lowest, highest = int(beliefs.evidence_model[2]), int(beliefs.evidence_model[3])
+    match plain:
+        case (
+            int(giver),
+            np.ndarray(dtype=np.int32, shape=(k, 3)) as tiles,
+            np.ndarray(dtype=np.int8, shape=(c, tiles_of.TILE_CELLS)) as cells,
+            np.ndarray(dtype=np.int64, shape=(s,)) as since,
+            np.ndarray(dtype=np.int64, shape=(u,)) as until,
+            int(size),
+        ) if k == c and s == u == n and 0 <= giver < n:
+            low = (tiles >= (0, 0, 1)).all() and (since >= 0).all() and (until >= since).all()
+            high = (tiles[:, :2] < (n_tiles, n)).all() and (until < 2**31).all()
+            if not (low and high) or (k and not lowest <= cells.min() <= cells.max() <= highest):
+                raise InvalidValueError("tiles of another robot do not fit the map of this one")
+        case _:
+            raise InvalidValueError("what another robot sent are no tiles of a map of this team")
+    ours = tiles[:, 1] == robot
+    tiles, cells = tiles[~ours], cells[~ours]
+    since[robot] = until[robot] = 0
+    items = np.column_stack((tiles[:, :2], beliefs._slots_with(cells, tiles[:, 2]))).astype(np.int32)
+    update = MapUpdate(giver, items, since, until, size)
+    beliefs._under_way.add(update)
+    return update

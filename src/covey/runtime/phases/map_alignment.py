@@ -103,7 +103,7 @@ class MapAlignment:
     def step(self, able: np.ndarray) -> None:
         """Let the ``able`` robots, bool (n,), search for frames when it is time, and merge new evidence."""
         self.attempts = []
-        looks = self.clock.step % self._every == 0
+        looks = self._is_due()
         for robot in np.flatnonzero(able).tolist():
             tried = len(self.attempts)
             if self._slam is not None:
@@ -114,6 +114,10 @@ class MapAlignment:
                 self.by_origin.fresh[robot] = False
                 for origin in range(len(self.members)):
                     self._take(robot, origin)
+
+    def _is_due(self) -> bool:
+        """Return whether a period begins."""
+        return self.clock.step % self._every == 0
 
     def _ask(self, robot: int, slam: TeamSlam, looks: bool) -> None:
         """Let a robot look at the frames that its SLAM knows, if they may have changed.

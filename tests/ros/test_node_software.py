@@ -1,0 +1,160 @@
+"""The whole software of a robot in its node: localization, mapping, coordination, navigation, one process per robot."""
+
+import math
+
+import covey
+from covey.geometry import Pose
+from covey.scenario.run import run_scenario
+
+LIMIT_S = 240
+CODE = '''
+import math
+
+
+async def look_around(robot):
+    """Drive to two places, and note when it is there, where it takes itself to be, and how much the map holds."""
+    for x, y in ((2, 2), (-2, 2)):
+        answer = await robot.goto((x, y))
+        robot.note(f"{answer.state}; {robot.pose.x} {robot.pose.y} {(robot.map.occupancy() >= 0).sum()}")
+    robot.finish()
+
+
+async def find(robot):
+    """Stand still until the start of the other is found, and note where it is."""
+    (name,) = {"r0", "r1"} - {robot.name}
+    while (at := robot.frame_of(name)) is None:
+        await robot.sleep(0.1)
+    robot.note(f"{at.x} {at.y} {at.heading}")
+    robot.finish()
+'''
+ALONE = """
+format: 1
+name: alone
+world: {empty_m: [8, 6]}
+robots:
+  - name: a
+    robot: &burger {base: turtlebot3_burger, max_speed_m_s: 0.8, max_wheel_speed_m_s: 1.2}
+    start: [[-2.5, -1, 90]]
+    localization: slam
+    controller: ./mine.py:look_around
+  - {name: b, robot: *burger, start: [[0, -1, 90]], localization: particles, controller: ./mine.py:look_around}
+  - {name: c, robot: *burger, start: [[2.5, -1, 90]], localization: known_map, controller: ./mine.py:look_around}
+stop: {timeout_s: 12.5}
+"""
+LED = """
+format: 1
+name: led
+world:
+  workspace_m: [[0, 0], [12, 0], [12, 8], [0, 8]]
+  obstacles_m: [[[4, 0], [4.3, 0], [4.3, 5], [4, 5]], [[8, 3], [8.3, 3], [8.3, 8], [8, 8]]]
+robots:
+  - name: scout
+    robot:
+      base: pioneer3dx
+      sensors:
+        - {kind: lidar, range_m: 4, rays: 180, fov_deg: 360, rate_hz: 10}
+        - {kind: odometry, rate_hz: 10}
+        - {kind: neighbours, range_m: 10}
+      mapping: {resolution_m: 0.1}
+    count: 2
+    start: [[1.5, 2, 90], [2.8, 2, 90]]
+    localization: slam
+    controller: leader
+share_maps: {every_s: 1}
+stop: {timeout_s: 10.5}
+"""
+UNKNOWN = """
+format: 1
+name: unknown
+world:
+  workspace_m: [[0, 0], [14, 0], [14, 10], [0, 10]]
+  obstacles_m:
+    - [[4, 0], [4.3, 0], [4.3, 5], [4, 5]]
+    - [[8, 3], [14, 3], [14, 3.3], [8, 3.3]]
+    - [[10, 6.5], [11.5, 6.5], [11.5, 7.5], [10, 7.5]]
+    - [[7, 8], [8.5, 8], [8.5, 9.2], [7, 9.2]]
+    - [[8.5, 4.5], [9.5, 4.5], [9.5, 5.5], [8.5, 5.5]]
+robots:
+  - name: r
+    robot:
+      base: disc
+      sensors: [{kind: lidar, range_m: 15, rays: 360, fov_deg: 360, rate_hz: 10, sees_robots: false}]
+      mapping: {resolution_m: 0.1}
+    count: 2
+    start: [[6.2, 6.4, 23], [6.6, 2.4, 126]]
+    controller: ./mine.py:find
+share_maps: {policy: on_meeting, start_poses: unknown, align_every_s: 1}
+stop: {timeout_s: 1.5}
+"""
+
+
+def in_nodes(start, tmp_path, text, controllers, *options):
+    """Run a scenario in lockstep, each robot in a node; return the lines that each has printed."""
+    (tmp_path / "mine.py").write_text(CODE)
+    (tmp_path / "s.yaml").write_text(text)
+    start(
+        "ros",
+        "run",
+        "s.yaml",
+        "--speed",
+        "lockstep",
+        "--no-localization" if options else "--localization",
+        "--out",
+        "run",
+        "-q",
+    )
+    nodes = [
+        start("ros", "node", controller, "--name", name, "--scenario", "s.yaml", *options)
+        for name, controller in controllers.items()
+    ]
+    said = {}
+    for name, node in zip(controllers, nodes, strict=True):
+        out, complaints = node.communicate(timeout=LIMIT_S)
+        assert node.returncode == 0, complaints
+        said[name] = out.splitlines()
+    return said
+
+
+def in_process(tmp_path, name="here", changes=None):
+    """Run the same in the process of the simulation; return the run, and the same lines of each robot."""
+    run = run_scenario(covey.load_scenario(tmp_path / "s.yaml", changes or {}), tmp_path / name)
+    notes = {}
+    for e in run.events.to_dicts():
+        if e["kind"] == "note":
+            notes.setdefault(e["robot"], []).append(f"{0.1 * (e['step'] - 1):.2f} s  {e['text']}")
+    return run, notes
+
+
+def test_robots_localize_themselves_in_their_nodes(start, tmp_path):
+    said = in_nodes(start, tmp_path, ALONE, dict.fromkeys(("a0", "b0", "c0"), "./mine.py:look_around"), "--localize")
+    _, wanted = in_process(tmp_path)
+    assert said.keys() == wanted.keys()
+    for name, lines in wanted.items():
+        for line, other in zip(lines, said[name], strict=True):
+            (decision, numbers), (decided, found) = line.split("; "), other.split("; ")
+            assert decided == decision
+            x, y, cells = map(float, numbers.split())
+            there_x, there_y, there_cells = map(float, found.split())
+            # ranges travel as float32: with all else equal, a particle more or less is drawn
+            assert math.hypot(there_x - x, there_y - y) < 0.02
+            assert abs(there_cells - cells) < 0.005 * cells
+
+
+def test_a_leader_and_its_follower_with_slam_decide_the_same_in_process_in_processes_and_as_nodes(start, tmp_path):
+    said = in_nodes(start, tmp_path, LED, {"scout0": "leader", "scout1": "leader"}, "--localize")
+    here, wanted = in_process(tmp_path)
+    there, notes = in_process(tmp_path, "there", {"execution.controllers": "processes"})
+    assert (here.folder / "measurements.parquet").read_bytes() == (there.folder / "measurements.parquet").read_bytes()
+    assert notes == wanted
+    assert said == wanted
+    assert all("frontier at" in lines[0] for lines in wanted.values())
+
+
+def test_nodes_that_do_not_know_each_others_starts_find_them_when_they_meet(start, tmp_path):
+    said = in_nodes(start, tmp_path, UNKNOWN, {"r0": "./mine.py:find", "r1": "./mine.py:find"})
+    starts = [Pose(6.2, 6.4, math.radians(23)), Pose(6.6, 2.4, math.radians(126))]
+    true = starts[0].inverse() @ starts[1]
+    (line,) = said["r0"]
+    x, y, heading = map(float, line.split("  ")[1].split())
+    assert math.hypot(x - true.x, y - true.y) < 0.05
+    assert abs(heading - true.heading) < math.radians(0.5)
