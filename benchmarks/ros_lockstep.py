@@ -1,8 +1,9 @@
 """Robots of a scenario in lockstep, each with its controller as a node of ROS 2 in a process of its own.
 
+The robots know where they are by odom, and map by themselves; with "localization" the simulator does both, too.
 Printed: how many times real time that is by the wall clock, and by the CPU time of all processes together on one core,
 without start and first steps; and the CPU time of a step in the simulation and in a node.
-Run: python benchmarks/ros_lockstep.py [scenario] [simulated seconds] [robots]
+Run: python benchmarks/ros_lockstep.py [scenario] [simulated seconds] [robots] [localization]
 """
 
 import os
@@ -24,7 +25,7 @@ FIRST = 20  # steps that are not measured: code is loaded in them
 
 def main() -> None:
     """Run, and print the figures."""
-    name, seconds, robots = (sys.argv[1:] + ["maze", "60", "6"][len(sys.argv) - 1 :])[:3]
+    name, seconds, robots, *more = sys.argv[1:] + ["maze", "60", "6"][len(sys.argv) - 1 :]
     team = f"robots.scout.count={robots}"
     domain, scenario = 60 + os.getpid() % 40, covey.load_scenario(name, {"robots.scout.count": int(robots)})
     covey_ros = [sys.executable, "-m", "covey", "ros", "node", scenario.robots[0].controller.reference]
@@ -43,7 +44,7 @@ def main() -> None:
 
     try:
         with Participant(domain) as ros, tempfile.TemporaryDirectory() as folder:
-            bridge = Bridge(ros, Settings("lockstep"))
+            bridge = Bridge(ros, Settings("lockstep", localization="localization" in more))
             run_in_ros(scenario, folder, bridge, overwrite=True, before_step=look, until_s=float(seconds))
     finally:
         for node in nodes:

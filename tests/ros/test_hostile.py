@@ -13,9 +13,12 @@ from tests.ros.world import PeerProcess, until
 
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
+from covey.ros.qos import COMMAND
 from covey.ros.settings import Settings
 
 STILL = [0.0, 0.0, 0.0]
+
+TEXT = "std_msgs/msg/String"
 
 
 def test_a_robot_stops_when_its_driver_is_killed(domain, peer):
@@ -72,8 +75,17 @@ def test_a_reader_that_stands_still_does_not_stop_the_simulation(domain, peer):
             peer.read(topic=f"rt/scout0/{topic}", kind=kind, latched=latched, depth=5)
         until(lambda: peer.matched(topic="rt/scout0/scan") and peer.matched(topic="rt/scout0/map"))
         stepping(bridge, sim, lambda: peer.take(topic="rt/scout0/scan"))
+        letters, letter = (
+            ros.node("a").writer("/letters", TEXT, COMMAND),
+            ros.types.encode(TEXT, {"data": "a" * 20_000}),
+        )
+        peer.read(topic="rt/letters", kind="String")
+        until(lambda: letters.matched)
         os.kill(peer.process.pid, signal.SIGSTOP)
         try:
+            letters.write(letter)
+            assert not letters.await_readers(1_000_000)
+            letters.settle(letter)  # it gives up
             step(bridge, sim, 300)
         finally:
             os.kill(peer.process.pid, signal.SIGCONT)

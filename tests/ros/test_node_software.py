@@ -2,8 +2,11 @@
 
 import math
 
+from tests.ros.world import until
+
 import covey
 from covey.geometry import Pose
+from covey.ros.bag_writing import write
 from covey.scenario.run import run_scenario
 
 LIMIT_S = 240
@@ -16,6 +19,21 @@ async def look_around(robot):
     for x, y in ((2, 2), (-2, 2)):
         answer = await robot.goto((x, y))
         robot.note(f"{answer.state}; {robot.pose.x} {robot.pose.y} {(robot.map.occupancy() >= 0).sum()}")
+    robot.finish()
+
+
+async def drive(robot):
+    """Drive to and fro at the far end of the hall."""
+    for x in (11, 10, 11):
+        await robot.goto((x, 2))
+    robot.finish()
+
+
+async def watch(robot):
+    """Stand still until the far end of the hall is on the map."""
+    while robot.map.occupancy()[robot.map.grid.cell_at(13.0, 2.0)] < 0:
+        await robot.sleep(0.1)
+    robot.note("the far end is known")
     robot.finish()
 
 
@@ -62,6 +80,23 @@ robots:
     controller: leader
 share_maps: {every_s: 1}
 stop: {timeout_s: 10.5}
+"""
+HALL = """
+format: 1
+name: hall
+world: {workspace_m: [[0, 0], [14, 0], [14, 4], [0, 4]]}
+robots:
+  - name: scout
+    robot:
+      base: disc
+      sensors: [{kind: lidar, range_m: 4, rays: 180, fov_deg: 360, rate_hz: 10}]
+      mapping: {resolution_m: 0.1}
+    count: 2
+    start: {line: {from: [2, 2], step: [8, 0]}}
+    controller: ./mine.py:drive
+share_maps: {every_s: 0.5}
+record: {scans_every_s: 0.2}
+stop: {timeout_s: 8}
 """
 UNKNOWN = """
 format: 1
@@ -158,3 +193,29 @@ def test_nodes_that_do_not_know_each_others_starts_find_them_when_they_meet(star
     x, y, heading = map(float, line.split("  ")[1].split())
     assert math.hypot(x - true.x, y - true.y) < 0.05
     assert abs(heading - true.heading) < math.radians(0.5)
+
+
+def test_a_recorded_robot_takes_the_place_of_one_beside_a_simulated_one(start, tmp_path):
+    (tmp_path / "mine.py").write_text(CODE)
+    (tmp_path / "s.yaml").write_text(HALL)
+    write(in_process(tmp_path)[0], tmp_path / "rec.mcap")
+    start(
+        "ros",
+        "run",
+        "s.yaml",
+        "-s",
+        "robots.scout.count=1",
+        "-s",
+        "stop.timeout_s=1000",
+        "--speed",
+        "2",
+        "--out",
+        "run",
+        "-q",
+    )
+    node = "ros", "node", "./mine.py:watch", "--scenario", "s.yaml", "--direct", "--name"
+    simulated, _recorded = start(*node, "scout0"), start(*node, "scout1", "--prefixed")
+    topics = [word for topic in ("/scout1/scan", "/scout1/odom", "/tf", "/tf_static") for word in ("--topic", topic)]
+    start("ros", "play", "rec.mcap", *topics, "--time", "follow")
+    # the lidar of scout0 reaches to x = 6: only the recorded robot has seen the far end
+    assert until(simulated.said.read_text, LIMIT_S).split("  ")[1] == "the far end is known\n"

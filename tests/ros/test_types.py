@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from covey.errors import InvalidValueError, UnknownNameError
+from covey.ros.messages import Seen, markers
 from covey.ros.types import MessageError, dds_name, types_of
 
 
@@ -15,6 +16,16 @@ def test_bytes_are_those_of_a_real_ros(golden):
         assert types.encode(kind, one["fields"]).hex() == one["cdr"], kind
         assert types.encode(kind, types.decode(kind, bytes.fromhex(one["cdr"]))).hex() == one["cdr"], kind
         assert types.hash(kind) == one["hash"], kind
+
+
+@pytest.mark.parametrize("distro", ["humble", "jazzy"])
+def test_what_a_robot_sees_has_the_bytes_of_its_markers(distro):
+    types = types_of(distro)
+    seen = Seen(types, "scout0/base_footprint", "robot")
+    for count, stamp in ((0, (0, 0)), (1, (12, 345)), (5, (3, 0)), (2, (2, 1)), (5, (4, 999_999_999))):
+        names, places = [7 * k for k in range(count)], np.arange(3.0 * count).reshape(-1, 3) - stamp[0]
+        fields = markers(stamp, "scout0/base_footprint", ["robot"] * count, names, places, [""] * count)
+        assert seen.encode(stamp, names, places) == types.encode(Seen.TYPE, fields)
 
 
 def test_hashes_are_those_of_a_real_ros(golden):

@@ -50,11 +50,10 @@ class RobotNode:
         """Return a function that sends the bytes of a message with a writer, if somebody hears it."""
 
         def send(data: bytes) -> None:
-            if self.lockstep:
+            if self.lockstep:  # who joins while it waits gets it, too
                 self.sent.append((writer, data))
-            elif not writer.readers:
-                return
-            self.write(writer, data)
+            if writer.readers:
+                self.write(writer, data)
 
         return send
 

@@ -111,12 +111,13 @@ def _tag_camera(record: Any, _first: bool, node: RobotNode, _frames: list[m.Fiel
 
 
 def _neighbours(record: Any, _first: bool, node: RobotNode, _frames: list[m.Fields]) -> Output:
-    send, frame = node.messages(record.name, "visualization_msgs/msg/MarkerArray", SENSOR), node.frame(FOOTPRINT)
+    robots = m.Seen(node.types, node.frame(FOOTPRINT), "robot")
+    send = node.topic(record.name, robots.TYPE, SENSOR)
 
     def output(stamp: Stamp, readings: Any, row: int) -> None:
         seen = readings.row(row)
-        places, names = np.column_stack((seen.points(), np.zeros(len(seen)))), seen.identities.tolist()
-        send(m.markers(stamp, frame, ["robot"] * len(seen), names, places, [""] * len(seen)))
+        places = np.column_stack((seen.points(), np.zeros(len(seen))))
+        send(robots.encode(stamp, seen.identities.tolist(), places))
 
     return output
 
