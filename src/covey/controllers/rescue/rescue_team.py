@@ -10,7 +10,7 @@ import numpy as np
 from covey.controllers.exploration.next_best_view import unseen_area
 from covey.controllers.exploration.team_assignment import MOST_MATES, middles, sensor_range_m
 from covey.controllers.rescue.lookout import Lookout
-from covey.controllers.rescue.meeting import Meetings
+from covey.controllers.rescue.meeting import Meetings, standing_place
 from covey.controllers.rescue.missed import PATCH_M, Eye, Missed
 from covey.controllers.teammates import Mate, Teammates
 from covey.onboard.controller import controller
@@ -33,6 +33,8 @@ _TRAIL_S, _TRAIL_EVERY_S = 6.0, 0.3
 _THERE_M = 0.35
 _STALL_S = 10.0
 _SURE = 0.3
+SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
+"""Sweeps in turn: patches count that were missed with this probability, and places where so many are left."""
 
 
 @dataclass(frozen=True)
@@ -307,28 +309,30 @@ class Searcher:
         if not mates:
             return False
         find = self.lookout.found[identity]
-        own = math.dist((find.x, find.y), robot.pose[:2])
-        other = min(math.dist((find.x, find.y), mate.pose[:2]) for mate in mates.values())
+        place = standing_place(robot, (find.x, find.y), ())
+        if place is None:
+            return False
+        cell = np.array([robot.map.grid.cell_at(*place)])
+        own, *others = self._ways(robot, [mate.pose[:2] for mate in mates.values()], cell)[:, 0].tolist()
+        other = min(others)
         way_s = 2.0 * max(own, other) / max(robot.model.max_speed_m_s, 0.05)
         done = self.all_found
         return own + other <= self.settings.near_m or robot.time + way_s + 60.0 > self.settings.time_limit_s or done
 
     def search(self, robot: Robot, mates: dict[str, Mate]) -> Task | None:
         """Return the first goal of the robot in the order for the team; None if there is no goal."""
-        grid, way = robot.map.grid, robot.travel_cost()
-        cells, weights, kinds = self._frontiers(robot, way)
-        if not self.all_found:
-            views, gains = self._views(robot, way)
-            cells, weights = np.vstack((cells, views)), np.append(weights, gains)
-            kinds = [*kinds, *["look"] * len(views)]
+        reach = robot.reachable()
+        cells, weights, kinds = self._frontiers(robot, reach)
+        places = np.empty((0, 2), np.int64) if self.all_found else self._places(robot, reach)
+        names = nearest_by_air(robot, mates)
+        ways = self._ways(robot, [mates[n].pose[:2] for n in names], np.vstack((cells, places)))
+        chosen, gains = self._views(robot, places, ways[0, len(cells) :])
+        kept = [*range(len(cells)), *(len(cells) + k for k in chosen)]
+        cells, weights, start = np.vstack((cells, places[chosen])), np.append(weights, gains), ways[:, kept]
+        kinds = [*kinds, *["look"] * len(chosen)]
         if not len(cells):
             return None
-        points = grid.to_world(cells)
-        own = way[cells[:, 0], cells[:, 1]]
-        names = sorted(mates, key=lambda n: (math.dist(mates[n].pose[:2], robot.pose[:2]), n))[:MOST_MATES]
-        others = robot.travel_from([mates[n].pose[:2] for n in names], cells) if names else np.empty((0, len(cells)))
-        others[:, ~np.isfinite(others).any(axis=0)] = np.inf
-        start = np.vstack((own, others))
+        points, own = robot.map.grid.to_world(cells), start[0].copy()
         for k, point in enumerate(points):
             for i, name in enumerate(names):
                 goal = mates[name].goal
@@ -342,6 +346,13 @@ class Searcher:
         x, y = points[chosen].tolist()
         robot.note(f"{kinds[chosen]} at ({x:.1f}, {y:.1f})")
         return Task(kinds[chosen], (x, y), float(weights[chosen]))
+
+    def _ways(self, robot: Robot, mates: list[Point], cells: np.ndarray) -> np.ndarray:
+        """Return the ways from the robot, and from its mates, to cells that it can reach, float64 (n, k) [m].
+
+        All of them are estimated alike. If its own were longer, each of two robots would leave far goals to the other.
+        """
+        return robot.travel_from([robot.pose[:2], *mates], cells)
 
     def _pursued(
         self, order: list[int], points: np.ndarray, start: np.ndarray, between: np.ndarray, weights: np.ndarray
@@ -357,44 +368,53 @@ class Searcher:
         costs = [expected_cost([one], start, between, weights, _DWELL_M) for one in (order, kept)]
         return kept[0] if costs[1] <= _CLEARLY * costs[0] else order[0]
 
-    def _frontiers(self, robot: Robot, way: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    def _frontiers(self, robot: Robot, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Return the cells of pieces of frontiers, their weights in metres of wall, and their kind."""
         grid = robot.map.grid
         for smallest in (6, 2, 1):
             found = robot.frontiers("explore", smallest)
             cells = found.cells
-            usable = np.isfinite(way[cells[:, 0], cells[:, 1]]) & self._refused.clear(grid.to_world(cells))
+            usable = reach[cells[:, 0], cells[:, 1]] & self._refused.clear(grid.to_world(cells))
             if usable.any():
                 goals = middles(cells[usable], found.label[usable], self.settings.piece_m / grid.resolution)
-                reach = sensor_range_m(robot) / grid.resolution
-                area = unseen_area(robot.map.occupancy(), goals, reach) * grid.resolution**2
+                seen = sensor_range_m(robot) / grid.resolution
+                area = unseen_area(robot.map.occupancy(), goals, seen) * grid.resolution**2
                 return goals, 0.2 + _WALL_PER_M2 * np.minimum(area, 12.0), ["frontier"] * len(goals)
         return np.empty((0, 2), np.int64), np.empty(0), []
 
-    def _views(self, robot: Robot, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return places to look around, int64 (k, 2) cells, and the metres of wall that are not searched there."""
-        nothing = np.empty((0, 2), np.int64), np.empty(0)
-        searched = self.searched
-        if searched is None:
-            return nothing
-        for candidate in self.lookout.belief.candidates:
-            if candidate.probability > 0.02:
-                searched.forget(candidate.x, candidate.y, 0.4)
+    def _places(self, robot: Robot, reach: np.ndarray) -> np.ndarray:
+        """Return the places from which it may look around, int64 (k, 2) cells."""
         grid = robot.map.grid
+        if self.searched is None:
+            return np.empty((0, 2), np.int64)
         stride = max(round(_LATTICE_M / grid.resolution), 1)
-        rows, columns = np.nonzero(np.isfinite(way[::stride, ::stride]))
-        cells = np.column_stack((rows, columns)) * stride
-        cells = np.vstack((cells, [grid.cell_at(*robot.pose[:2])]))
-        cells = cells[self._refused.clear(grid.to_world(cells))]
-        if not len(cells):
-            return nothing
-        sights = searched.sights(robot.map.occupancy(), cells)
-        cost = way[cells[:, 0], cells[:, 1]] + _NEAR_M
-        for least in (1.0, 0.3):
-            chosen = sights.cover(np.where(searched.missed > 0.05, searched.missed, 0.0), _VIEWS, least, cost)
-            if chosen:
-                return cells[[k for k, _ in chosen]], PATCH_M * np.array([gain for _, gain in chosen])
+        places = np.argwhere(reach[::stride, ::stride]) * stride
+        places = np.vstack((places, [grid.cell_at(*robot.pose[:2])]))
+        return places[self._refused.clear(grid.to_world(places))]
+
+    def _forget_where_candidates_are(self) -> None:
+        """Count the walls around candidates as not searched, so that somebody looks again."""
+        for candidate in self.lookout.belief.candidates:
+            if candidate.probability > 0.02 and self.searched is not None:
+                self.searched.forget(candidate.x, candidate.y, 0.4)
+
+    def _views(self, robot: Robot, places: np.ndarray, ways: np.ndarray) -> tuple[list[int], np.ndarray]:
+        """Return the places to look around, indices into (k, 2) cells, and the metres of wall not searched there."""
+        searched = self.searched
+        if searched is None or not len(places):
+            return [], np.empty(0)
+        self._forget_where_candidates_are()
+        sights = searched.sights(robot.map.occupancy(), places)
+        for missed, least in SWEEPS:
+            left = np.where(searched.missed > missed, searched.missed, 0.0)
+            if chosen := sights.cover(left, _VIEWS, least, ways + _NEAR_M):
+                return [k for k, _ in chosen], PATCH_M * np.array([gain for _, gain in chosen])
         if len(self._refused) or (searched.missed < _SURE).any():  # begin again: something was missed
             self._refused.goals.clear()
             np.maximum(searched.missed, _SURE, out=searched.missed)
-        return nothing
+        return [], np.empty(0)
+
+
+def nearest_by_air(robot: Robot, mates: dict[str, Mate]) -> list[str]:
+    """Return the names of the mates that the robot plans for, the nearest first."""
+    return sorted(mates, key=lambda n: (math.dist(mates[n].pose[:2], robot.pose[:2]), n))[:MOST_MATES]

@@ -1,22 +1,26 @@
 """Rescue with a plan of the building: places that see every face of every wall, shared out as tours."""
 
-import math
 from typing import Any
 
 import numpy as np
 
-from covey.controllers.exploration.team_assignment import MOST_MATES
-from covey.controllers.rescue.rescue_team import Point, Searcher, Settings, Task, search, takes_settings
+from covey.controllers.rescue.rescue_team import (
+    SWEEPS,
+    Point,
+    Searcher,
+    Settings,
+    Task,
+    nearest_by_air,
+    search,
+    takes_settings,
+)
 from covey.controllers.teammates import Mate
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.shared_tours import shared_tours
 
-_LATTICE_M = 0.6
 _MOST = 200  # places
 _DWELL_M = 1.0  # a turn all around, as a way
-_SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
-"""Sweeps in turn: patches count that were missed with this probability, and places where so many are left."""
 
 
 @controller(
@@ -57,16 +61,15 @@ class _Touring(Searcher):
 
     def search(self, robot: Robot, mates: dict[str, Mate]) -> Task | None:
         """Return the first place of the robot's tour; None if there is no place left."""
-        grid, way = robot.map.grid, robot.travel_cost()
-        frontiers, _, _ = self._frontiers(robot, way)
-        self._renew(robot, way, wanted=not self.all_found)
+        grid, reach = robot.map.grid, robot.reachable()
+        frontiers, _, _ = self._frontiers(robot, reach)
+        self._renew(robot, reach, wanted=not self.all_found)
         cells = np.vstack((self.places, frontiers))
         if not len(cells):
             return None
         points, kinds = grid.to_world(cells), ["look"] * len(self.places) + ["frontier"] * len(frontiers)
-        names = sorted(mates, key=lambda n: (math.dist(mates[n].pose[:2], robot.pose[:2]), n))[:MOST_MATES]
-        others = robot.travel_from([mates[n].pose[:2] for n in names], cells) if names else np.empty((0, len(cells)))
-        start = np.vstack((way[cells[:, 0], cells[:, 1]], others))
+        names = nearest_by_air(robot, mates)
+        start = self._ways(robot, [mates[n].pose[:2] for n in names], cells)
         between = 1.3 * np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
         between[: len(self.places), : len(self.places)] = self.between
         taken = [mates[n].goal for n in names]
@@ -93,24 +96,19 @@ class _Touring(Searcher):
         own = np.where(free, start[0], np.inf)
         return int(own.argmin()) if np.isfinite(own).any() else -1
 
-    def _renew(self, robot: Robot, way: np.ndarray, wanted: bool) -> None:
+    def _renew(self, robot: Robot, reach: np.ndarray, wanted: bool) -> None:
         """Drop places that are searched or cannot be reached, and add places for faces that no other one sees."""
         searched, grid = self.searched, robot.map.grid
         if searched is None or not wanted:
             self.places, self.between = np.empty((0, 2), np.int64), np.empty((0, 0))
             return
-        for candidate in self.lookout.belief.candidates:
-            if candidate.probability > 0.02:
-                searched.forget(candidate.x, candidate.y, 0.4)
+        self._forget_where_candidates_are()
         occupancy = robot.map.occupancy()
-        can = np.isfinite(way[self.places[:, 0], self.places[:, 1]]) & self._refused.clear(grid.to_world(self.places))
+        can = reach[self.places[:, 0], self.places[:, 1]] & self._refused.clear(grid.to_world(self.places))
         self._keep(np.flatnonzero(can))
-        stride = max(round(_LATTICE_M / grid.resolution), 1)
-        lattice = np.argwhere(np.isfinite(way[::stride, ::stride])) * stride
-        lattice = np.vstack((lattice, [grid.cell_at(*robot.pose[:2])]))
-        lattice = lattice[self._refused.clear(grid.to_world(lattice))]
+        lattice = self._places(robot, reach)
         old, all_ = searched.sights(occupancy, self.places), searched.sights(occupancy, lattice)
-        for least, worth in _SWEEPS:
+        for least, worth in SWEEPS:
             missed = np.where(searched.missed > least, searched.missed, 0.0)
             kept = np.flatnonzero(old.gains(missed) >= worth)
             for row in old.patches[kept]:
