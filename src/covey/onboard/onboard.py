@@ -129,9 +129,12 @@ class Onboard:
             robot._covariance,
             answers,
             robot._odometry,
+            moved,
         ) = shown
         if answers:
             robot._hear_answers(answers)
+        if moved and robot.searched is not None:
+            robot.searched.follow(moved)
         if self._camera is not None and shown.come(self._camera):
             robot.searched.look(robot.pose, robot._command[2], robot.time)  # pyright: ignore
         if robot.finished:

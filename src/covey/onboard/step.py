@@ -49,6 +49,9 @@ class StepInput(NamedTuple):
         covariance: of the estimated pose, nine numbers, row by row; empty: not known.
         answers: number of each of its reports that was answered, and the answer, see `Robot.report`.
         odometry: x, y [m], heading [rad] by dead reckoning, see `Robot.odometry_pose`; empty: there is none.
+        moved: corrections of its past poses: numbers that count them, each with float64 (k, 5): from and until when
+            [s], and the motion x, y [m], heading [rad] in its frame that moves its poses of that time. One may come
+            twice.
     """
 
     time_s: float
@@ -62,6 +65,7 @@ class StepInput(NamedTuple):
     covariance: Sequence[float] = ()
     answers: Sequence[tuple[int, str]] = ()
     odometry: Sequence[float] = ()
+    moved: Sequence[tuple[int, np.ndarray]] = ()
 
     def come(self, place: int) -> tuple[Any, ...]:
         """Return the readings of a sensor, given its index, since the last step, oldest first."""
@@ -80,7 +84,7 @@ class StepInput(NamedTuple):
         come = [(*missed.come(k), *self.come(k))[first:] for k in places]
         times = [((*(missed.times_s[k] if missed.times_s else ()), *self.times_s[k])[first:]) for k in places]
         older, answers = tuple(readings[:-1] for readings in come), (*missed.answers, *self.answers)
-        return self._replace(times_s=tuple(times), older=older, answers=answers)
+        return self._replace(times_s=tuple(times), older=older, answers=answers, moved=(*missed.moved, *self.moved))
 
 
 class Failed(NamedTuple):

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 import covey
 from covey.mapping.localizer import Estimate, LocalizerRecord
-from covey.sensors import Lidar
+from covey.sensors import Lidar, TagCamera
 from covey.sensors.odometry import Odometry as OdometrySensor
 from covey.world.world import WALL
 
@@ -43,13 +44,13 @@ class _Planted:
         return np.array([self.truth[k][robot] for k in scans])
 
 
-def simulation(controller, starts=((-9, -4, 0),), timeout_s=60.0, **options):
+def simulation(controller, starts=((-9, -4, 0),), timeout_s=60.0, more_sensors=(), **options):
     """A hall of 20 x 10 m with walls across it: the way through is at the south of the first, the north of the second."""
     empty = covey.World.empty(20, 10, resolution_m=0.1).grid
     cells = empty.cells.copy()
     cells[30:, 71:75] = WALL
     cells[:70, 131:135] = WALL
-    sensors = (Lidar(range_m=8.0, rays=180, sigma_m=0.01), OdometrySensor())
+    sensors = (Lidar(range_m=8.0, rays=180, sigma_m=0.01), OdometrySensor(), *more_sensors)
     robot = covey.robots.pioneer3dx().model_copy(update={"sensors": sensors})
     group = covey.Group("one", robot, starts, localization=Planted())
     world = covey.World(empty.with_cells(cells))
@@ -135,6 +136,40 @@ def test_the_map_follows_the_correction():
     half = 0.5 * sim.localization.belief_of[0].grid.resolution
     assert np.abs(before - truth[: len(before)]).max() > 0.5
     assert np.hypot(*(kept.poses - truth)[:, :2].T).max() <= half  # what moves by less than half a cell stays
+
+
+def test_what_cameras_searched_follows_the_correction():
+    """Robots look around while their estimates drift; what they believe later is where the cameras have looked."""
+    agree = {}
+
+    async def look(robot):
+        await robot.goto((-7.5, robot.pose.y))
+        await robot.turn(2 * np.pi)
+        robot.share_searched()
+        await robot.sleep(TO_S - 0.25 - robot.time)
+        agree[robot.name, "before"] = overlap(robot)
+        await robot.sleep(0.5)
+        for _ in range(6):
+            robot.share_searched()
+            await robot.sleep(0.2)
+        agree[robot.name, "after"] = overlap(robot)
+
+    def overlap(robot):
+        """Of the cells that it believes searched, the share that a camera has seen, or a neighbour of; and its views."""
+        grid, seen = sim.world.grid, np.pad(sim.scoring.search.cells.explored(), 10)
+        near = ndimage.binary_dilation(seen)
+        rows, columns = grid.to_cells(robot.map.grid.to_world(np.argwhere(robot.searched.cells))).T + 10
+        return near[rows, columns].mean(), robot.searched.views
+
+    starts, camera = [(-9, -4, 0), (-9, 3, 0)], TagCamera(range_m=3.0)
+    sim = simulation(look, starts, 12.0, (camera,), radio=50.0, share_maps=1.0)
+    sim.run()
+    for name in ("one0", "one1"):
+        assert agree[name, "before"][0] < 0.95  # it drifts by 1 m
+        assert agree[name, "after"][0] > 0.99  # of its own views, and of those that it was told
+    assert agree["one0", "after"][1] == agree["one1", "after"][1]
+    one, other = (sim.robot(name).searched for name in ("one0", "one1"))
+    assert (one.cells & other.cells).sum() > 0.95 * one.cells.sum()
 
 
 def test_there_is_no_odometry_pose_without_odometry():

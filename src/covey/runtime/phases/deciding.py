@@ -135,6 +135,9 @@ class Deciding:
         }
         self.shown = {i: StepInput(0.0, spec.home, readings=(None,) * len(spec.sensors)) for i, spec in specs.items()}
         self.answered = dict.fromkeys(specs, StepOutput())
+        localization.following = {
+            i for i, spec in specs.items() if any(sensor.kind == "tag_camera" for sensor in spec.model.sensors)
+        }
         self.host = host(
             Team(
                 specs,
@@ -275,9 +278,10 @@ class Deciding:
                     chosen.append(shown)
             robots, inputs = asked, chosen
         self.shown.update(zip(robots, inputs, strict=True))
-        if self.answers:
+        if self.answers or self.localization.moved:
             for i in robots:
                 self.answers.pop(i, None)
+                self.localization.moved.pop(i, None)
         return self.host.ask(robots, inputs)
 
     def _inputs(self, group: Group, members: range, time_s: float, collided: np.ndarray) -> list[StepInput]:
@@ -290,7 +294,9 @@ class Deciding:
         poses, spreads = map(_pose, self._poses(members)), self.localization.covariances(members)
         answers = [tuple(self.answers.get(i, ())) for i in members] if self.answers else repeat(())
         columns = repeat(time_s), poses, touches, newest, repeat(times), older, near, repeat(None), spreads, answers
-        return list(map(_input, zip(*columns, self.localization.odometry_poses(members), strict=False)))
+        reckoned, moved = self.localization.odometry_poses(members), self.localization.moved
+        moves = [tuple(moved.get(i, ())) for i in members] if moved else repeat(())
+        return list(map(_input, zip(*columns, reckoned, moves, strict=False)))
 
     def _newest(self, group: Group, members: range) -> tuple[Iterable[tuple[Any, ...]], Iterable[tuple[Any, ...]]]:
         """Return the newest readings of each robot of a group, and the older ones of this step, all by bank.

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
 
@@ -63,6 +63,8 @@ class LocalizationAndMapping:
         carried: the estimates at the end of the last step, shape (n, 3).
         jumps: offset of the estimate of a robot whose localization has jumped, in the world frame.
         frames: poses of the robots' frames, shape (n, 3): their start poses; None: the world frame.
+        following: the robots that are told how their past poses move, by team index.
+        moved: what they have not been told yet, see `StepInput.moved`.
     """
 
     def __init__(
@@ -86,6 +88,8 @@ class LocalizationAndMapping:
         self.carried = self.pose.copy()
         self.odometry = np.full_like(self.pose, np.nan)
         self.jumps: Mapping[int, Pose] = {}
+        self.following: set[int] = set()
+        self.moved: dict[int, list[tuple[int, np.ndarray]]] = {}
         self.frames = state.pose.copy() if own_frames else None
         self._localizers: list[_Localized] = []
         self.scan_s: list[float] = []
@@ -277,7 +281,11 @@ class LocalizationAndMapping:
             if self.revision[robot] != kept.revision:
                 kept.revision = int(self.revision[robot])
                 past = kept.localizer.past(kept.index, kept.scans.rows)
-                kept.scans.move(self.in_own_frames(np.full(len(past), robot), past))
+                before = kept.scans.poses.copy()
+                moved = kept.scans.move(self.in_own_frames(np.full(len(past), robot), past))
+                if moved and robot in self.following:
+                    kept.moves += 1
+                    self.moved.setdefault(robot, []).append((kept.moves, kept.motions(before)))
 
     def _scan(self, group: "_Localized") -> Scan | None:
         """Return the newest scan for a localizer, if one has arrived since the last step."""
@@ -336,6 +344,7 @@ class LocalizationAndMapping:
         for i, at, of in zip(members.tolist(), pose, ranges, strict=True) if self._kept else ():
             if kept := self._kept.get(i):
                 kept.step = step
+                kept.times_s.append(sample.substep * self.clock.substep_s)
                 kept.scans.add(kept.localizer.newest(kept.index)[0], at, of)
         return lambda k: beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, step)
 
@@ -381,6 +390,20 @@ class _Kept:
     scans: KeptScans
     revision: int = 0
     step: int = -(10**9)  # in which it last mapped
+    times_s: list[float] = field(default_factory=list)  # of the scans
+    moves: int = 0  # how often they have moved
+
+    def motions(self, before: np.ndarray) -> np.ndarray:
+        """Return by how much the robot's poses have moved from scan to scan, see `StepInput.moved`.
+
+        Args:
+            before: poses of the scans before they moved, (S, 3).
+        """
+        which = np.flatnonzero((self.scans.poses != before).any(axis=1))
+        times = np.array([*self.times_s, math.inf])
+        return np.column_stack(
+            (times[which], times[which + 1], compose(self.scans.poses[which], inverse(before[which])))
+        )
 
 
 @dataclass(frozen=True, eq=False)
