@@ -46,22 +46,32 @@ class Blacklist:
     def __init__(self, tolerance_m: float = 0.5):
         self.tolerance_m = tolerance_m
         self.goals: list[tuple[float, float]] = []
+        self._wider: dict[tuple[float, float], float] = {}
 
-    def add(self, goal: tuple[float, float]) -> None:
-        """Add a goal (x, y) [m]."""
-        if goal not in self:
-            self.goals.append((float(goal[0]), float(goal[1])))
+    def add(self, goal: tuple[float, float], within_m: float | None = None) -> None:
+        """Add a goal (x, y) [m]; goals within ``within_m`` [m] count as the same, None: within the tolerance."""
+        x, y = float(goal[0]), float(goal[1])
+        if within_m is not None:
+            self._wider[x, y] = within_m
+            if (x, y) not in self.goals:
+                self.goals.append((x, y))
+        elif goal not in self:
+            self._wider.pop((x, y), None)
+            self.goals.append((x, y))
 
     def __contains__(self, goal: object) -> bool:
         x, y = goal  # type: ignore[misc]
-        return any(math.hypot(x - a, y - b) <= self.tolerance_m for a, b in self.goals)
+        return any(math.hypot(x - a, y - b) <= self._within_m((a, b)) for a, b in self.goals)
 
     def clear(self, points: np.ndarray) -> np.ndarray:
         """Return which points [m], float64 (..., 2), lie near no listed goal, bool (...)."""
         found = np.ones(points.shape[:-1], bool)
         for goal in self.goals:
-            found &= np.hypot(points[..., 0] - goal[0], points[..., 1] - goal[1]) > self.tolerance_m
+            found &= np.hypot(points[..., 0] - goal[0], points[..., 1] - goal[1]) > self._within_m(goal)
         return found
+
+    def _within_m(self, goal: tuple[float, float]) -> float:
+        return self._wider.get(goal, self.tolerance_m)
 
     def __len__(self) -> int:
         return len(self.goals)

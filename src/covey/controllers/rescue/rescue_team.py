@@ -32,6 +32,7 @@ _CLEARLY = 1.15  # an order that is better by this factor makes a robot give its
 _TRAIL_S, _TRAIL_EVERY_S = 6.0, 0.3
 _THERE_M = 0.35
 _STALL_S = 10.0
+_REFUSED_M = 0.5  # goals this near to one that did not help are not tried
 _SURE = 0.3
 SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
 """Sweeps in turn: patches count that were missed with this probability, and places where so many are left."""
@@ -182,7 +183,7 @@ class Searcher:
         camera = self.lookout.camera
         self.searched = None if camera is None or robot.map is None else Missed(robot.map.grid, Eye.of(camera))
         self.half_view = math.radians(camera.fov_deg) / 2 if camera is not None else math.pi
-        self._refused = Blacklist(tolerance_m=0.5)
+        self._refused, self._stalls = Blacklist(tolerance_m=_REFUSED_M), list[Point]()
         self._progress, self._drives, self._stalled = ProgressTimer(0.2, _STALL_S), False, False
         self._goal: Point | None = None
         self._trail: list[tuple[float, float, float, float, float]] = []
@@ -277,10 +278,18 @@ class Searcher:
         return None
 
     def went(self, robot: Robot, task: Task, state: str) -> None:
-        """Process the end of a drive: remember goals that did not help."""
+        """Process the end of a drive: remember goals that did not help.
+
+        A gap that it cannot pass lies before many goals; each drive that fails at one place refuses twice as far.
+        """
         assert task.place is not None
         failed = state in ("unreachable", "stuck") or self._stalled
-        if (task.kind != "meet" and failed) or (task.kind == "frontier" and state == "reached"):
+        if task.kind != "meet" and failed:
+            here = robot.pose[:2]
+            before = sum(math.dist(here, place) <= _SAME_M for place in self._stalls)
+            self._stalls.append(here)
+            self._refused.add(task.place, _REFUSED_M * 2.0**before)
+        elif task.kind == "frontier" and state == "reached":
             self._refused.add(task.place)
 
     def looked(self, robot: Robot, task: Task) -> None:
