@@ -7,7 +7,7 @@ import pytest
 
 import covey
 from covey.comms.radio import Radio
-from covey.controllers.rescue.rescue_team import arc
+from covey.controllers.rescue.rescue_team import Searcher, Settings, Task, arc
 from covey.missions import Rescue
 from covey.onboard.controller import Program
 
@@ -74,6 +74,42 @@ def test_robots_that_hear_nobody_still_meet_at_the_end():
 )
 def test_the_shortest_arc_over_all_directions_begins_at_the_nearer_end(directions, heading, first, way):
     assert arc(np.array(directions), heading) == pytest.approx((first, way))
+
+
+def test_its_own_ways_are_estimated_as_those_of_mates():
+    """Or each of two robots that stand together would think that the other is nearer to all that is far."""
+    found = {}
+
+    async def compare(robot):
+        await robot.sleep(1.0)
+        searcher = Searcher(robot, Settings())
+        cells = searcher._places(robot, robot.reachable())
+        found["ways"] = searcher._ways(robot, [robot.pose[:2]], cells)
+
+    robot = covey.robots.turtlebot3_waffle_pi()
+    group = covey.Group("robot", robot, [(-5.0, 0.0, 0.0)], compare, known_map=True)
+    covey.Simulation(covey.World.office(seed=3), [group], seed=1, stop=covey.Stop(timeout_s=2.0)).run()
+    own, mate = found["ways"]
+    assert own[np.isfinite(own)].max() > 10.0
+    np.testing.assert_array_equal(own, mate)
+
+
+def test_each_drive_that_fails_at_one_place_refuses_goals_in_twice_the_distance():
+    clear = []
+
+    async def fail(robot):
+        searcher = Searcher(robot, Settings())
+        for _ in range(3):
+            searcher.went(robot, Task("look", (3.0, 0.0)), "stuck")
+            points = np.column_stack((np.arange(3.0, 8.0, 0.1), np.zeros(50)))
+            clear.append(points[searcher._refused.clear(points), 0].min() - 3.0)
+        searcher.went(robot, Task("look", (3.0, 4.0)), "reached")
+        clear.append(len(searcher._refused))
+        await robot.sleep(1.0)
+
+    group = covey.Group("robot", covey.robots.turtlebot3_waffle_pi(), PAIR[:1], fail)
+    covey.Simulation(covey.World.empty(12, 6), [group], seed=1, stop=covey.Stop(timeout_s=0.3)).run()
+    assert clear == [pytest.approx(0.55, abs=0.06), pytest.approx(1.05, abs=0.06), pytest.approx(2.05, abs=0.06), 1]
 
 
 def test_the_same_seed_gives_the_same_run_in_processes_too():
