@@ -1,7 +1,6 @@
 """What robots say and hear over the wire, as the independent peer reads and sends it: sensors, maps, services, actions."""
 
 import math
-import threading
 
 import numpy as np
 import pytest
@@ -312,70 +311,6 @@ def test_a_request_that_is_no_message_gets_no_answer_and_does_no_harm(joined, ca
         requests.write(b"\0\1\0\0" + bytes(16) + bytes.fromhex("03000000fffe0000"))  # 0xff is in no UTF-8
         stepping(bridge, sim, lambda: "a request is left out" in caplog.text)
     assert not sim.communication.tags.tags
-
-
-def test_the_simulation_is_controlled_by_services_and_by_texts(domain, peer):
-    """Whatever a service does, a text on /covey/control does, too."""
-    with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings("max"))
-        group = Group("scout", disc(), [(0.0, 0.0, 0.0)], "commanded")
-        sim = covey.Simulation(covey.World.empty(8.0, 6.0), [group], hosting=bridge.hosting)
-        run = threading.Thread(target=sim.run, kwargs={"before_step": bridge.before_step, "until_s": 1e6})
-        run.start()
-        try:
-            for word in ("pause", "play", "step", "reset"):
-                peer.client(name=word, service=f"/covey/{word}", kind="Trigger")
-            peer.client(name="real_time", service="/covey/real_time", kind="SetBool")
-            for word in ("pause", "play", "step", "reset", "real_time"):
-                until(lambda word=word: peer.ready(name=word))
-            sender(peer, "rt/covey/control", "String")
-            until(lambda: sim.clock.step)
-
-            def by_service(word, **values):
-                peer.call(name=word, number=1, values=values)
-                (reply,) = until(lambda: peer.replies(name=word))
-                assert reply["success"], reply
-
-            def by_text(text):
-                peer.write(topic="rt/covey/control", values={"data": text})
-
-            for pause, play, one_step in (
-                (lambda: by_service("pause"), lambda: by_service("play"), lambda: by_service("step")),
-                (lambda: by_text("pause"), lambda: by_text("play"), lambda: by_text("step 1")),
-            ):
-                pause()
-                until(lambda: not bridge.pacer.playing and bridge.pacer.steps == 0)
-                stood = until(lambda: stands(sim))
-                one_step()
-                until(lambda stood=stood: sim.clock.step == stood + 1)
-                play()
-                until(lambda stood=stood: sim.clock.step > stood + 5)
-            for real_time, fast in (
-                (lambda: by_service("real_time", data=True), lambda: by_service("real_time", data=False)),
-                (lambda: by_text("speed 1"), lambda: by_text("speed max")),
-            ):
-                real_time()
-                until(lambda: bridge.pacer.factor == 1.0)
-                fast()
-                until(lambda: bridge.pacer.factor is None)
-            by_text("save_map")
-            until(lambda: list(sim._recorder.folder.glob("map_*.yaml")))
-            by_text("what is this")  # said, and left out
-            by_service("reset")
-            run.join(timeout=30)
-            assert bridge.again  # another run would begin, see `run_in_ros`
-        finally:
-            sim.end()
-            bridge.pacer.play()
-            run.join(timeout=30)
-        assert not run.is_alive()
-
-
-def stands(sim):
-    """Return the step that a simulation is in (never 0), if it is still in it after a while."""
-    before = sim.clock.step
-    threading.Event().wait(0.05)
-    return before if sim.clock.step == before else 0
 
 
 def goal_of(x, y, frame="map"):

@@ -307,7 +307,7 @@ class Bridge:
         look, say, again = begun + _SERVE_S, begun + _SAY_S, begun + _AGAIN_S
         while not sim.done:
             for i, commands in self.commands.items():
-                commands.take_answers(self.host.handle(i), sim.time)
+                commands.take_answers(self.host.handle(i), sim.time, stamp)
             waiting = [i for i in waiting if not self.commands[i].has_answered(stamp)]
             if not waiting:
                 return

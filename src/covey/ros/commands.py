@@ -77,7 +77,9 @@ class Commands:
         self.begin()
 
     def begin(self) -> None:
-        """Forget what was commanded: a new run begins."""
+        """Forget what was commanded and answered, also what has come meanwhile: a new run begins."""
+        for reader in (self._twist, self._ready):
+            reader.take()
         self.answered: Stamp | None = None
         self._since_s: float | None = None  # the time of the last cmd_vel, while it drives
         self._waiting: list[tuple[int, Report, Callable[[str], None]]] = []
@@ -108,16 +110,18 @@ class Commands:
             if news:
                 self._goals.take(robot, stamp, lambda one, frame: self._in_map(one, odom, frame), self._decoded)
             self._goals.look_after(robot, stamp, at)
-        self.take_answers(robot, time_s, letters if news else None)
+        self.take_answers(robot, time_s, stamp, letters if news else None)
 
-    def take_answers(self, robot: Robot, time_s: float, letters: tuple[Mailbox, Blackboard] | None = None) -> None:
+    def take_answers(
+        self, robot: Robot, time_s: float, stamp: Stamp, letters: tuple[Mailbox, Blackboard] | None = None
+    ) -> None:
         """Take ``cmd_vel`` and ``ready``, and between them, with letters, the others: what a ``ready`` completes."""
-        self._drive(robot, time_s)
+        self._drive(robot, time_s, stamp)
         if letters is not None:
             self._take_others(robot, letters)
         for data in self._ready.take() if letters is not None or self._node.lockstep else ():
             if (message := self._decoded("ready", _CLOCK, data)) is not None:
-                self._answer(message.clock)
+                self._answer(message.clock, stamp)
 
     def _take_others(self, robot: Robot, letters: tuple[Mailbox, Blackboard]) -> None:
         """Take tags, reports and what goes over the radio."""
@@ -151,7 +155,7 @@ class Commands:
             self._refuse("report", "a number is not finite")
             tell("not a number")
 
-    def _drive(self, robot: Robot, time_s: float) -> None:
+    def _drive(self, robot: Robot, time_s: float, stamp: Stamp) -> None:
         """Take the newest cmd_vel; stop after a silence."""
         newest = None
         for data in self._twist.take():
@@ -161,7 +165,7 @@ class Commands:
                 if message is None:
                     continue
                 if self._stamped:
-                    self._answer(message.header.stamp)
+                    self._answer(message.header.stamp, stamp)
                 twist = m.twist_of(message)
             if (twist := finite_twist(twist)) is None:
                 self._refuse("cmd_vel", "a number is not finite, or too large")
@@ -187,8 +191,9 @@ class Commands:
     def _say_answer(self, identity: int) -> Callable[[str], None]:
         return lambda answer: self._answer_report({"data": f"{identity} {answer}"})
 
-    def _answer(self, stamp: Any) -> None:
-        at = stamp.sec, stamp.nanosec
+    def _answer(self, stamp: Any, now: Stamp) -> None:
+        """Take in an answer; one of the future, such as of the run before a reset, is one for now and no more."""
+        at = min((stamp.sec, stamp.nanosec), now)
         self.answered = at if self.answered is None else max(self.answered, at)
 
     def _decoded(self, name: str, kind: str, data: bytes) -> Any:
