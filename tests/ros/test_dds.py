@@ -1,12 +1,15 @@
 """Writers and readers of one process; ``test_peer.py`` has a second process that shares no code."""
 
+import os
+import socket
+
 import pytest
 from tests.ros.world import until
 
 from covey.errors import CoveyError, InvalidValueError, UnknownNameError
 from covey.ros.dds import Participant
 from covey.ros.qos import COMMAND, LATCHED, SENSOR
-from covey.ros.reach import configuration, domain_of, reach_of
+from covey.ros.reach import configuration, domain_of, reach_of, udp_sockets
 
 TWIST, TEXT = "geometry_msgs/msg/Twist", "std_msgs/msg/String"
 
@@ -85,6 +88,19 @@ def test_nothing_is_heard_beyond_this_machine_unless_asked(domain, monkeypatch):
     assert configuration("SUBNET").startswith(
         "<CycloneDDS><Domain><Discovery><LeaseDuration>1 s<"
     )  # what the user set comes first
+
+
+@pytest.mark.skipif(not hasattr(socket, "SO_BINDTODEVICE"), reason="only Linux ties a socket to a device")
+def test_its_sockets_hear_this_machine_only_unless_asked(domain):
+    before = udp_sockets()
+    for reach, device in (("LOCALHOST", b"lo"), ("SUBNET", b"")):
+        with Participant(domain, reach=reach):
+            opened = udp_sockets() - before
+            assert len(opened) >= 3  # discovery, data, and what it sends with
+            for number in opened:
+                with socket.socket(fileno=os.dup(number)) as end:
+                    assert end.getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16).rstrip(b"\0") == device
+        assert udp_sockets() == before
 
 
 def test_the_domain_is_that_of_ros(domain, monkeypatch):

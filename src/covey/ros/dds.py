@@ -49,7 +49,7 @@ from covey.ros.libraries import (
     make_idl_struct,
 )
 from covey.ros.qos import LATCHED, Profile
-from covey.ros.reach import configuration, domain_of, reach_of
+from covey.ros.reach import configuration, domain_of, keep_local, reach_of, udp_sockets
 from covey.ros.types import Types, dds_name, types_of
 
 _MATCHED = DDSStatus.PublicationMatched
@@ -87,12 +87,15 @@ class Participant:
         """
         self.domain_id, self.reach = domain_of(domain_id), reach_of(reach)
         self.types: Types = types_of(distro or os.environ.get("ROS_DISTRO") or "jazzy")
+        before = udp_sockets()
         try:
             domain = _domains.get(self.domain_id) or Domain(self.domain_id, configuration(self.reach))
             _domains[self.domain_id] = domain
             self._participant = DomainParticipant(self.domain_id, Qos(Policy.Userdata(b"enclave=/;")))
         except DDSException as error:
             raise CoveyError(f"domain {self.domain_id} of ROS 2 cannot be joined: {error}") from error
+        if self.reach in ("LOCALHOST", "OFF"):
+            keep_local(udp_sockets() - before)
         self._domain = domain
         self._publisher, self._subscriber = Publisher(self._participant), Subscriber(self._participant)
         self._topics: dict[tuple[str, str], Topic] = {}

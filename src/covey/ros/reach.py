@@ -1,8 +1,15 @@
 """Who can be heard: the settings of Cyclone DDS for a domain."""
 
+import logging
 import os
+import socket
+import stat
+from collections.abc import Iterable
 
 from covey.errors import InvalidValueError, UnknownNameError
+
+LOG = logging.getLogger("covey")
+_LOOPBACK = b"lo"
 
 # packets as large as the loopback takes: a map of 9 MB is then there three times as soon on a busy machine
 _LOCALHOST = (
@@ -61,3 +68,36 @@ def configuration(reach: str) -> str:
     """Return the configuration of a domain: the user's CYCLONEDDS_URI, then what the reach needs."""
     ours = f"<CycloneDDS><Domain Id='any'>{_REACHES[reach]}{_ALWAYS}</Domain></CycloneDDS>"
     return ",".join(part for part in (os.environ.get("CYCLONEDDS_URI"), ours) if part)
+
+
+def udp_sockets() -> set[int]:
+    """Return the descriptors of this process that are UDP sockets; none where the system does not list them."""
+    try:
+        listed = map(int, os.listdir("/proc/self/fd"))
+        return {number for number in listed if _is_udp(number)}
+    except FileNotFoundError:
+        return set()
+
+
+def _is_udp(number: int) -> bool:
+    try:
+        if not stat.S_ISSOCK(os.fstat(number).st_mode):
+            return False
+        with socket.socket(fileno=os.dup(number)) as end:
+            return end.type == socket.SOCK_DGRAM and end.family in (socket.AF_INET, socket.AF_INET6)
+    except OSError:  # closed meanwhile
+        return False
+
+
+def keep_local(sockets: Iterable[int]) -> None:
+    """Let UDP sockets hear this machine only.
+
+    Cyclone DDS sends on the loopback alone if told so, but its sockets hear all addresses of the machine. Linux can tie
+    them to the loopback; elsewhere a firewall must keep out packets that pretend to come from here.
+    """
+    for number in sockets:
+        try:
+            with socket.socket(fileno=os.dup(number)) as end:
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, _LOOPBACK)
+        except OSError as error:
+            LOG.warning("a socket of ROS 2 hears more than this machine: %s", error)
