@@ -31,7 +31,7 @@ def main():
     got = {"scans": {}, "odom": [], "tf": [], "clocks": [], "static": []}
     got["ranges"], end, turning = hashlib.sha256(), time.monotonic() + 120, 0.0
     answered = -1.0
-    while answered < (steps - 1) / 10 - 1e-6 and time.monotonic() < end:
+    while (answered < (steps - 1) / 10 - 1e-6 or not got["static"]) and time.monotonic() < end:
         for scan in taken(scans):
             if seconds(scan.header.stamp) not in got["scans"]:  # a message may come twice
                 got["scans"][seconds(scan.header.stamp)] = scan
@@ -52,8 +52,9 @@ def main():
         ]
         for clock in taken(clocks):
             now = seconds(clock.clock)
-            if now < answered or now not in got["scans"]:
-                continue
+            lately = [{one[0] for one in got[name][-10:]} for name in ("odom", "tf")]
+            if now < answered or not all(now in times for times in (got["scans"], *lately)):
+                continue  # it has met the writers of some topics sooner than others: the rest comes again
             if now > answered:  # else it was asked again: the answer was lost
                 got["clocks"].append(now)
             twist = Twist(Vector3(0.0 if turning else 0.3, 0.0, 0.0), Vector3(0.0, 0.0, turning))
