@@ -149,6 +149,62 @@ def test_only_the_games_of_changed_files_are_played_again(tmp_path, monkeypatch)
     assert "http-equiv" in write_page(again, running=True).read_text()
 
 
+EXPLORATION = """
+from covey.lab.tournament.games import Exploration
+
+class Tiny(Exploration):
+    \"\"\"An L of two rooms, seen from one end: the second room is hidden.\"\"\"
+    name, stop_s = "tiny", 8.0
+    changes = {
+        "world": {"workspace_m": [[0, 0], [4, 0], [4, 2], [2, 2], [2, 4], [0, 4]], "resolution_m": 0.1},
+        "robots.scout.count": 1, "robots.scout.start": [[3.3, 1.0, 0.0]], "stop.explored": 0.99,
+    }
+"""
+RESCUE = """
+from covey.lab.tournament.games import Rescue
+
+class Tiny(Rescue):
+    \"\"\"A room with one person, right before the robot.\"\"\"
+    name, stop_s = "tiny", 2.0
+    changes = {
+        "world": {"empty_m": [4, 4], "resolution_m": 0.1}, "targets": [{"kind": "victim", "at": [1.9, 0.0], "identity": 1}],
+        "robots.searcher.count": 1, "robots.searcher.start": [[0.5, 0.0, 0.0]],
+    }
+"""
+GOES = "async def law(robot):\n    await robot.goto((1.0, 1.0))\n"
+CREEPS = "def law(robot):\n    robot.drive(0.15)\n"
+REPORTS = """
+async def law(robot):
+    robot.drive(0.15)
+    while True:
+        seen = robot.tag_camera
+        if seen is not None and seen.any():
+            await robot.report(int(seen.identities[0]), seen.places(robot.pose)[0][:2])
+        await robot.sleep(0.1)
+"""
+
+
+def played(tmp_path, game, law):
+    (tmp_path / "tiny.py").write_text(game)
+    file = written(tmp_path / "laws", law=law) / "law.py"
+    return play_match(str(tmp_path / "tiny.py"), {"laws": file}, 0, Limits(step_s=10.0), tmp_path / "run")
+
+
+def test_the_game_of_exploration_ends_when_the_hidden_room_is_seen(tmp_path):
+    outcome = played(tmp_path, EXPLORATION, GOES)
+    assert (outcome.ended, outcome.failed) == ("goal reached", {})
+    assert outcome.score == outcome.time_s < 8.0
+    assert outcome.time_s > 1.3 / 0.26  # not before the corner at 2 m is passed, at the top speed of the robot
+
+
+@pytest.mark.parametrize(("law", "score", "ended"), [(REPORTS, 700.0, "goal reached"), (CREEPS, 0.0, "time is up")])
+def test_the_game_of_rescue_gives_points_for_what_is_found_and_none_for_time_without(tmp_path, law, score, ended):
+    outcome = played(tmp_path, RESCUE, law)
+    assert (outcome.ended, outcome.failed) == (ended, {})
+    # 100 points for the person, and one for each of the 600 seconds that are left when the clock has started
+    assert outcome.score == pytest.approx(score, abs=1e-9)
+
+
 def test_ratings_are_the_maximum_of_the_likelihood():
     random = np.random.default_rng(1)
     wins = np.triu(random.integers(0, 9, (5, 5)), 1) + np.tril(random.integers(0, 9, (5, 5)), -1)

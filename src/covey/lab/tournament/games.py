@@ -104,7 +104,8 @@ class OfScenario(Game):
         groups = tuple(group.model_copy(update={"controller": law}) for group in scenario.robots)
         timing = {"step_s": scenario.execution.step_s, "substep_s": scenario.execution.substep_s}
         own = {"robots": groups, "execution": execution.model_copy(update=timing)}
-        return build(scenario.model_copy(update=own), folder=folder, overwrite=True), lambda: ""
+        sim = build(scenario.model_copy(update=own), folder=folder, overwrite=True)
+        return sim, lambda: "goal reached" if sim.status == "reached" else ""
 
     def score(self, played: Played) -> float:
         """Return the metric; where the run has none, such as a goal that it did not reach, the worst score."""
@@ -121,10 +122,22 @@ class Exploration(OfScenario):
 
 
 class Rescue(OfScenario):
-    """Two robots search a damaged building for people and fires; the referee's score counts."""
+    """Two robots search a damaged building for people and fires; the referee's score counts.
+
+    The points for the time left only count for a law that finds everything: to stand still is worth nothing.
+    """
 
     name = "rescue"
     scenario, metric, unit, stop_s, smaller_wins = "rescue", "rescue_score", "points", 600.0, False
+
+    def score(self, played: Played) -> float:
+        """Return the score, without the points for the time left if the mission was not completed."""
+        if played.ended:
+            return super().score(played)
+        rules, events = load_scenario(self.scenario, dict(self.changes)).mission, played.run.events
+        begun = events.filter(events["text"] == "starts the clock")["time_s"].to_list()
+        clock_s = played.time_s - begun[0] if begun else 0.0
+        return super().score(played) - rules.bonus_per_s * max(rules.time_limit_s - clock_s, 0.0)
 
 
 GAMES: Mapping[str, type[Game]] = {one.name: one for one in (Pursuit, Coverage, Rendezvous, Exploration, Rescue)}
