@@ -17,7 +17,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from covey.errors import InvalidValueError, UnknownNameError, near_file
 
@@ -257,6 +257,7 @@ def load_file(path: Path) -> ModuleType:
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
+        _LOADED_AS[module] = _text_of(path)
         sys.modules[module_name] = module
         try:
             spec.loader.exec_module(module)
@@ -272,6 +273,20 @@ def import_path() -> str:
     Such a process starts with ``python -P``, which excludes the current folder.
     """
     return os.pathsep.join(dict.fromkeys(path or os.getcwd() for path in sys.path))
+
+
+def forget_changed_files() -> None:
+    """Forget all files, see `forget_files`, if one of them, or what it imports from its folder, has changed on disk."""
+    if any(text != _text_of(Path(str(module.__file__))) for module, text in list(_LOADED_AS.items())):
+        forget_files()
+
+
+_LOADED_AS: WeakKeyDictionary[ModuleType, bytes] = WeakKeyDictionary()  # what the files held when they were loaded
+
+
+def _text_of(path: Path) -> bytes:
+    """Return what a code file and the files that it imports from its folder hold."""
+    return b"\0".join(file.read_bytes() for file in code_of(path))
 
 
 def forget_files() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import covey
-from covey.errors import ControllerError, InvalidValueError, RunFolderError
+from covey.errors import ControllerError, CoveyError, InvalidValueError, RunFolderError
 from covey.sensors.simple import compass
 
 QUICK = {"robots": 2, "stop_s": 0.3, "speed": "max"}
@@ -50,6 +50,68 @@ def test_wrong_settings(settings, said):
 def test_a_value_that_memory_does_not_hold_yet():
     with pytest.raises(ControllerError, match="memory has no 'count' yet; ask for it with getattr"):
         covey.play(lambda team: (team.memory.count, 0), **QUICK)
+
+
+class Stands:
+    def step(self, team):
+        return 0.0, 0.0
+
+
+async def awaits(team):
+    return 0.0, 0.0
+
+
+def yields(team):
+    yield 0.0, 0.0
+
+
+@pytest.mark.parametrize(
+    ("law", "said"),
+    [
+        (Stands, r"Stands is a class.*def Stands\(team\)"),
+        (awaits, r"awaits is async.*@covey.controller.*def awaits\(team\)"),
+        (yields, "a generator .write return in the place of yield"),
+        (lambda team: (0.1, team.after), r"after itself .call it: after\("),
+        (lambda team: (0.1, team.bearing_to(team.after("1"))), "whole number, such as 1, not '1'"),
+        (lambda team: (0.1, team.neighbours(covey.graphs.delaunay)), "covey.graphs.delaunay itself; give one of"),
+        (lambda team: (0.1, team.neighbours(2)), "graph is 2; give one of covey.graphs"),
+        (lambda team: (0.1, 0.0 if team.heading > 0 else 1.0), r"np.where\(condition, a, b\)"),
+        (lambda team: (team.position.fill(0.0), 0.0), "change a copy"),
+        (covey.law(sees=("positon",))(lambda team: (0.0, 0.0)), "word in sees.*'positon', did you mean 'position'"),
+    ],
+)
+def test_a_wrong_law_says_what_to_write(law, said):
+    with pytest.raises(CoveyError, match=said):
+        covey.play(law, **QUICK)
+
+
+def test_decorators_without_brackets_say_what_to_write():
+    with pytest.raises(InvalidValueError, match=r"covey.graphs.k_nearest itself; give one of"):
+        covey.law(graph=covey.graphs.k_nearest)(stand)
+    with pytest.raises(InvalidValueError, match=r"above stand has no brackets.*@covey.sensor\('stand'"):
+        covey.sensor(stand)
+
+
+def test_speeds_in_cm_are_told(caplog):
+    covey.play(lambda team: (20.0, 0.0), **QUICK)
+    assert "speeds of up to 20 m/s, but the robots reach 1 m/s" in caplog.text
+    caplog.clear()
+    covey.play(lambda team: (2.0, 0.0), **QUICK)
+    assert "speeds of up to" not in caplog.text
+
+
+def test_a_file_that_has_changed_is_loaded_again(tmp_path):
+    (tmp_path / "gains.py").write_text("speed = 0.1\n")
+    (tmp_path / "changing.py").write_text("from gains import speed\n\n\ndef law(team):\n    return speed, 0.0\n")
+    monkey = pytest.MonkeyPatch()
+    monkey.syspath_prepend(tmp_path)
+    speed = lambda: float(covey.play(str(tmp_path / "changing.py"), **QUICK).commands[0, 0, 0])  # noqa: E731
+    assert speed() == 0.1
+    (tmp_path / "gains.py").write_text("speed = 0.25\n")
+    assert speed() == 0.25
+    (tmp_path / "changing.py").write_text("def law(team):\n    return 0.5, 0.0\n")
+    assert speed() == 0.5
+    monkey.undo()
 
 
 def test_a_name_is_proposed_once():

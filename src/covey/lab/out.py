@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars
 
 _FAST = 20.0  # a turn rate that nobody means [rad/s]
+_FASTER = 15.0  # times the top speed: a speed that nobody means, such as one in cm/s
 
 
 class Out:
@@ -160,8 +161,12 @@ class Out:
             columns[f"command_{name}"] = np.concatenate((self.commands[..., k], missing)).ravel()
         return pl.DataFrame(columns, nan_to_null=True)
 
-    def told(self) -> list[str]:
-        """Return what its user should know: contacts, robots that left, how it ended, commands in a wrong unit."""
+    def told(self, top_m_s: float = np.inf) -> list[str]:
+        """Return what its user should know: contacts, robots that left, how it ended, commands in a wrong unit.
+
+        Args:
+            top_m_s: the largest speed of the robots [m/s].
+        """
         said: list[str] = []
         for kind, what in (("collision", "contact"), ("left_world", "time a robot left the workspace")):
             if len(rows := self.events.filter(pl.col("kind") == kind)):
@@ -174,6 +179,12 @@ class Out:
         if fastest > _FAST:
             said.append(
                 f"the law asked for turns of up to {fastest:.4g} rad/s; if these are degrees, write np.radians(…)"
+            )
+        fastest = float(np.abs(self.commands[..., :2]).max(initial=0.0))
+        if fastest > _FASTER * top_m_s:
+            said.append(
+                f"the law asked for speeds of up to {fastest:.4g} m/s, but the robots reach {top_m_s:g} m/s; give "
+                "speeds in m/s, or set max_speed_m_s"
             )
         if self.message:
             said.append(f"ended at {self.time[-1]:g} s: {self.message}")

@@ -1,5 +1,6 @@
 """`play`: a control law, some robots, one call."""
 
+import inspect
 import logging
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -19,11 +20,11 @@ from covey.lab.watching import watched
 from covey.onboard.controller import Program, controllers
 from covey.onboard.group import Group
 from covey.onboard.group_answer import check_arguments
-from covey.onboard.group_view import GroupFacts, GroupView
+from covey.onboard.group_view import MOTION, GroupFacts, GroupView
 from covey.onboard.step import GroupInput
 from covey.random import generator
 from covey.records import text_of
-from covey.registry import load_file, told
+from covey.registry import forget_changed_files, kinds_of, load_file, told
 from covey.results.recording import Details, Recording
 from covey.results.run import Run
 from covey.runtime.execution import Execution
@@ -78,6 +79,7 @@ def play(
             f"{file} calls covey.play itself; run it with python {file}, or put what the call gives into "
             "settings = dict(…) and leave the call out"
         )
+    forget_changed_files()  # in a notebook a student changes the file and plays it again
     given = {"robots": robots, "workspace": workspace, "stop_s": stop_s, "speed": speed}
     given = {name: value for name, value in given.items() if value is not None} | settings
     name = ""
@@ -102,7 +104,7 @@ def play(
 
     watch.run(sim, done)
     (out,) = outs
-    for line in out.told():
+    for line in out.told(max(part.model.max_speed_m_s for part in now.robots)):
         LOG.warning("%s", line)
     return out
 
@@ -111,6 +113,8 @@ def simulation_of(law: Any, now: Settings, name: str = "", addons: Addons = Addo
     """Return the simulation of a law that has not begun, and who watches it, see `watched`."""
     world, groups, taken = world_of(now), [], np.empty((0, 3))
     title, programs = _programs(law, now, addons)
+    for part, program in zip(now.robots, programs, strict=True):
+        _check_words(program, part)
     for part, program in zip(now.robots, programs, strict=True):
         model = part.model
         start = starts_of(part, world, now.seed, taken)
@@ -148,6 +152,19 @@ def _programs(law: Any, now: Settings, addons: Addons) -> tuple[str, list[Progra
         except InvalidValueError as error:
             raise InvalidValueError(f"law of {part.name!r}: {error}") from None
     return ", ".join(dict.fromkeys(program.name for program in own)), [addons.seen_by(program) for program in own]
+
+
+def _check_words(program: Program, part: Robots) -> None:
+    """Check that a law of a group declares words that mean something; those of add-ons are taken out already.
+
+    Raises:
+        UnknownNameError: there is no such word, and no sensor of this name.
+    """
+    words = (*MOTION, "pose_covariance", "true_pose", "collided", "links", "full")
+    known = {*words, *(sensor.name for sensor in part.model.sensors)}
+    for word in (program.sees or ()) if program.scope != "robot" else ():
+        if word not in known and not kinds_of(word):
+            raise UnknownNameError("word in sees=(…) of the law", word, known - {"full", "true_pose", "links"})
 
 
 def robots_of_laws(laws: Mapping[str, Any], robots: Any) -> list[Any]:
@@ -254,10 +271,24 @@ def program_of(law: Any) -> Program:
         return law
     if isinstance(law, str) and law not in controllers.names() and Path(f"{law}.py").is_file():
         raise InvalidValueError(f"there is no controller {law!r}, but a file of this name; write {law}.py")
+    if isinstance(law, type) and not hasattr(law, "covey_scope") and "team" in _arguments(getattr(law, "step", None)):
+        raise InvalidValueError(
+            f"{law.__name__} is a class, and its step would get one robot; write a function, def {law.__name__}(team), "
+            "and keep values in team.memory; or write @covey.controller(scope='group') above the class"
+        )
     if callable(law) and not isinstance(law, type) and not hasattr(law, "covey_scope"):
         check_arguments(law, "team")
+        if inspect.iscoroutinefunction(law):
+            raise InvalidValueError(
+                f"{law.__name__} is async, as a controller of one robot: write @covey.controller above it; or leave "
+                f"out async and write a law of the team: def {law.__name__}(team)"
+            )
         law = seen_by_all(law)
     return Program(law)
+
+
+def _arguments(function: Any) -> Mapping[str, Any]:
+    return inspect.signature(function).parameters if callable(function) else {}
 
 
 def world_of(now: Settings) -> World:

@@ -227,6 +227,13 @@ def are_finite(values):
 def _what(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype}"
+    if inspect.iscoroutine(value):
+        value.close()
+        return "a coroutine (leave out async: it is called in each step, and awaits nothing)"
+    if inspect.isgenerator(value):
+        return "a generator (write return in the place of yield)"
+    if inspect.isroutine(value):
+        return f"{value.__name__} itself (call it: {value.__name__}(…))"
     return f"{value!r:.60}" if isinstance(value, (str, int, float, complex, type(None))) else type(value).__name__
 
 

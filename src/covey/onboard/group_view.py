@@ -13,6 +13,7 @@ import numpy as np
 from covey.errors import ControllerError, UnknownNameError, did_you_mean, printable
 from covey.kernel import kernel
 from covey.onboard.step import GroupInput
+from covey.planning.graphs import check_graph
 from covey.random import generator
 from covey.registry import kinds_of
 from covey.robots.model import RobotModel
@@ -135,12 +136,14 @@ class GroupView:
 
     def after(self, k: int = 1) -> np.ndarray:
         """Return the index of the k-th next robot for each robot, in a ring, int64 (n,)."""
+        if not isinstance(k, (int, np.integer)):
+            raise ControllerError(f"after and before take a whole number, such as 1, not {k!r:.40}")
         first = k % self.count
         return self._ring[first : first + self.count].copy()
 
     def before(self, k: int = 1) -> np.ndarray:
         """Return the index of the k-th robot before each robot, in a ring, int64 (n,)."""
-        return self.after(-k)
+        return self.after(-k if isinstance(k, (int, np.integer)) else k)
 
     def distance_to(self, x: Any) -> np.ndarray:
         """Return the distance [m] from each robot to its target, float64 (n,).
@@ -179,6 +182,7 @@ class GroupView:
         Args:
             graph: a graph of `covey.graphs`, such as ``covey.graphs.proximity(2)``.
         """
+        check_graph(graph)
         return graph(self.position, seen(self._fields.get("links")))
 
     # -- words -----------------------------------------------------------------------------------------------------

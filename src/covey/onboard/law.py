@@ -11,6 +11,7 @@ from covey.errors import ControllerError, InvalidValueError, did_you_mean
 from covey.onboard.controller import controllers
 from covey.onboard.group_answer import check_arguments, placed
 from covey.onboard.group_view import GroupView, Memory
+from covey.planning.graphs import check_graph
 from covey.random import generator
 
 
@@ -46,10 +47,7 @@ def law(
         check_arguments(function, "team")
         marked, fields = function, ("full",) if words is None else tuple(words)
     else:
-        if not callable(graph):
-            raise InvalidValueError(
-                f"graph is {graph!r:.60}; give one of covey.graphs, such as covey.graphs.k_nearest(3)"
-            )
+        check_graph(graph)
         check_arguments(function, "me")
         own = ("pose",) if words is None else tuple(words)
         marked = _of_each(function, graph, own)

@@ -122,6 +122,18 @@ SHELF: dict[str, Callable[..., Graph]] = {
 """The graphs by the name that a file gives them."""
 
 
+def check_graph(graph: Any) -> None:
+    """Check that something can be a graph: a `Graph`, or a function of positions and links.
+
+    Raises:
+        InvalidValueError: it cannot.
+    """
+    forgotten = getattr(graph, "__module__", "") == __name__ and not isinstance(graph, Graph)
+    if forgotten or not callable(graph):
+        given = f"covey.graphs.{graph.__name__} itself" if forgotten else f"{graph!r:.60}"
+        raise InvalidValueError(f"graph is {given}; give one of covey.graphs, such as covey.graphs.k_nearest(3)")
+
+
 def graph_of(value: Any) -> Graph:
     """Return the graph that a value of a file names: ``delaunay``, ``{proximity: 2}``, ``{proximity: {range_m: 2}}``.
 

@@ -186,6 +186,12 @@ def sensor(name: str, *, sees: str | tuple[str, ...] = "pose", rate_hz: float = 
         >>> tilted_compass(sigma_rad=0.1).rate_hz
         10.0
     """
+    if callable(name):
+        called = getattr(name, "__name__", "sun")
+        raise InvalidValueError(
+            f"@covey.sensor above {called} has no brackets; say what the sensor is called, and what it may see: "
+            f"@covey.sensor({called!r}, sees='position')"
+        )
     if not isinstance(name, str) or not name.isidentifier() or name in (*WORDS, *_TEAM):
         raise InvalidValueError(
             f"a sensor cannot be called {getattr(name, '__name__', name)!r:.60}; write a word that team has not yet: "
