@@ -217,7 +217,7 @@ def test_a_full_disk_is_an_error_and_not_bad_input(capsys, monkeypatch):
         (["--seed", str(2**63)], "must be less than 9223372036854775808"),
         (
             ["--speed", "1e-300"],
-            "--speed 1e-300: write max, a factor of at least 0.001 such as 1 or 10, or 0 to wait for Enter",
+            "--speed 1e-300: write max, a factor of at least 0.001 such as 1 or 10, or 0 to wait for a key",
         ),
         (["--speed", "nan"], "--speed nan: write max"),
         (["--paused"], "--paused waits for a page: give --live, too"),

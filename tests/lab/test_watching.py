@@ -8,9 +8,11 @@ import urllib.request
 import pytest
 
 import covey
+from covey.errors import InvalidValueError
 from covey.lab import watching
 from covey.lab.play import simulation_of
 from covey.lab.settings import settings_of
+from covey.runtime.pacing import Pace
 
 
 def law(team):
@@ -39,32 +41,29 @@ def test_a_terminal_shows_the_page_in_real_time(monkeypatch, capsys):
     assert run.status == "timeout"
 
 
-def test_each_enter_is_one_step(monkeypatch):
+def test_each_key_is_one_step_without_enter(monkeypatch):
+    termios = pytest.importorskip("termios")
     sim, watch = played(monkeypatch, speed=0)
-    read, write = os.pipe()
-    steps = []
-
-    class Keys:
-        def fileno(self):
-            return read
-
-    monkeypatch.setattr(sys, "stdin", Keys())
+    write, terminal = os.openpty()
+    before, steps = termios.tcgetattr(terminal), []
+    monkeypatch.setattr(sys, "stdin", os.fdopen(terminal, closefd=False))
     came = threading.Semaphore(0)
     sim.observers = [*sim.observers, lambda snapshot: (steps.append(snapshot.step), came.release())]
     runs = []
     thread = threading.Thread(target=lambda: runs.append(watch.run(sim)), daemon=True)
     thread.start()
     for k in range(3):
-        os.write(write, b"\n")
+        os.write(write, b"x")
         assert came.acquire(timeout=60)
         assert steps == list(range(1, k + 2))
     assert not came.acquire(timeout=0.3)  # it waits for the next
-    os.write(write, b"\n\n")
+    os.write(write, b"ab")
     thread.join(60)
     assert steps == [1, 2, 3, 4, 5]
     assert runs[0].status == "timeout"
-    os.close(read)
+    assert termios.tcgetattr(terminal) == before
     os.close(write)
+    os.close(terminal)
 
 
 def test_a_notebook_shows_the_run_in_its_cell(monkeypatch):
@@ -82,3 +81,25 @@ def test_without_terminal_and_notebook_nobody_watches(monkeypatch):
     assert isinstance(watching.watched("max"), watching.Nobody)
     with pytest.raises(covey.CoveyError, match="speed is -1"):
         covey.play(law, stop_s=0.3, speed=-1)
+
+
+def test_a_run_without_a_page_waits_for_keys_too(monkeypatch):
+    termios = pytest.importorskip("termios")
+    write, terminal = os.openpty()
+    before = termios.tcgetattr(terminal)
+    monkeypatch.setattr(sys, "stdin", os.fdopen(terminal, closefd=False))
+    came, pace = threading.Event(), Pace(0)
+    thread = threading.Thread(target=lambda: (pace.wait(0.0), came.set()), daemon=True)
+    thread.start()
+    assert not came.wait(0.2)
+    os.write(write, b" ")
+    assert came.wait(20)
+    thread.join()
+    assert termios.tcgetattr(terminal) == before
+    read, ended = os.pipe()
+    os.close(ended)
+    with os.fdopen(read) as empty, pytest.raises(InvalidValueError, match="standard input has ended"):
+        monkeypatch.setattr(sys, "stdin", empty)
+        pace.wait(0.1)
+    os.close(write)
+    os.close(terminal)

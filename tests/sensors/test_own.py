@@ -117,7 +117,7 @@ def test_wrong_names_and_rates(name, rate_hz, said):
 
 
 def test_a_decorator_without_its_name_is_told():
-    with pytest.raises(InvalidValueError, match=r"cannot be called 'still'; write .* @covey.sensor"):
+    with pytest.raises(InvalidValueError, match=r"above still has no brackets.*@covey.sensor"):
         sensor(still)
 
 

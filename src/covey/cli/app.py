@@ -91,7 +91,7 @@ def run(
     out
         Folder to write. Default: runs/NAME/DATE-TIME for a scenario, runs/NAME for a design.
     speed
-        Scenario: max (default), simulated seconds per second (1 is real time), or 0 to wait for Enter at each step.
+        Scenario: max (default), simulated seconds per second (1 is real time), or 0 to wait for a key at each step.
     force
         Scenario: replace the finished run in the folder.
     quiet

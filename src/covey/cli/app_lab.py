@@ -31,7 +31,7 @@ def play(
     law
         A Python file with a function law(team), or FILE:NAME for another function; or the name of a law that ships.
     speed
-        Simulated seconds per second: 1 (default) is real time, 0 waits for Enter at each step; or max.
+        Simulated seconds per second: 1 (default) is real time, 0 waits for a key at each step; or max.
     robots
         Number of robots. Default: 1.
     stop

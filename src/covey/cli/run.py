@@ -61,10 +61,10 @@ def run_command(
     _check_names(pictures)
     factor = parse_speed(speed)
     if factor == 0 and page is not None:
-        raise InvalidValueError("--speed 0 waits for Enter; with --live, pause the run in the page")
+        raise InvalidValueError("--speed 0 waits for keys; with --live, pause the run in the page")
     if factor == 0 and not sys.stdin.isatty():
         raise InvalidValueError(
-            "--speed 0 waits for Enter at each step, but there is no terminal; give a factor such as --speed 1, or max"
+            "--speed 0 waits for a key at each step, but there is no terminal; give a factor such as --speed 1, or max"
         )
     recorded = Run(source) if inputs else None
     if recorded is None:
@@ -144,7 +144,7 @@ def parse_speed(text: str) -> float | Literal["max"]:
         factor = -1.0
     if factor != 0 and not SLOWEST <= factor < float("inf"):
         raise InvalidValueError(
-            f"--speed {text}: write max, a factor of at least {SLOWEST:g} such as 1 or 10, or 0 to wait for Enter"
+            f"--speed {text}: write max, a factor of at least {SLOWEST:g} such as 1 or 10, or 0 to wait for a key"
         )
     return factor
 

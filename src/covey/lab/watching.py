@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
 from covey.results.run import Run
+from covey.runtime.keys import key_by_key
 from covey.runtime.simulation import Simulation
 
 Done = Callable[[Run], Any]
@@ -58,7 +59,7 @@ def in_notebook() -> bool:
 
 
 class Nobody:
-    """Runs at its speed; at speed 0 each step waits for Enter."""
+    """Runs at its speed; at speed 0 each step waits for a key."""
 
     observers = ()
 
@@ -89,7 +90,7 @@ class Cell:
 
 
 class LivePage:
-    """Shows the run in a web page while it goes on; at speed 0 each Enter, or each step in the page, is one step."""
+    """Shows the run in a web page while it goes on; at speed 0 each key, or each step in the page, is one step."""
 
     def __init__(self, speed: float, drawn: Mapping[str, Callable[[], Any]]):
         import covey
@@ -119,7 +120,7 @@ class LivePage:
 
     @contextlib.contextmanager
     def _keys(self) -> Any:
-        """Take a step for each Enter."""
+        """Take a step for each key of the terminal."""
         ended = threading.Event()
 
         def listen() -> None:
@@ -128,13 +129,14 @@ class LivePage:
                     typed = os.read(sys.stdin.fileno(), 4096)
                     if not typed:
                         return
-                    self.live.gate.step(max(1, typed.count(b"\n")))
+                    self.live.gate.step(len(typed))
 
-        print("Enter for the next step", file=sys.stderr, flush=True)
+        print("a key for the next step", file=sys.stderr, flush=True)
         thread = threading.Thread(target=listen, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
+        with key_by_key():
+            thread.start()
+            try:
+                yield
+            finally:
+                ended.set()
+                thread.join()

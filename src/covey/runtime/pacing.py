@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from covey.errors import InvalidValueError
+from covey.runtime.keys import wait_for_key
 
 
 class Pace:
@@ -14,7 +15,7 @@ class Pace:
 
     Args:
         speed: ``"max"``, simulated seconds per second, or 0: call ``wait`` before each step.
-        wait: waits for the user; default: for Enter on standard input.
+        wait: waits for the user; default: for a key of the terminal.
     """
 
     def __init__(self, speed: float | Literal["max"], wait: Callable[[], Any] | None = None):
@@ -22,7 +23,7 @@ class Pace:
             raise InvalidValueError(
                 f"speed is {speed!r}; give 'max', a factor such as 1 or 10, or 0 for a key per step"
             )
-        self.speed, self._wait_for_user = speed, wait or _wait_for_enter
+        self.speed, self._wait_for_user = speed, wait or wait_for_key
         self._start: tuple[float, float] | None = None
 
     def wait(self, time_s: float) -> None:
@@ -53,10 +54,3 @@ def rare_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*often)
-
-
-def _wait_for_enter() -> None:
-    try:
-        input("Enter for the next step ")
-    except EOFError:
-        raise InvalidValueError("speed 0 waits for Enter at each step, and standard input has ended") from None

@@ -374,7 +374,7 @@ class Simulation:
         Args:
             speed: ``"max"``, or simulated seconds per second of wall time; 0 waits for a key before each step.
             until_s: latest simulated time [s] at which the run stops.
-            wait: called before each step at speed 0; the default waits for Enter.
+            wait: called before each step at speed 0; the default waits for a key of the terminal.
             before_step: called with the simulation before each step; it may call `do`.
 
         Raises:
