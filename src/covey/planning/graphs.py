@@ -130,7 +130,7 @@ def check_graph(graph: Any) -> None:
     """
     forgotten = getattr(graph, "__module__", "") == __name__ and not isinstance(graph, Graph)
     if forgotten or not callable(graph):
-        given = f"covey.graphs.{graph.__name__} itself" if forgotten else f"{graph!r:.60}"
+        given = f"covey.graphs.{getattr(graph, '__name__', '')} itself" if forgotten else f"{graph!r:.60}"
         raise InvalidValueError(f"graph is {given}; give one of covey.graphs, such as covey.graphs.k_nearest(3)")
 
 

@@ -134,7 +134,8 @@ class Rescue(OfScenario):
         """Return the score, without the points for the time left if the mission was not completed."""
         if played.ended:
             return super().score(played)
-        rules, events = load_scenario(self.scenario, dict(self.changes)).mission, played.run.events
+        rules: Any = load_scenario(self.scenario, dict(self.changes)).mission
+        events = played.run.events
         begun = events.filter(events["text"] == "starts the clock")["time_s"].to_list()
         clock_s = played.time_s - begun[0] if begun else 0.0
         return super().score(played) - rules.bonus_per_s * max(rules.time_limit_s - clock_s, 0.0)
