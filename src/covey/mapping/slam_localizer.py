@@ -10,7 +10,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.localizer import Equipment, Estimate, LocalizerRecord, Sensed
 from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
-from covey.mapping.slam.log import relative
+from covey.mapping.slam.one_pose import between, composed
 from covey.mapping.slam.team import TeamMember
 from covey.mapping.slam.team_news import Here
 from covey.mapping.slam.team_settings import TeamSettings
@@ -106,7 +106,7 @@ class SlamLocalizer:
         slam = self.robots[robot]
         if not slam.frames:
             return None
-        return Here(len(slam.frames) - 1, compose(relative(slam.poses[-1], slam.pose), self._since[robot]))
+        return Here(len(slam.frames) - 1, composed(between(slam.poses[-1], slam.pose), self._since[robot]))
 
     def _poses(self, robot: int) -> np.ndarray:
         member = self.members.get(robot)
@@ -117,4 +117,4 @@ class SlamLocalizer:
         slam, member = self.robots[robot], self.members.get(robot)
         if member is None or not slam.frames:
             return slam.pose
-        return compose(member.newest, relative(slam.poses[-1], slam.pose))
+        return composed(member.newest, between(slam.poses[-1], slam.pose))

@@ -102,7 +102,8 @@ def largest_consistent(distances: np.ndarray, level: float = 0.99, nodes: int = 
     np.fill_diagonal(good, False)
     near = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(good, axis=1, bitorder="little")]
     search = _Cliques(near, nodes)
-    search.begin(good)
+    greedy = _greedy(good)
+    search.best, search.size = sum(1 << vertex for vertex in greedy.tolist()), len(greedy)
     search.expand(0, (1 << m) - 1, 0)
     return np.array([bool(search.best >> i & 1) for i in range(m)], bool), search.left >= 0
 
@@ -113,17 +114,6 @@ class _Cliques:
     def __init__(self, near: list[int], nodes: int):
         self.near, self.left = near, nodes
         self.best, self.size = 0, 0
-
-    def begin(self, good: np.ndarray) -> None:
-        """Take the greedy clique: always the vertex with the most neighbours among those that are left."""
-        left, many = np.ones(len(good), bool), good.sum(axis=1)
-        while left.any():
-            vertex = int(np.argmax(np.where(left, many, -1)))
-            self.best |= 1 << vertex
-            self.size += 1
-            gone = left & ~good[vertex]
-            many = many - good[:, gone].sum(axis=1)
-            left &= good[vertex]
 
     def expand(self, clique: int, left: int, size: int) -> None:
         """Try to add vertices of ``left``, all of them neighbours of the whole clique."""
@@ -152,6 +142,32 @@ class _Cliques:
                 vertices.append(vertex)
                 colours.append(colour)
         return vertices, colours
+
+
+@kernel
+def _greedy(good):
+    """Return the greedy clique: always the vertex with the most neighbours among those that are left."""
+    m = good.shape[0]
+    left, many = np.ones(m, np.bool_), np.zeros(m, np.int64)
+    for i in range(m):
+        for j in range(m):
+            many[i] += good[i, j]
+    found = np.empty(m, np.int64)
+    count = 0
+    while True:
+        vertex = -1
+        for i in range(m):
+            if left[i] and (vertex < 0 or many[i] > many[vertex]):
+                vertex = i
+        if vertex < 0:
+            return found[:count]
+        found[count] = vertex
+        count += 1
+        for i in range(m):
+            if left[i] and not good[vertex, i]:
+                left[i] = False
+                for j in range(m):
+                    many[j] -= good[j, i]
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.mapping.slam.consistency import Track, largest_consistent, pair_distances
 from covey.mapping.slam.graph_slam import Edge
-from covey.mapping.slam.log import relative
+from covey.mapping.slam.one_pose import between as between_poses
 from covey.mapping.slam.one_pose import composed
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, optimise
 from covey.mapping.slam.team_news import Relation, Trail
@@ -16,6 +16,7 @@ from covey.mapping.slam.team_news import Relation, Trail
 ROBUST = 10.0  # chi-squared up to which a loop or a relation counts fully
 NOISE = 8.0  # the covariances of steps times this: errors of successive matches are not independent
 FLOOR = np.diag([0.03**2, 0.03**2, 0.01**2])  # of the covariance of a relation: what its matching does not know
+_FAR_M, _FAR_RAD = 0.3, 0.05  # an edge that is off by more changes poses much
 _FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
 _RIVAL = 1.3  # a set of relations needs so many times the weight of any other
 _MOST = 60  # of so many relations the median is found
@@ -47,32 +48,27 @@ class Solving:
         self.robots = sorted(poses)
         self.counts = [len(poses[r]) for r in self.robots]
         start = dict(zip(self.robots, np.cumsum([0, *self.counts]).tolist(), strict=False))
-        first, second, motions, informations = [], [], [], []
-        loops = [e for r in self.robots for e in trails[r].loops.values() if max(e[:2]) < len(poses[r])]
-        ends = [
-            (start[r] + k, start[r] + n) for r in self.robots for k, n in trails[r].loops if max(k, n) < len(poses[r])
-        ]
-        held = [x for x in relations if x.first < len(poses[x.a]) and x.second < len(poses[x.b])]
-        ends += [(start[x.a] + x.first, start[x.b] + x.second) for x in held]
+        steps, loops = [], []  # first, second, motion, information of each
         for r in self.robots:
             motion, information = trails[r].step_arrays()
-            steps = np.arange(max(len(poses[r]) - 1, 0))
-            first.append(start[r] + steps)
-            second.append(start[r] + steps + 1)
-            motions.append(motion[: len(steps)])
-            informations.append(information[: len(steps)])
-        across = np.array(ends, np.int64).reshape(-1, 2)
-        graph = (
-            np.concatenate((*first, across[:, 0])),
-            np.concatenate((*second, across[:, 1])),
-            np.concatenate((*motions, np.array([e.motion for e in (*loops, *held)]).reshape(-1, 3))),
-            np.concatenate((*informations, np.array([e.information for e in (*loops, *held)]).reshape(-1, 3, 3))),
+            rows = np.arange(max(len(poses[r]) - 1, 0))
+            steps.append((start[r] + rows, start[r] + rows + 1, motion[: len(rows)], information[: len(rows)]))
+            ends, motion, information = trails[r].loop_arrays()
+            held = ends.max(axis=1, initial=-1) < len(poses[r])
+            loops.append((start[r] + ends[held, 0], start[r] + ends[held, 1], motion[held], information[held]))
+        known = [x for x in relations if x.first < len(poses[x.a]) and x.second < len(poses[x.b])]
+        across = (
+            np.array([start[x.a] + x.first for x in known], np.int64),
+            np.array([start[x.b] + x.second for x in known], np.int64),
+            np.array([x.motion for x in known]).reshape(-1, 3),
+            np.array([x.information for x in known]).reshape(-1, 3, 3),
         )
+        graph = [np.concatenate(parts) for parts in zip(*steps, *loops, across, strict=True)]
         self._graph = PoseGraph(np.vstack([poses[r] for r in self.robots]), *graph)
-        steps = len(graph[0]) - len(ends)
-        self._phases = [np.arange(len(graph[0])) >= steps]
+        edge, many = np.arange(len(graph[0])), sum(len(part[0]) for part in steps)
+        self._phases = [edge >= many]
         if trusted:
-            is_loop = np.arange(len(graph[0])) < steps + len(loops)
+            is_loop = edge < many + sum(len(part[0]) for part in loops)
             self._phases.insert(0, self._phases[0] & is_loop & (not trusted_loops))
         self._done: Optimised | None = None
 
@@ -158,8 +154,24 @@ def fixes(relation: Relation) -> bool:
 
 def is_far(edge: Edge | Relation, first: np.ndarray, second: np.ndarray) -> bool:
     """Return whether an edge between poses (n, 3) and poses (m, 3) would change them much."""
-    off = relative(first[edge.first], second[edge.second]) - edge.motion
-    return bool(np.hypot(off[0], off[1]) > 0.3 or abs(wrap_angle(off[2])) > 0.05)
+    off_m, off_rad = _off(edge, first, second)
+    return off_m > _FAR_M or off_rad > _FAR_RAD
+
+
+def worth(edge: Edge | Relation, first: np.ndarray, second: np.ndarray | None = None) -> float:
+    """Return how much an edge between poses (n, 3) and poses (m, 3), by default the same, would change them.
+
+    Ten edges of worth 1, or a single one that `is_far`, are reason enough to solve the poses.
+    """
+    off_m, off_rad = _off(edge, first, first if second is None else second)
+    return 10.0 if off_m > _FAR_M or off_rad > _FAR_RAD else off_m / _FAR_M + off_rad / _FAR_RAD
+
+
+def _off(edge: Edge | Relation, first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """Return how far poses (n, 3) and poses (m, 3) are from what an edge between them says [m, rad]."""
+    x, y, heading = between_poses(first[edge.first], second[edge.second]).tolist()
+    along, across, turn = edge.motion.tolist()
+    return math.hypot(x - along, y - across), abs(wrap_angle(heading - turn))
 
 
 def places_of(relations: Sequence[Relation]) -> int:

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from covey.geometry.se2 import compose, inverse
+from covey.mapping.slam.consistency import Track
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.one_pose import between as apart
 from covey.mapping.slam.one_pose import composed
-from covey.mapping.slam.team_graph import Solving, agreeing, between, grown, is_far, places_of, track_of
+from covey.mapping.slam.team_graph import Solving, agreeing, between, grown, is_far, places_of, track_of, worth
 from covey.mapping.slam.team_news import Relation, Trail
 from covey.mapping.slam.team_places import is_seen_through
 from covey.mapping.slam.team_settings import TeamSettings
 
-_AT_ONCE = 1_000_000  # relations that the joined poses lack: do not wait for more
+_ENOUGH = 10.0  # poses that lack edges of so much `worth` are solved
 _SEEN_ANEW = 20  # key frames of two robots that may show that relations are wrong
 _LOOP_M, _LOOP_RAD = 2.0, 0.3  # how far the sets of three robots may be from each other
 
@@ -59,8 +60,10 @@ class Joint:
         self._between: dict[Pair, np.ndarray] = {}  # pose of the second frame in the first, alone
         self._judged: dict[Pair, tuple[int, int]] = {}  # relations and key frames at the last judgement
         self._is_judged = False  # all that is due, until more is held
-        self._unsettled: dict[int, int] = {}  # by robot: own loops that its poses lack
-        self._unjoined: dict[int, int] = {}  # by lowest robot: relations that the joined poses lack
+        self._unsettled: dict[int, float] = {}  # by robot: the worth of own loops that its poses lack
+        self._unjoined: dict[int, float] = {}  # by lowest robot: that of loops and relations that the joined poses lack
+        self._tying: set[Pair] = set()  # pairs whose relations join robots
+        self._tracks: dict[int, tuple[np.ndarray, Track]] = {}  # of these poses
         self._trusted: set[int] = set()  # joined anew
         self._solving: tuple[int | None, Solving] | None = None
 
@@ -91,13 +94,13 @@ class Joint:
             self.joined[robot] = poses if self.is_alone(robot) else grown(trail, self.joined[robot])
         for edge in trail.turned[turned:]:
             is_gone = (edge.first, edge.second) not in trail.loops
-            moves = is_gone or is_far(edge, poses, poses)
             if not self.common_frame:
-                self._unsettled[robot] = self._unsettled.get(robot, 0) + (10 if moves else 1)
-            elif not self.is_alone(robot):
-                root = self.root[robot]
-                self._unjoined[root] = self._unjoined.get(root, 0) + (_AT_ONCE if moves else 1)
-                if moves and not is_gone:
+                self._unsettled[robot] = self._unsettled.get(robot, 0.0) + (_ENOUGH if is_gone else worth(edge, poses))
+            if not self.is_alone(robot):
+                root, joined = self.root[robot], self.joined[robot]
+                much = _ENOUGH if is_gone else worth(edge, joined)
+                self._unjoined[root] = self._unjoined.get(root, 0.0) + much
+                if self.common_frame and not is_gone and is_far(edge, joined, joined):
                     self._trusted.add(root)
 
     def _give(self, robot: int) -> None:
@@ -147,16 +150,34 @@ class Joint:
             if not is_due and (self.common_frame or frames < seen + _SEEN_ANEW):
                 continue
             self._judged[pair] = len(all_of_pair), frames
-            a, b = (track_of(self.trails[r], self.alone[r]) for r in pair)
+            a, b = (self._track(r) for r in pair)
             before = {id(x) for x in self.agreed.get(pair, [])}
-            self.agreed[pair] = agreeing(a, b, all_of_pair, self.common_frame, self._is_denied)
+            self.agreed[pair] = agreed = agreeing(a, b, all_of_pair, self.common_frame, self._is_denied)
             self._relate(pair)
-            kept = sum(id(x) in before for x in self.agreed[pair])
-            if not kept == len(before) == len(self.agreed[pair]):
+            kept = sum(id(x) in before for x in agreed)
+            if kept == len(before) and pair in self._tying:
+                self._lack(self.root[pair[0]], [x for x in agreed if id(x) not in before])
+            elif not kept == len(before) == len(agreed):
                 self._regroup(pair if kept < len(before) // 2 else None)
             return True
         self._is_judged = True
         return False
+
+    def _track(self, robot: int) -> Track:
+        """Return the trajectory of a robot in its own frame; that of the same poses is made once."""
+        poses, track = self._tracks.get(robot, (None, None))
+        if track is None or poses is not self.alone[robot]:
+            track = track_of(self.trails[robot], self.alone[robot])
+            self._tracks[robot] = self.alone[robot], track
+        return track
+
+    def _lack(self, root: int, new: list[Relation]) -> None:
+        """Take more relations that agree, of robots that are joined; note how much the joined poses lack them."""
+        self.accepted = self.accepted + new
+        for x in new:
+            self._unjoined[root] = self._unjoined.get(root, 0.0) + worth(x, self.joined[x.a], self.joined[x.b])
+            if is_far(x, self.joined[x.a], self.joined[x.b]):
+                self._trusted.add(root)  # otherwise the kernel would hold it for wrong
 
     def _relate(self, pair: Pair) -> None:
         """Find how the frames of a pair of robots lie to each other by the relations that agree."""
@@ -179,6 +200,7 @@ class Joint:
         before = {id(x) for x in self.accepted}
         group, sets = self._groups()
         self.accepted = [x for _, kept in sets for x in kept]
+        self._tying = {pair for pair, _ in sets}
         old: dict[int, set[int]] = {}
         for robot, root in self.root.items():
             old.setdefault(root, set()).add(robot)
@@ -202,13 +224,11 @@ class Joint:
                 self.joined[root] = self.alone[root]
                 self._unjoined.pop(root, None)
             elif root in changed or taken_back:
-                self._unjoined[root] = _AT_ONCE
+                self._unjoined[root] = _ENOUGH
             else:
                 new = [x for x in self.accepted if x.a in members and id(x) not in before]
-                self._unjoined[root] = self._unjoined.get(root, 0) + len(new)
-                if any(is_far(x, self.joined[x.a], self.joined[x.b]) for x in new):
-                    self._unjoined[root] += _AT_ONCE
-                    self._trusted.add(root)  # otherwise the kernel would hold them for wrong
+                self.accepted = [x for x in self.accepted if x.a not in members or id(x) in before]
+                self._lack(root, new)
         if changed:
             self._solving, self.revision, self.joins = None, self.revision + 1, self.joins + 1
 
@@ -261,7 +281,7 @@ class Joint:
 
     def solve(self, at_once: bool) -> bool:
         """Go on with the graph that is being solved, or begin with the next one; return whether there was any."""
-        if self._solving is None and not self._begin(1 if at_once else 10):
+        if self._solving is None and not self._begin(1e-9 if at_once else _ENOUGH):
             return False
         assert self._solving is not None
         root, solving = self._solving
@@ -278,15 +298,14 @@ class Joint:
         self.revision += 1
         return True
 
-    def _begin(self, least: int) -> bool:
+    def _begin(self, least: float) -> bool:
         """Begin with a graph that lacks loops or relations: of one robot, or of all that are joined."""
-        due = [robot for robot, many in sorted(self._unsettled.items()) if many >= least]
+        due = [robot for robot, much in sorted(self._unsettled.items()) if much >= least]
         if due:
             del self._unsettled[due[0]]
             self._solving = None, Solving(self.trails, {due[0]: self.alone[due[0]]})
             return True
-        many_held = least if least == 1 else max(least, len(self.accepted) // 10)
-        together = [root for root, many in sorted(self._unjoined.items()) if many >= many_held]
+        together = [root for root, much in sorted(self._unjoined.items()) if much >= least]
         if not together:
             return False
         root = together[0]
@@ -304,8 +323,5 @@ class Joint:
         for pair in self.agreed:
             if robot in pair:
                 self._relate(pair)
-        home = self.root[robot]
         if self.is_alone(robot):
             self.joined[robot] = poses
-        else:
-            self._unjoined[home] = self._unjoined.get(home, 0) + _AT_ONCE

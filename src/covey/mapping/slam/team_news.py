@@ -123,6 +123,13 @@ class Trail:
             np.empty((0, 3, 3)),
             np.empty((0, 3, 3)),
         )
+        # the loops stacked, and how many of `turned` they have
+        self._loops: tuple[np.ndarray, np.ndarray, np.ndarray] = (
+            np.empty((0, 2), np.int64),
+            np.empty((0, 3)),
+            np.empty((0, 3, 3)),
+        )
+        self._turned = 0
 
     def add(self, item: bytes, robot: int) -> None:
         """Take the next item of this robot, number ``robot``.
@@ -161,7 +168,7 @@ class Trail:
         twin.items, twin.frames, twin.steps = list(self.items), list(self.frames), list(self.steps)
         twin.loops, twin.turned = dict(self.loops), list(self.turned)
         twin.start, twin.mount, twin.found = self.start, self.mount, list(self.found)
-        twin._steps = self._steps
+        twin._steps, twin._loops, twin._turned = self._steps, self._loops, self._turned
         return twin
 
     def step_arrays(self) -> tuple[np.ndarray, np.ndarray]:
@@ -172,6 +179,21 @@ class Trail:
     def step_covariances(self) -> np.ndarray:
         """Return the covariances of the steps, (n - 1, 3, 3)."""
         return self._stacked()[2]
+
+    def loop_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the loops: their key frames (m, 2), motions (m, 3), and their information (m, 3, 3)."""
+        new = self.turned[self._turned :]
+        if new:
+            self._turned = len(self.turned)
+            if len(self._loops[0]) + len(new) != len(self.loops):  # some were withdrawn
+                new, self._loops = list(self.loops.values()), tuple(held[:0] for held in self._loops)
+            ends = np.array([(edge.first, edge.second) for edge in new], np.int64).reshape(-1, 2)
+            motion = np.array([edge.motion for edge in new]).reshape(-1, 3)
+            information = np.array([edge.information for edge in new]).reshape(-1, 3, 3)
+            held = zip(self._loops, (ends, motion, information), strict=True)
+            ends, motion, information = (np.concatenate(pair) for pair in held)
+            self._loops = ends, motion, information
+        return self._loops
 
     def _stacked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         new = self.steps[len(self._steps[0]) :]

@@ -15,8 +15,9 @@ import numpy as np
 from covey.comms.message import HEADER_BYTES, OWN_KINDS
 from covey.comms.network import Claim, Network
 from covey.errors import InvalidValueError
-from covey.geometry.se2 import Pose, compose, inverse
+from covey.geometry.se2 import Pose
 from covey.mapping.localizer import Localizer
+from covey.mapping.slam.one_pose import between, composed
 from covey.mapping.slam.team_exchange import TeamNews
 from covey.mapping.slam.team_news import Here, met
 from covey.mapping.slam_localizer import SlamLocalizer
@@ -162,9 +163,9 @@ class TeamSlam:
     def _moment(self, sample: BankSample, state: TeamState) -> _Moment:
         """Return what is remembered of the time of a sample; the way since then is known exactly."""
         if sample.substep not in self._moments:
-            back = compose(inverse(state.pose[self.robots]), sample.pose[self.robots])
             now = [localizer.here(k) for localizer, k in self._localized]
-            here = [None if h is None else Here(h.frame, compose(h.since, b)) for h, b in zip(now, back, strict=True)]
+            back = [between(state.pose[robot], sample.pose[robot]) for robot in self.robots]
+            here = [None if h is None else Here(h.frame, composed(h.since, b)) for h, b in zip(now, back, strict=True)]
             self._moments[sample.substep] = _Moment(here, [{} for _ in now])
             if len(self._moments) > _REMEMBERED:
                 self._moments.popitem(last=False)
