@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from covey.mapping.slam.one_pose import between, carried, composed, ends_of, inverted, turned
+from covey.mapping.slam.one_pose import between, carried, composed, ends_of, inverted, lower_factor, turned
 
 
 def matrix(pose):
@@ -55,3 +55,8 @@ def test_only_beams_that_return_from_near_have_ends():
     points = np.zeros((6, 2))
     assert ends_of(ranges, beams, 0.5, 0.25, 5.0, points) == 2
     np.testing.assert_array_equal(points[:2], [[1.5, 0.25], [0.5, -1.75]])
+
+
+def test_the_factor_is_that_of_linear_algebra():
+    m = random_covariance(np.random.default_rng(5))
+    np.testing.assert_allclose(lower_factor(m), np.linalg.cholesky(m)[np.tril_indices(3)], rtol=1e-12)

@@ -171,9 +171,11 @@ def _greedy(good):
 
 
 @kernel
-def _seen_from(x, y, heading, covariance, into):
-    """Add the covariance of a twist about the origin, as a twist in the frame of a pose: the adjoint of its inverse."""
-    c, s = np.cos(heading), np.sin(heading)
+def _seen_from(x, y, c, s, covariance, into):
+    """Add the covariance of a twist about the origin, as a twist in the frame of a pose: the adjoint of its inverse.
+
+    ``c`` and ``s`` are the cosine and sine of the heading of the pose.
+    """
     u, v = -c * y + s * x, s * y + c * x
     # Rows of the adjoint T = [[c, s, u], [-s, c, v], [0, 0, 1]]; T C Tᵀ, where C is symmetric.
     c00, c01, c02, c11, c12, c22 = (
@@ -190,20 +192,6 @@ def _seen_from(x, y, heading, covariance, into):
 
 
 @kernel
-def _compose(ax, ay, at, bx, by, bt):
-    c, s = np.cos(at), np.sin(at)
-    return ax + c * bx - s * by, ay + s * bx + c * by, at + bt
-
-
-@kernel
-def _relative(ax, ay, at, bx, by, bt):
-    c, s = np.cos(at), np.sin(at)
-    x, y, turn = bx - ax, by - ay, bt - at
-    turn -= 2.0 * np.pi * np.floor((turn + np.pi) / (2.0 * np.pi))
-    return c * x + s * y, -s * x + c * y, turn
-
-
-@kernel
 def _squared(s, x, y, t):
     """Return eᵀ S⁻¹ e for a symmetric S, given its upper half row by row, by its adjugate."""
     a, b, c, d, e, f = s[0], s[1], s[2], s[3], s[4], s[5]
@@ -216,29 +204,42 @@ def _squared(s, x, y, t):
 def _pair_distances(poses_a, poses_b, noise_a, noise_b, first, second, motion, covariance):
     m = len(first)
     own, s, grown = np.zeros((m, 3, 3)), np.empty(6), np.empty((3, 3))
-    for p in range(m):  # noise of each relation, as a twist in the frame of its second pose
+    over = np.empty((m, 5))  # the second pose of each relation, over it, in the frame of a: x, y, heading, its c, s
+    there = np.empty((m, 2))  # cosine and sine of the heading of the second pose in the frame of b
+    for p in range(m):
         s[:] = 0.0
-        _seen_from(0.0, 0.0, motion[p, 2], covariance[p], s)
+        turn = motion[p, 2]
+        _seen_from(0.0, 0.0, np.cos(turn), np.sin(turn), covariance[p], s)  # as a twist in the frame of the second
         own[p, 0, 0], own[p, 0, 1], own[p, 0, 2], own[p, 1, 1], own[p, 1, 2], own[p, 2, 2] = s
+        x, y, heading = poses_a[first[p]]
+        c, d = np.cos(heading), np.sin(heading)
+        over[p, 0], over[p, 1] = x + c * motion[p, 0] - d * motion[p, 1], y + d * motion[p, 0] + c * motion[p, 1]
+        heading += turn
+        over[p, 2], over[p, 3], over[p, 4] = heading, np.cos(heading), np.sin(heading)
+        heading = poses_b[second[p], 2]
+        there[p, 0], there[p, 1] = np.cos(heading), np.sin(heading)
     found = np.zeros((m, m))
     for p in range(m):
         i, k = first[p], second[p]
-        kx, ky, kt = poses_b[k, 0], poses_b[k, 1], poses_b[k, 2]
-        ax, ay, at = _compose(poses_a[i, 0], poses_a[i, 1], poses_a[i, 2], motion[p, 0], motion[p, 1], motion[p, 2])
+        kx, ky, kt, kc, ks = poses_b[k, 0], poses_b[k, 1], poses_b[k, 2], there[p, 0], there[p, 1]
+        ax, ay, at, ac, as_ = over[p]
         for q in range(p):
             j, n = first[q], second[q]
             # Where the loop ends: k over i, j and n, as seen from k.
-            nx, ny, nt = _relative(poses_b[n, 0], poses_b[n, 1], poses_b[n, 2], kx, ky, kt)
-            bx, by, bt = _compose(poses_a[j, 0], poses_a[j, 1], poses_a[j, 2], motion[q, 0], motion[q, 1], motion[q, 2])
-            bx, by, bt = _compose(bx, by, bt, nx, ny, nt)
-            x, y, t = _relative(ax, ay, at, bx, by, bt)
+            nc, ns = there[q, 0], there[q, 1]
+            dx, dy = kx - poses_b[n, 0], ky - poses_b[n, 1]
+            nx, ny, nt = nc * dx + ns * dy, -ns * dx + nc * dy, kt - poses_b[n, 2]
+            bc, bs = over[q, 3], over[q, 4]
+            dx, dy = over[q, 0] + bc * nx - bs * ny - ax, over[q, 1] + bs * nx + bc * ny - ay
+            x, y, t = ac * dx + as_ * dy, -as_ * dx + ac * dy, over[q, 2] + nt - at
+            t -= 2.0 * np.pi * np.floor((t + np.pi) / (2.0 * np.pi))
             s[0], s[1], s[2], s[3], s[4], s[5] = (
                 own[p, 0, 0], own[p, 0, 1], own[p, 0, 2], own[p, 1, 1], own[p, 1, 2], own[p, 2, 2],
             )  # fmt: skip
-            _seen_from(nx, ny, nt, own[q], s)
+            _seen_from(nx, ny, nc * kc + ns * ks, nc * ks - ns * kc, own[q], s)
             grown[:] = noise_a[max(i, j)] - noise_a[min(i, j)]
-            _seen_from(ax, ay, at, grown, s)
+            _seen_from(ax, ay, ac, as_, grown, s)
             grown[:] = noise_b[max(k, n)] - noise_b[min(k, n)]
-            _seen_from(kx, ky, kt, grown, s)
+            _seen_from(kx, ky, kc, ks, grown, s)
             found[p, q] = found[q, p] = _squared(s, x, y, t)
     return found

@@ -39,6 +39,16 @@ def inverted(m):
 
 
 @kernel
+def lower_factor(m):
+    """Return the six numbers of L, row by row, m = L Lᵀ, for a symmetric, positive definite matrix m (3, 3)."""
+    a = math.sqrt(m[0, 0])
+    b, d = m[1, 0] / a, m[2, 0] / a
+    c = math.sqrt(m[1, 1] - b * b)
+    e = (m[2, 1] - d * b) / c
+    return np.array([a, b, c, d, e, math.sqrt(m[2, 2] - d * d - e * e)])
+
+
+@kernel
 def turned(m, heading):
     """Return the information or covariance (3, 3) of a pose in the frame of a map, in a frame of this heading [rad]."""
     c, s = math.cos(heading), math.sin(heading)

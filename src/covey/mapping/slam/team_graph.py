@@ -16,6 +16,7 @@ from covey.mapping.slam.team_news import Relation, Trail
 ROBUST = 10.0  # chi-squared up to which a loop or a relation counts fully
 NOISE = 8.0  # the covariances of steps times this: errors of successive matches are not independent
 FLOOR = np.diag([0.03**2, 0.03**2, 0.01**2])  # of the covariance of a relation: what its matching does not know
+ENOUGH = 10.0  # see `worth`
 _FAR_M, _FAR_RAD = 0.3, 0.05  # an edge that is off by more changes poses much
 _FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
 _RIVAL = 1.3  # a set of relations needs so many times the weight of any other
@@ -23,6 +24,7 @@ _MOST = 60  # of so many relations the median is found
 _SEEN = 2.0  # weight of a relation of robots that saw each other
 _SEEN_OFTEN = 2  # such relations that agree decide, if they are most of them
 _LEVEL = 0.999  # share of right pairs that agree
+_NODES, _EACH = 200, 20_000  # of the search for the largest set at most, and by the number of relations: in 20 ms
 PLACE = 10  # key frames; relations farther apart than this are from different places
 
 
@@ -112,16 +114,15 @@ def agreeing(
     covariance = np.linalg.inv(np.array([x.information for x in relations])) + FLOOR
     distances = pair_distances(a, b, first, second, motion, 0.5 * (covariance + covariance.transpose(0, 2, 1)))
     seen = np.flatnonzero([x.is_seen for x in relations])
-    sure = np.array([0]) if given else seen[largest_consistent(distances[np.ix_(seen, seen)], _LEVEL, nodes=200)[0]]
+    sure = np.array([0]) if given else seen[_largest(distances[np.ix_(seen, seen)])]
     if given or len(sure) >= max(_SEEN_OFTEN, 0.5 * len(seen) + 0.5):
         far = np.max(distances[sure], axis=0) > _FAR
         far[sure] = False
         distances[far], distances[:, far] = np.inf, np.inf
-        good = largest_consistent(distances, _LEVEL, nodes=200)[0]
-        return [relations[k] for k in np.flatnonzero(good).tolist()]
+        return [relations[k] for k in np.flatnonzero(_largest(distances)).tolist()]
     left, sets = np.arange(len(relations)), []
     while len(left) and len(sets) < 3:
-        good = largest_consistent(distances[np.ix_(left, left)], _LEVEL, nodes=200)[0]
+        good = _largest(distances[np.ix_(left, left)])
         sets.append([relations[k] for k in left[good]])
         left = left[~good]
     sets = sorted((s for s in sets if not is_denied(s)), key=weight_of, reverse=True)
@@ -130,6 +131,11 @@ def agreeing(
     if len(sets) > 1 and _RIVAL * weight_of(sets[1]) > weight_of(sets[0]):
         return []
     return sets[0]
+
+
+def _largest(distances: np.ndarray) -> np.ndarray:
+    """Return the largest set that agrees in pairs (m,) bool, as far as a bounded search finds it."""
+    return largest_consistent(distances, _LEVEL, min(_NODES, _EACH // max(len(distances), 1)))[0]
 
 
 def weight_of(relations: Sequence[Relation]) -> float:
@@ -161,10 +167,10 @@ def is_far(edge: Edge | Relation, first: np.ndarray, second: np.ndarray) -> bool
 def worth(edge: Edge | Relation, first: np.ndarray, second: np.ndarray | None = None) -> float:
     """Return how much an edge between poses (n, 3) and poses (m, 3), by default the same, would change them.
 
-    Ten edges of worth 1, or a single one that `is_far`, are reason enough to solve the poses.
+    Edges worth `ENOUGH`, such as one that `is_far`, are reason to solve the poses.
     """
     off_m, off_rad = _off(edge, first, first if second is None else second)
-    return 10.0 if off_m > _FAR_M or off_rad > _FAR_RAD else off_m / _FAR_M + off_rad / _FAR_RAD
+    return ENOUGH if off_m > _FAR_M or off_rad > _FAR_RAD else off_m / _FAR_M + off_rad / _FAR_RAD
 
 
 def _off(edge: Edge | Relation, first: np.ndarray, second: np.ndarray) -> tuple[float, float]:

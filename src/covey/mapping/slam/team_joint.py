@@ -15,12 +15,11 @@ from covey.mapping.slam.consistency import Track
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.one_pose import between as apart
 from covey.mapping.slam.one_pose import composed
-from covey.mapping.slam.team_graph import Solving, agreeing, between, grown, is_far, places_of, track_of, worth
+from covey.mapping.slam.team_graph import ENOUGH, Solving, agreeing, between, grown, places_of, track_of, worth
 from covey.mapping.slam.team_news import Relation, Trail
 from covey.mapping.slam.team_places import is_seen_through
 from covey.mapping.slam.team_settings import TeamSettings
 
-_ENOUGH = 10.0  # poses that lack edges of so much `worth` are solved
 _SEEN_ANEW = 20  # key frames of two robots that may show that relations are wrong
 _LOOP_M, _LOOP_RAD = 2.0, 0.3  # how far the sets of three robots may be from each other
 
@@ -95,12 +94,12 @@ class Joint:
         for edge in trail.turned[turned:]:
             is_gone = (edge.first, edge.second) not in trail.loops
             if not self.common_frame:
-                self._unsettled[robot] = self._unsettled.get(robot, 0.0) + (_ENOUGH if is_gone else worth(edge, poses))
+                self._unsettled[robot] = self._unsettled.get(robot, 0.0) + (ENOUGH if is_gone else worth(edge, poses))
             if not self.is_alone(robot):
-                root, joined = self.root[robot], self.joined[robot]
-                much = _ENOUGH if is_gone else worth(edge, joined)
+                root = self.root[robot]
+                much = ENOUGH if is_gone else worth(edge, self.joined[robot])
                 self._unjoined[root] = self._unjoined.get(root, 0.0) + much
-                if self.common_frame and not is_gone and is_far(edge, joined, joined):
+                if self.common_frame and much >= ENOUGH and not is_gone:
                     self._trusted.add(root)
 
     def _give(self, robot: int) -> None:
@@ -175,8 +174,9 @@ class Joint:
         """Take more relations that agree, of robots that are joined; note how much the joined poses lack them."""
         self.accepted = self.accepted + new
         for x in new:
-            self._unjoined[root] = self._unjoined.get(root, 0.0) + worth(x, self.joined[x.a], self.joined[x.b])
-            if is_far(x, self.joined[x.a], self.joined[x.b]):
+            much = worth(x, self.joined[x.a], self.joined[x.b])
+            self._unjoined[root] = self._unjoined.get(root, 0.0) + much
+            if much >= ENOUGH:
                 self._trusted.add(root)  # otherwise the kernel would hold it for wrong
 
     def _relate(self, pair: Pair) -> None:
@@ -224,7 +224,7 @@ class Joint:
                 self.joined[root] = self.alone[root]
                 self._unjoined.pop(root, None)
             elif root in changed or taken_back:
-                self._unjoined[root] = _ENOUGH
+                self._unjoined[root] = ENOUGH
             else:
                 new = [x for x in self.accepted if x.a in members and id(x) not in before]
                 self.accepted = [x for x in self.accepted if x.a not in members or id(x) in before]
@@ -281,7 +281,7 @@ class Joint:
 
     def solve(self, at_once: bool) -> bool:
         """Go on with the graph that is being solved, or begin with the next one; return whether there was any."""
-        if self._solving is None and not self._begin(1e-9 if at_once else _ENOUGH):
+        if self._solving is None and not self._begin(1e-9 if at_once else ENOUGH):
             return False
         assert self._solving is not None
         root, solving = self._solving

@@ -23,6 +23,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.slam.graph_slam import Edge, KeyFrame
 from covey.mapping.slam.local_map import normals_of
+from covey.mapping.slam.one_pose import lower_factor
 
 UNIT_M = 0.01
 """Points are sent as multiples of this [m]."""
@@ -239,9 +240,8 @@ def relation_item(relation: Relation) -> bytes:
 
 
 def _item(kind: int, first: int, robot: int, second: int, motion: np.ndarray, information: np.ndarray) -> bytes:
-    factor = np.clip(np.linalg.cholesky(information), -6e4, 6e4)
-    numbers = factor[_LOWER]
-    return _HEAD.pack(kind, first, robot, second) + _MOTION.pack(*motion, *numbers)
+    numbers = [min(max(number, -6e4), 6e4) for number in lower_factor(information).tolist()]
+    return _HEAD.pack(kind, first, robot, second) + _MOTION.pack(*motion.tolist(), *numbers)
 
 
 class _Scan(NamedTuple):

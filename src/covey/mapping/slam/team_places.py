@@ -21,7 +21,7 @@ from covey.mapping.slam.team_news import Relation, Trail
 COARSE_M = 0.1  # cells of the maps in which all headings are searched
 COARSE_RAD = 0.03
 COARSE_POINTS = 150
-PARTS = 2
+PARTS = 4
 """Parts of a circle of headings: how the work of a search at all headings is divided."""
 _DENIED = 0.015  # share of the points: mostly up to 0.008 of right relations, and mostly above 0.02 of wrong ones
 _REACH = 60  # key frames from a relation up to which poses are sure enough
