@@ -171,16 +171,16 @@ def _greedy(good):
 
 
 @kernel
-def _seen_from(x, y, c, s, covariance, into):
+def _seen_from(x, y, c, s, high, low, into):
     """Add the covariance of a twist about the origin, as a twist in the frame of a pose: the adjoint of its inverse.
 
-    ``c`` and ``s`` are the cosine and sine of the heading of the pose.
+    ``c`` and ``s`` are the cosine and sine of the heading of the pose. The covariance is the difference of two, of
+    which, as of ``into``, the upper half is given row by row, (6,).
     """
     u, v = -c * y + s * x, s * y + c * x
     # Rows of the adjoint T = [[c, s, u], [-s, c, v], [0, 0, 1]]; T C Tᵀ, where C is symmetric.
-    c00, c01, c02, c11, c12, c22 = (
-        covariance[0, 0], covariance[0, 1], covariance[0, 2], covariance[1, 1], covariance[1, 2], covariance[2, 2],
-    )  # fmt: skip
+    c00, c01, c02 = high[0] - low[0], high[1] - low[1], high[2] - low[2]
+    c11, c12, c22 = high[3] - low[3], high[4] - low[4], high[5] - low[5]
     p0, p1, p2 = c * c00 + s * c01 + u * c02, c * c01 + s * c11 + u * c12, c * c02 + s * c12 + u * c22
     q0, q1, q2 = -s * c00 + c * c01 + v * c02, -s * c01 + c * c11 + v * c12, -s * c02 + c * c12 + v * c22
     into[0] += p0 * c + p1 * s + p2 * u
@@ -201,45 +201,52 @@ def _squared(s, x, y, t):
 
 
 @kernel
+def _upper(m):
+    """Return the upper halves (n, 6), row by row, of symmetric matrices (n, 3, 3)."""
+    found = np.empty((len(m), 6))
+    for k in range(len(m)):
+        found[k, 0], found[k, 1], found[k, 2] = m[k, 0, 0], m[k, 0, 1], m[k, 0, 2]
+        found[k, 3], found[k, 4], found[k, 5] = m[k, 1, 1], m[k, 1, 2], m[k, 2, 2]
+    return found
+
+
+@kernel
 def _pair_distances(poses_a, poses_b, noise_a, noise_b, first, second, motion, covariance):
-    m = len(first)
-    own, s, grown = np.zeros((m, 3, 3)), np.empty(6), np.empty((3, 3))
-    over = np.empty((m, 5))  # the second pose of each relation, over it, in the frame of a: x, y, heading, its c, s
-    there = np.empty((m, 2))  # cosine and sine of the heading of the second pose in the frame of b
+    m, none, s = len(first), np.zeros(6), np.empty(6)
+    noise_a, noise_b, covariance = _upper(noise_a), _upper(noise_b), _upper(covariance)
+    own = np.zeros((m, 6))  # noise of each relation, as a twist in the frame of its second pose
+    over = np.empty((m, 5))  # that pose, over the relation, in the frame of a: x, y, heading, its cosine and sine
+    there = np.empty((m, 5))  # the same in the frame of b
     for p in range(m):
-        s[:] = 0.0
-        turn = motion[p, 2]
-        _seen_from(0.0, 0.0, np.cos(turn), np.sin(turn), covariance[p], s)  # as a twist in the frame of the second
-        own[p, 0, 0], own[p, 0, 1], own[p, 0, 2], own[p, 1, 1], own[p, 1, 2], own[p, 2, 2] = s
-        x, y, heading = poses_a[first[p]]
+        i, k, turn = first[p], second[p], motion[p, 2]
+        _seen_from(0.0, 0.0, np.cos(turn), np.sin(turn), covariance[p], none, own[p])
+        heading = poses_a[i, 2]
         c, d = np.cos(heading), np.sin(heading)
-        over[p, 0], over[p, 1] = x + c * motion[p, 0] - d * motion[p, 1], y + d * motion[p, 0] + c * motion[p, 1]
+        over[p, 0] = poses_a[i, 0] + c * motion[p, 0] - d * motion[p, 1]
+        over[p, 1] = poses_a[i, 1] + d * motion[p, 0] + c * motion[p, 1]
         heading += turn
         over[p, 2], over[p, 3], over[p, 4] = heading, np.cos(heading), np.sin(heading)
-        heading = poses_b[second[p], 2]
-        there[p, 0], there[p, 1] = np.cos(heading), np.sin(heading)
+        heading = poses_b[k, 2]
+        there[p, 0], there[p, 1], there[p, 2] = poses_b[k, 0], poses_b[k, 1], heading
+        there[p, 3], there[p, 4] = np.cos(heading), np.sin(heading)
     found = np.zeros((m, m))
     for p in range(m):
         i, k = first[p], second[p]
-        kx, ky, kt, kc, ks = poses_b[k, 0], poses_b[k, 1], poses_b[k, 2], there[p, 0], there[p, 1]
-        ax, ay, at, ac, as_ = over[p]
+        kx, ky, kt, kc, ks = there[p, 0], there[p, 1], there[p, 2], there[p, 3], there[p, 4]
+        ax, ay, at, ac, az = over[p, 0], over[p, 1], over[p, 2], over[p, 3], over[p, 4]
         for q in range(p):
             j, n = first[q], second[q]
             # Where the loop ends: k over i, j and n, as seen from k.
-            nc, ns = there[q, 0], there[q, 1]
-            dx, dy = kx - poses_b[n, 0], ky - poses_b[n, 1]
-            nx, ny, nt = nc * dx + ns * dy, -ns * dx + nc * dy, kt - poses_b[n, 2]
-            bc, bs = over[q, 3], over[q, 4]
+            nc, ns, bc, bs = there[q, 3], there[q, 4], over[q, 3], over[q, 4]
+            dx, dy = kx - there[q, 0], ky - there[q, 1]
+            nx, ny, nt = nc * dx + ns * dy, -ns * dx + nc * dy, kt - there[q, 2]
             dx, dy = over[q, 0] + bc * nx - bs * ny - ax, over[q, 1] + bs * nx + bc * ny - ay
-            x, y, t = ac * dx + as_ * dy, -as_ * dx + ac * dy, over[q, 2] + nt - at
+            x, y, t = ac * dx + az * dy, -az * dx + ac * dy, over[q, 2] + nt - at
             t -= 2.0 * np.pi * np.floor((t + np.pi) / (2.0 * np.pi))
-            s[0], s[1], s[2], s[3], s[4], s[5] = (
-                own[p, 0, 0], own[p, 0, 1], own[p, 0, 2], own[p, 1, 1], own[p, 1, 2], own[p, 2, 2],
-            )  # fmt: skip
-            _seen_from(nx, ny, nc * kc + ns * ks, nc * ks - ns * kc, own[q], s)
-            grown[:] = noise_a[max(i, j)] - noise_a[min(i, j)]
-            _seen_from(ax, ay, ac, as_, grown, s)
-            grown[:] = noise_b[max(k, n)] - noise_b[min(k, n)]
-            _seen_from(kx, ky, kc, ks, grown, s)
+            for r in range(6):
+                s[r] = own[p, r]
+            _seen_from(nx, ny, nc * kc + ns * ks, nc * ks - ns * kc, own[q], none, s)
+            _seen_from(ax, ay, ac, az, noise_a[max(i, j)], noise_a[min(i, j)], s)
+            _seen_from(kx, ky, kc, ks, noise_b[max(k, n)], noise_b[min(k, n)], s)
             found[p, q] = found[q, p] = _squared(s, x, y, t)
     return found
