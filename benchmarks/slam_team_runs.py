@@ -21,6 +21,7 @@ from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
 
 BAR = 1.5
+ERRORS = "map_error_cells_mean", "map_wrong_cells_mean"
 STARTS, RADIO = "share_maps.start_poses", "radio.range_m"
 
 
@@ -65,27 +66,30 @@ def numbers(rows: list[dict[str, str]], name: str) -> list[float]:
 def show(rows: list[dict[str, str]]) -> None:
     """Print a line for each place and radio range."""
     known = {
-        (row["place"], row[RADIO], row["iteration"]): float(row["map_error_cells_mean"])
+        (row["place"], row[RADIO], row["iteration"]): [float(row[name]) for name in ERRORS]
         for row in rows
         if row[STARTS] == "known"
     }
-    print("place     radio  runs  error/known  wrong (ever, at the end) of pairs  missed  all know one frame")
+    print(
+        "place     radio  runs  error/known  of known cells  wrong (ever, at the end) of pairs  missed  all know one "
+        "frame"
+    )
     unknown = [row for row in rows if row[STARTS] != "known"]
     for place, radio in sorted({(row["place"], row[RADIO]) for row in unknown}):
         some = [row for row in unknown if (row["place"], row[RADIO]) == (place, radio)]
         pairs = [
-            (float(row["map_error_cells_mean"]), known[place, radio, row["iteration"]])
+            ([float(row[name]) for name in ERRORS], known[place, radio, row["iteration"]])
             for row in some
             if (place, radio, row["iteration"]) in known
         ]
-        ratio = sum(a for a, _ in pairs) / sum(b for _, b in pairs) if pairs else math.nan
+        ratios = [sum(a[k] for a, _ in pairs) / sum(b[k] for _, b in pairs) if pairs else math.nan for k in range(2)]
         ever, end, missed = (sum(numbers(some, n)) for n in ("wrong_merges", "wrong_merges_at_end", "missed_merges"))
         times = numbers(some, "all_aligned_s")
         spread = f" ({min(times):.0f} to {max(times):.0f} s)" if times else ""
         middle = f"{statistics.median(times):.0f} s" if times else "never"
         print(
-            f"{place:9s} {radio:>5s} {len(some):5d}  {ratio:11.2f}  {ever:4.0f} {end:4.0f} of {6 * len(some)}  "
-            f"{missed:15.0f}  {len(times)} runs, {middle}{spread}"
+            f"{place:9s} {radio:>5s} {len(some):5d}  {ratios[0]:11.2f}  {ratios[1]:14.2f}  {ever:4.0f} {end:4.0f} of "
+            f"{6 * len(some)}  {missed:15.0f}  {len(times)} runs, {middle}{spread}"
         )
     stay = sum(numbers(unknown, "wrong_merges_at_end"))
     print(f"wrong merges that stay: {stay:.0f} of {6 * len(unknown)} ordered pairs (bar: 0); bar of the ratio: {BAR}")

@@ -112,7 +112,8 @@ def test_map_metrics_of_a_map_with_counted_mistakes(record, square_maps):
         maps.union = maps.truth.with_cells(cells)
         maps.robots = [maps.union]
         found = compute(run)
-        assert found["map_error_cells"] == error
+        assert found["map_error_cells"] == found["map_error_cells_mean"] == error
+        assert found["map_wrong_cells_mean"] == max(error - 5, 0)
         assert found["map_completeness"] == pytest.approx(known / area)
         assert found["map_quality"] == pytest.approx((known - error * cell) / area)
         assert found["map_quality_by_robot"] == {"a0": found["map_quality"]}

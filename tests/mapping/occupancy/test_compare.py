@@ -18,6 +18,7 @@ from covey.mapping.occupancy.compare import (
     map_completeness,
     map_error,
     map_quality,
+    map_wrong,
 )
 from covey.mapping.occupancy.evidence import TILE
 from covey.mapping.records import Mapping
@@ -75,6 +76,7 @@ def test_error_and_quality_count_every_kind_of_wrong_cell():
     occupancy[0, 5] = 0  # wall taken for free
     occupancy[3, 3:6] = -1  # not known
     assert map_error(occupancy, truth) == 6
+    assert map_wrong(occupancy, truth) == 3
     assert explored_area(occupancy, truth) == pytest.approx(4.0 - 3 * 0.04)
     assert map_completeness(occupancy, truth) == pytest.approx(0.97)
     assert map_quality(occupancy, truth) == pytest.approx((4.0 - 0.12 - 6 * 0.04) / 4.0)

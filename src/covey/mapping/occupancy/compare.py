@@ -183,6 +183,11 @@ def map_error(occupancy: np.ndarray, truth: GroundTruth) -> int:
     return int(np.count_nonzero(~right & (truth.states >= 0)))
 
 
+def map_wrong(occupancy: np.ndarray, truth: GroundTruth) -> int:
+    """Return the number of compared cells that are known, and whose state (free, occupied) is wrong."""
+    return map_error(occupancy, truth) - int(np.count_nonzero((occupancy < 0) & (truth.states >= 0)))
+
+
 def map_quality(occupancy: np.ndarray, truth: GroundTruth) -> float:
     """Return (A - error * cell area) / G (Yan et al. 2017); 1 is perfect, and a map that is mostly wrong is below 0."""
     wrong = map_error(occupancy, truth) * truth.map_cell_m2

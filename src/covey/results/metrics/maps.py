@@ -72,9 +72,21 @@ def map_error_cells_mean(run: "Run") -> float | None:
     """Mean over robots of the cells of each one's own map, with all that it merged, whose state is not the true one."""
     from covey.mapping.occupancy import compare
 
+    return _mean_over_robots(run, compare.map_error)
+
+
+@metrics.register("map_wrong_cells_mean")
+def map_wrong_cells_mean(run: "Run") -> float | None:
+    """The same of the cells that are known: what robots saw, but believe wrongly."""
+    from covey.mapping.occupancy import compare
+
+    return _mean_over_robots(run, compare.map_wrong)
+
+
+def _mean_over_robots(run: "Run", measure: Callable[..., int]) -> float | None:
     if run.maps is None or not run.maps.robots or _on_ground(run):
         return None
-    errors = [_of(run, compare.map_error, grid) for grid in run.maps.robots if grid is not None]
+    errors = [_of(run, measure, grid) for grid in run.maps.robots if grid is not None]
     return sum(errors) / len(errors) if errors and None not in errors else None
 
 
