@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from covey.geometry.se2 import compose, inverse, wrap_angle
+from covey.kernel import kernel
 from covey.mapping.slam.consistency import Track, largest_consistent, pair_distances
 from covey.mapping.slam.graph_slam import Edge
 from covey.mapping.slam.one_pose import between as between_poses
@@ -17,6 +18,7 @@ ROBUST = 10.0  # chi-squared up to which a loop or a relation counts fully
 NOISE = 8.0  # the covariances of steps times this: errors of successive matches are not independent
 FLOOR = np.diag([0.03**2, 0.03**2, 0.01**2])  # of the covariance of a relation: what its matching does not know
 ENOUGH = 10.0  # see `worth`
+_TOLERANCE = 1e-5  # relative decrease of the cost
 _FAR_M, _FAR_RAD = 0.3, 0.05  # an edge that is off by more changes poses much
 _FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
 _RIVAL = 1.3  # a set of relations needs so many times the weight of any other
@@ -78,7 +80,7 @@ class Solving:
         """Find the order of elimination, then solve one linear system each time; return the poses when good enough."""
         begin, many = ("given", 0) if self._done is None else (self._done, 1)
         self._done = done = optimise(
-            self._graph, start=begin, robust=ROBUST, robust_edges=self._phases[0], iterations=many, tolerance=1e-5
+            self._graph, start=begin, robust=ROBUST, robust_edges=self._phases[0], iterations=many, tolerance=_TOLERANCE
         )
         if not (done.converged or (many and done.iterations == 0)):
             return None
@@ -160,8 +162,7 @@ def fixes(relation: Relation) -> bool:
 
 def is_far(edge: Edge | Relation, first: np.ndarray, second: np.ndarray) -> bool:
     """Return whether an edge between poses (n, 3) and poses (m, 3) would change them much."""
-    off_m, off_rad = _off(edge, first, second)
-    return off_m > _FAR_M or off_rad > _FAR_RAD
+    return worth(edge, first, second) >= ENOUGH
 
 
 def worth(edge: Edge | Relation, first: np.ndarray, second: np.ndarray | None = None) -> float:
@@ -169,15 +170,15 @@ def worth(edge: Edge | Relation, first: np.ndarray, second: np.ndarray | None = 
 
     Edges worth `ENOUGH`, such as one that `is_far`, are reason to solve the poses.
     """
-    off_m, off_rad = _off(edge, first, first if second is None else second)
-    return ENOUGH if off_m > _FAR_M or off_rad > _FAR_RAD else off_m / _FAR_M + off_rad / _FAR_RAD
+    return _worth(first[edge.first], (first if second is None else second)[edge.second], edge.motion)
 
 
-def _off(edge: Edge | Relation, first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """Return how far poses (n, 3) and poses (m, 3) are from what an edge between them says [m, rad]."""
-    x, y, heading = between_poses(first[edge.first], second[edge.second]).tolist()
-    along, across, turn = edge.motion.tolist()
-    return math.hypot(x - along, y - across), abs(wrap_angle(heading - turn))
+@kernel
+def _worth(first, second, motion):
+    off = between_poses(first, second) - motion
+    off_m = math.hypot(off[0], off[1]) / _FAR_M
+    off_rad = abs((off[2] + math.pi) % (2.0 * math.pi) - math.pi) / _FAR_RAD
+    return ENOUGH if off_m > 1.0 or off_rad > 1.0 else off_m + off_rad
 
 
 def places_of(relations: Sequence[Relation]) -> int:

@@ -21,6 +21,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
+from covey.kernel import kernel
 from covey.mapping.slam.graph_slam import Edge, KeyFrame
 from covey.mapping.slam.local_map import normals_of
 from covey.mapping.slam.one_pose import lower_factor
@@ -216,11 +217,22 @@ def frame_item(frame: KeyFrame, motion: np.ndarray, information: np.ndarray, mou
 
     ``mount`` (2,) is the place of the lidar on the robot [m].
     """
-    cells = np.clip(np.round(frame.points / UNIT_M), -32768, 32767).astype(np.int64)
-    steps = np.diff(cells, axis=0, prepend=0).astype("<i2").T.copy()  # wraps, and wraps back
-    planes = steps.view(np.uint8).reshape(2, -1, 2).transpose(0, 2, 1)
-    x, y = (int(np.clip(round(v / UNIT_M), -32768, 32767)) for v in mount[:2])
-    return _item(_FRAME, 0, 0, 0, motion, information) + _POINTS.pack(x, y, len(cells)) + planes.tobytes()
+    planes = np.empty((2, 2, len(frame.points)), np.uint8)
+    _pack(frame.points, planes)
+    x, y = (int(np.clip(round(v / UNIT_M), -32768, 32767)) for v in mount[:2].tolist())
+    return _item(_FRAME, 0, 0, 0, motion, information) + _POINTS.pack(x, y, len(frame.points)) + planes.tobytes()
+
+
+@kernel
+def _pack(points, planes):
+    """Write the steps from each point (k, 2) to the next in units, by axis: low bytes, then high bytes (2, 2, k)."""
+    for axis in range(2):
+        last = 0
+        for k in range(points.shape[0]):
+            cell = int(min(max(np.round(points[k, axis] / UNIT_M), -32768.0), 32767.0))
+            step = (cell - last) & 0xFFFF  # wraps, and wraps back
+            planes[axis, 0, k], planes[axis, 1, k] = step & 0xFF, step >> 8
+            last = cell
 
 
 def loop_item(edge: Edge) -> bytes:
