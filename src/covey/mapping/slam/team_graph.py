@@ -24,7 +24,7 @@ _FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
 _RIVAL = 1.3  # a set of relations needs so many times the weight of any other
 _MOST = 60  # of so many relations the median is found
 _SEEN = 2.0  # weight of a relation of robots that saw each other
-_SEEN_OFTEN = 2  # such relations that agree decide, if they are most of them
+SEEN_OFTEN = 2  # such relations that agree decide, if they are most of them
 _LEVEL = 0.999  # share of right pairs that agree
 _NODES, _EACH = 200, 20_000  # of the search for the largest set at most, and by the number of relations: in 20 ms
 PLACE = 10  # key frames; relations farther apart than this are from different places
@@ -117,7 +117,7 @@ def agreeing(
     distances = pair_distances(a, b, first, second, motion, 0.5 * (covariance + covariance.transpose(0, 2, 1)))
     seen = np.flatnonzero([x.is_seen for x in relations])
     sure = np.array([0]) if given else seen[_largest(distances[np.ix_(seen, seen)])]
-    if given or len(sure) >= max(_SEEN_OFTEN, 0.5 * len(seen) + 0.5):
+    if given or len(sure) >= max(SEEN_OFTEN, 0.5 * len(seen) + 0.5):
         far = np.max(distances[sure], axis=0) > _FAR
         far[sure] = False
         distances[far], distances[:, far] = np.inf, np.inf

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covey.geometry.se2 import compose, inverse
+from covey.geometry.se2 import inverse
 from covey.kernel import kernel
 from covey.mapping.slam.graph_slam import GraphSettings, KeyFrame
 from covey.mapping.slam.local_map import LocalMap, local_map, place_points
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.matching import refine, search, start_for
-from covey.mapping.slam.one_pose import turned
+from covey.mapping.slam.one_pose import between, composed, turned
 from covey.mapping.slam.team_news import Relation, Trail
 
 COARSE_M = 0.1  # cells of the maps in which all headings are searched
@@ -117,21 +117,46 @@ def is_seen_through(
         poses_a, poses_b: poses (n, 3) of their key frames, each in its own frame.
         relations: relations between them that agree.
     """
-    firsts, counts = np.array([x.first for x in relations]), np.zeros(2, np.int64)
-    for i in range(0, len(poses_a), max(1, len(poses_a) // _PAIRS)):
-        x = relations[int(np.argmin(np.abs(firsts - i)))]
-        if abs(x.first - i) > _REACH:
+    ends = np.array([(x.first, x.second) for x in relations], np.int64)
+    rows, motions = _side_by_side(poses_a, poses_b, ends, np.array([x.motion for x in relations]))
+    through = on = 0
+    for (i, k), there, back in zip(rows.tolist(), motions, inverse(motions), strict=True):
+        one, other = a.frames[i].points, b.frames[k].points
+        for counts in (through_and_on(one, other, there, b.mount), through_and_on(other, one, back, a.mount)):
+            through, on = through + counts[0], on + counts[1]
+    return through + on >= _ENOUGH and through > _DENIED * (through + on)
+
+
+@kernel
+def _side_by_side(poses_a, poses_b, ends, motion):
+    """Return pairs of key frames near each other, (k, 2), and the poses (k, 3) of the first in the second.
+
+    Each of some poses (n, 3) is paired with the nearest of poses (m, 3), as the nearest of some relations between rows
+    ``ends`` (r, 2) says, whose motions are (r, 3).
+    """
+    step = max(1, poses_a.shape[0] // _PAIRS)
+    rows, motions = np.empty((poses_a.shape[0], 2), np.int64), np.empty((poses_a.shape[0], 3))
+    count = 0
+    for i in range(0, poses_a.shape[0], step):
+        x = 0
+        for r in range(ends.shape[0]):
+            if abs(ends[r, 0] - i) < abs(ends[x, 0] - i):
+                x = r
+        first, second = ends[x, 0], ends[x, 1]
+        if abs(first - i) > _REACH:
             continue
-        here = compose(poses_b[x.second], compose(inverse(x.motion), relative(poses_a[x.first], poses_a[i])))
-        near = slice(max(0, x.second - _REACH), x.second + _REACH + 1)
-        away = np.hypot(*(poses_b[near, :2] - here[:2]).T)
-        k = int(np.argmin(away))
-        if away[k] < _AWAY_M:
-            there = relative(poses_b[near][k], here)
-            one, other = a.frames[i].points, b.frames[near.start + k].points
-            counts += through_and_on(one, other, there, b.mount)
-            counts += through_and_on(other, one, inverse(there), a.mount)
-    return bool(counts.sum() >= _ENOUGH and counts[0] > _DENIED * counts.sum())
+        over = between(motion[x], between(poses_a[first], poses_a[i]))
+        here = composed(poses_b[second], over)
+        nearest, least = -1, _AWAY_M
+        for k in range(max(0, second - _REACH), min(poses_b.shape[0], second + _REACH + 1)):
+            away = math.hypot(poses_b[k, 0] - here[0], poses_b[k, 1] - here[1])
+            if away < least:
+                nearest, least = k, away
+        if nearest >= 0:
+            rows[count, 0], rows[count, 1] = i, nearest
+            motions[count] = between(poses_b[nearest], here)
+            count += 1
+    return rows[:count], motions[:count]
 
 
 @kernel

@@ -15,7 +15,7 @@ from covey.kernel import kernel
 from covey.mapping.slam.graph_slam import GraphSettings
 from covey.mapping.slam.local_map import LocalMap
 from covey.mapping.slam.log import relative
-from covey.mapping.slam.team_graph import PLACE, between, fixes, is_far, places_of
+from covey.mapping.slam.team_graph import PLACE, SEEN_OFTEN, between, fixes, is_far, places_of
 from covey.mapping.slam.team_joint import Joint
 from covey.mapping.slam.team_news import Relation
 from covey.mapping.slam.team_places import PARTS, among_headings, coarse_map, near
@@ -252,12 +252,12 @@ class Search:
 
     def _share(self, other: int) -> int:
         """Return which share of the places is searched, as 1 in so many: of a robot that is surely joined 1 in 4, in
-        case it is wrong; 0: none."""
+        case it is wrong; 0: none, as where they saw each other, which cannot be mistaken for another place."""
         joint = self.joint
         if not joint.are_joined(other, self.number):
             return 1
         agreed = joint.agreed.get(_pair(other, self.number), [])
-        if not agreed or joint.common_frame:
+        if not agreed or joint.common_frame or sum(x.is_seen for x in agreed) >= SEEN_OFTEN:
             return 0
         return 1 if places_of(agreed) < self.settings.sure_places else 4
 
