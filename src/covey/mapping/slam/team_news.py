@@ -187,14 +187,17 @@ class Trail:
         new = self.turned[self._turned :]
         if new:
             self._turned = len(self.turned)
-            if len(self._loops[0]) + len(new) != len(self.loops):  # some were withdrawn
-                new, self._loops = list(self.loops.values()), tuple(held[:0] for held in self._loops)
-            ends = np.array([(edge.first, edge.second) for edge in new], np.int64).reshape(-1, 2)
+            ends, motions, informations = self._loops
+            if len(ends) + len(new) != len(self.loops):  # some were withdrawn
+                new, ends, motions, informations = list(self.loops.values()), ends[:0], motions[:0], informations[:0]
+            pairs = np.array([(edge.first, edge.second) for edge in new], np.int64).reshape(-1, 2)
             motion = np.array([edge.motion for edge in new]).reshape(-1, 3)
             information = np.array([edge.information for edge in new]).reshape(-1, 3, 3)
-            held = zip(self._loops, (ends, motion, information), strict=True)
-            ends, motion, information = (np.concatenate(pair) for pair in held)
-            self._loops = ends, motion, information
+            self._loops = (
+                np.concatenate((ends, pairs)),
+                np.concatenate((motions, motion)),
+                np.concatenate((informations, information)),
+            )
         return self._loops
 
     def _stacked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
