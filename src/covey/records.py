@@ -19,7 +19,7 @@ class Record(BaseModel):
         InvalidValueError: a value is not allowed, or there is no such key.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, defer_build=True)
 
     def __init__(self, *unnamed: Any, **values: Any):
         if unnamed:

@@ -340,10 +340,13 @@ def _installed_in() -> tuple[str, ...]:
 
 def _is_called_by_user() -> bool:
     """Return whether a user's file is running now, not a package that is being imported."""
-    frame, users = sys._getframe(2), set(_modules_of_users())
-    while frame is not None and users:
-        if frame.f_globals.get("__name__") in users:
-            return True
+    frame, users = sys._getframe(2), None
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.partition(".")[0] != "covey":  # so that Covey's own modules register without a search
+            users = set(_modules_of_users()) if users is None else users
+            if name in users:
+                return True
         if frame.f_code.co_name == "<module>":
             return False
         frame = frame.f_back
