@@ -47,12 +47,12 @@ def test_a_moved_map_is_the_map_of_the_moved_scans(seed):
     assert (before != team[0].own).any()
 
 
-def test_moves_below_half_a_cell_change_nothing():
+def test_moves_below_a_fifth_of_a_cell_change_nothing():
     poses, ranges = scans(1)
     team = beliefs()
     kept = add(team, poses, ranges)
     version = int(team.version[0])
-    assert not kept.move(poses + np.array([0.03, 0.0, 0.0]))
+    assert not kept.move(poses + np.array([0.015, 0.0, 0.0]))
     assert team.version[0] == version
 
 

@@ -151,7 +151,7 @@ def test_known_starts_join_with_the_first_news_and_correct_the_own_past():
         kept = sim.localization._kept[robot].scans
         by_team = member.slam.trajectory(kept.rows, member.poses)
         off = relative(kept.poses, by_team)
-        assert np.hypot(off[:, 0], off[:, 1]).max() < 0.1  # scans are redrawn where they move by half a cell
+        assert np.hypot(off[:, 0], off[:, 1]).max() < 0.1  # scans are redrawn where they move by a fifth of a cell
     assert np.hypot(*(sim.localization.pose - sim._pose_before)[:, :2].T).max() < 0.1
 
 

@@ -12,6 +12,7 @@ from covey.mapping.occupancy.tiles import TILE, TILE_CELLS
 from covey.mapping.slam.log import Laser, relative
 
 _LEVER_M = 5.0  # how far from the robot a turn counts
+_MOVED = 0.2  # cells: scans that move less stay where they are; with half a cell walls were doubled more often
 
 
 class KeptScans:
@@ -45,12 +46,12 @@ class KeptScans:
     def move(self, poses: np.ndarray) -> bool:
         """Move the scans to better poses (S, 3), and make the evidence of all tiles that it changes again.
 
-        Scans that move by less than half a cell stay where they are. Returns whether anything changed.
+        Scans that move by less than a fifth of a cell stay where they are. Returns whether anything changed.
         """
         beliefs = self._beliefs
         off = relative(self.poses, poses)
         far = np.hypot(off[:, 0], off[:, 1]) + _LEVER_M * np.abs(off[:, 2])
-        moved = np.flatnonzero(far > 0.5 * beliefs.grid.resolution)
+        moved = np.flatnonzero(far > _MOVED * beliefs.grid.resolution)
         if not len(moved):
             return False
         rows, columns = (side // TILE for side in beliefs.grid.shape)
