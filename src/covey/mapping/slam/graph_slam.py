@@ -118,7 +118,7 @@ class GraphSlam:
         self._anew = 0  # from this key frame on the local map is made anew
         self._noise = noise if noise is not None and noise[0] in (0, 1, 2) else None  # others are not by motion
         self._since = self._begun()
-        self._waiting: deque[tuple[int, int]] = deque()  # pairs of places to compare
+        self._waiting: deque[tuple[int, int, float | None]] = deque()  # pairs of places to compare
         self._matched = np.zeros((3, 3))  # information of the last match, in the frame of the map
         self._tied = np.zeros((3, 3))  # information of the motion since the last key frame, in its frame
         self._known = np.zeros((3, 3))  # covariance of the last key frame
@@ -288,7 +288,8 @@ class GraphSlam:
             self._relate(n)
         self.poses = np.vstack((self.poses, self.pose))
         if self.loops:
-            self._waiting.extend(self.loops.candidates(n))
+            self._waiting.extend((k, other, None) for k, other in self.loops.candidates(n))
+            self._waiting.extend(self.loops.candidates_by_scan(n))
         self._see(n)
 
     def _relate(self, n: int) -> None:

@@ -10,7 +10,8 @@ from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.kernel import kernel
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.matching import refine, search, start_for
-from covey.mapping.slam.one_pose import inverted, turned
+from covey.mapping.slam.one_pose import composed, inverted, turned
+from covey.mapping.slam.scan_descriptor import Described
 from covey.records import Record
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ _FLOOR = np.diag([0.02**2, 0.02**2, 0.005**2])  # of the covariance of a loop: w
 _AGREE = 3  # loops from different places that must say the same
 _CONFIRM_WITHIN = 40  # key frames
 _DENIALS = 3  # and more than twice the confirmations
+_MOST_DRIFT = 4.0  # times the expected drift: places that are farther away are not compared by their looks
+_NEAR_M, _NEAR_RAD = 3.0, math.radians(15.0)  # how exactly places that look alike say where a key frame is
+_LEAST_FIXED = 0.05
 _SAME_M, _SAME_RAD = 1.0, 0.5  # key frames so near each other must see the same
 
 
@@ -61,6 +65,7 @@ class Loops:
         self.accepted: list[tuple[int, int]] = []
         self.refused: list[tuple[int, int]] = []
         self._pending: list[Loop] = []
+        self._places = Described()
         self._confirmed = 0
         self._denied = 0
         self._contradicted: set[tuple[int, int]] = set()
@@ -97,8 +102,25 @@ class Loops:
             pairs.append((picked[n % len(picked)], n))
         return pairs
 
-    def compare(self, k: int, n: int) -> list[Loop]:
-        """Compare two places; return the loops that are accepted now."""
+    def candidates_by_scan(self, n: int) -> list[tuple[int, int, float]]:
+        """Return pairs of key frames whose places look alike, and the heading [rad] of the second in the first.
+
+        They are farther away from each other than `candidates` looks, but not more than odometry may drift.
+        """
+        slam, s, found = self._slam, self.settings, []
+        for c in self._places.see(slam, n):
+            ways = self.ways[:c]
+            away = np.hypot(*(slam.poses[:c, :2] - slam.poses[c, :2]).T)
+            reach = np.minimum(2.0 + s.drift * ways, s.most_m + 2.0)
+            old = np.flatnonzero((ways > 2.0 * s.near_m) & (away > reach) & (away < _MOST_DRIFT * s.drift * ways))
+            found += [(k, c, turn) for k, turn in self._places.like(c, old)]
+        return found
+
+    def compare(self, k: int, n: int, turn: float | None = None) -> list[Loop]:
+        """Compare two places; return the loops that are accepted now.
+
+        With ``turn`` n is looked for where k is, at that heading [rad] in its frame.
+        """
         slam, s = self._slam, self.settings
         settings = slam.settings
         way = float(self.ways[k])
@@ -107,14 +129,18 @@ class Loops:
         frames = np.arange(max(0, k - 8), min(k + 9, n - settings.local_key_frames + 1))
         place = slam.around(frames, slam.poses[k])
         recent = np.arange(max(0, n - 4), n + 1)
+        guess = slam.poses[n]
+        if turn is not None:
+            recent = np.arange(max(0, n - 4), min(n + 5, len(slam.poses)))
+            guess, window_m, window_rad = composed(slam.poses[k], np.array([0.0, 0.0, turn])), _NEAR_M, _NEAR_RAD
         cloud, facing = slam.seen_by(recent, relative(slam.poses[n], slam.poses[recent]))
         sparse = cloud[:: max(1, len(cloud) // 250)]
-        best, score = search(place, sparse, slam.poses[n], window_m, window_rad, 0.02, s.score - 0.05, 0.05)
+        best, score = search(place, sparse, guess, window_m, window_rad, 0.02, s.score - 0.05, 0.05)
         if score < 0.0:
             return self._refuse(k, n)
-        best = start_for(place, sparse, slam.poses[n], best, score)
+        best = start_for(place, sparse, guess, best, score)
         match = refine(place, cloud, facing, best, settings.noise_m, np.zeros((3, 3)), best)
-        if match.score < s.score:
+        if match.score < s.score or (turn is not None and not _fixes(match.information)):
             return self._refuse(k, n)
         motion = relative(slam.poses[k], match.pose)
         information = turned(match.information, slam.poses[k, 2]) + LEAST_INFORMATION
@@ -191,6 +217,12 @@ class Loops:
         around = compose(loop.motion, relative(poses[loop.second], poses[other.second]))
         error = compose(compose(around, inverse(other.motion)), relative(poses[other.first], poses[loop.first]))
         return math.hypot(error[0], error[1]) < 0.3 and abs(error[2]) < math.radians(3.0)
+
+
+def _fixes(information: np.ndarray) -> bool:
+    """Return whether a match fixes both directions of the position, as no straight corridor does."""
+    least, most = np.linalg.eigvalsh(information[:2, :2])
+    return bool(least > _LEAST_FIXED * most)
 
 
 @kernel

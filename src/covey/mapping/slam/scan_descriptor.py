@@ -1,0 +1,111 @@
+"""Descriptors of places: what there is around a key frame, compared at all headings without knowing where it is.
+
+A descriptor counts in which rings and sectors around a key frame there are surfaces. A turn of the robot shifts its
+sectors. First the rings alone are compared, which no turn changes; then the best few, at all turns at once.
+
+References:
+    G. Kim, A. Kim: Scan Context: egocentric spatial descriptor for place recognition within 3D point cloud map. IROS
+    2018. Kept: rings and sectors, the search by rings first, the shift of the sectors that fits best. Changed: a plane
+    has no heights, so a bin says how far it is full; key frames before and after are put together, because a lidar that
+    looks ahead sees another half of a place on the way back; the cosine is that of all bins, so that one Fourier
+    transform gives it at all shifts.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from covey.mapping.slam.log import relative
+
+if TYPE_CHECKING:
+    from covey.mapping.slam.graph_slam import GraphSlam
+
+RINGS, SECTORS = 16, 60
+REACH_M = 12.0
+"""Surfaces farther away do not count [m]."""
+_NEAREST_M = 0.5
+_FULL = 6  # cells of `_CELL_M` that fill a bin
+_CELL_M = 0.2
+
+
+def describe(points: np.ndarray) -> np.ndarray:
+    """Return the descriptor of a place, float32 (RINGS, SECTORS), of norm 1; zeros: there is nothing.
+
+    Args:
+        points: (k, 2) [m], surfaces in the frame of the key frame.
+    """
+    away = np.hypot(points[:, 0], points[:, 1])
+    points = points[(away > _NEAREST_M) & (away < REACH_M)]
+    side = 2 * math.ceil(REACH_M / _CELL_M)
+    seen = np.zeros((side, side), bool)  # places seen often count once
+    seen[tuple((np.floor(points / _CELL_M).astype(np.int64) + side // 2).T)] = True
+    x, y = ((np.argwhere(seen) + 0.5 - side // 2) * _CELL_M).T
+    ring = np.minimum((np.hypot(x, y) / REACH_M * RINGS).astype(np.int64), RINGS - 1)
+    sector = np.minimum(((np.arctan2(y, x) / math.tau + 0.5) * SECTORS).astype(np.int64), SECTORS - 1)
+    bins = np.bincount(ring * SECTORS + sector, minlength=RINGS * SECTORS).reshape(RINGS, SECTORS)
+    found = np.minimum(bins, _FULL).astype(np.float64)
+    found += 0.5 * (np.roll(found, 1, axis=1) + np.roll(found, -1, axis=1))  # the robot comes by a little aside
+    found[1:-1] += 0.25 * (found[:-2] + found[2:])
+    norm = np.linalg.norm(found)
+    return (found / norm if norm > 0.0 else found).astype(np.float32)
+
+
+def rings_of(descriptor: np.ndarray) -> np.ndarray:
+    """Return how full the rings of descriptors (..., RINGS, SECTORS) are, (..., RINGS), whatever the heading."""
+    return descriptor.mean(axis=-1)
+
+
+def alike(descriptor: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how alike a descriptor and others (m, RINGS, SECTORS) are at the best turn, and that turn.
+
+    Returns:
+        Cosines, (m,), 1 for the same place, and headings [rad] of the first in the frames of the others, (m,).
+    """
+    ours, theirs = np.fft.rfft(descriptor, axis=-1), np.fft.rfft(others, axis=-1)
+    at_shift = np.fft.irfft((theirs * ours.conj()).sum(axis=-2), SECTORS, axis=-1)
+    best = np.argmax(at_shift, axis=-1)
+    return np.take_along_axis(at_shift, best[:, None], axis=-1)[:, 0], math.tau / SECTORS * best
+
+
+_AROUND_M = 8.0  # way before and after a key frame that makes its place
+_APART_M = 0.8  # between the key frames that are put together
+_NEAREST = 60  # places whose rings are compared with turns
+_ALIKE = 0.75  # least cosine
+
+
+class Described:
+    """Descriptors of the key frames of one robot."""
+
+    def __init__(self) -> None:
+        self._along: list[float] = []
+        self._found = np.zeros((64, RINGS, SECTORS), np.float32)
+        self._count = 0
+
+    def see(self, slam: "GraphSlam", n: int) -> list[int]:
+        """Describe the key frames around which everything is seen once key frame n was kept; return them."""
+        way = math.dist(slam.poses[n, :2], slam.poses[n - 1, :2]) if n else 0.0
+        self._along.append((self._along[-1] if n else 0.0) + way)
+        along, new = np.array(self._along), []
+        while self._along[self._count] < along[-1] - _AROUND_M:
+            c = self._count
+            near = np.flatnonzero(np.abs(along - along[c]) < _AROUND_M)
+            steps = np.floor((along[near] - along[c]) / _APART_M)
+            near = near[np.flatnonzero(np.diff(steps, prepend=-np.inf))]
+            points, _ = slam.seen_by(near, relative(slam.poses[c], slam.poses[near]))
+            if c == len(self._found):
+                self._found = np.concatenate((self._found, np.zeros_like(self._found)))
+            self._found[c] = describe(points)
+            self._count += 1
+            new.append(c)
+        return new
+
+    def like(self, c: int, old: np.ndarray) -> list[tuple[int, float]]:
+        """Return the key frame of ``old`` whose place looks most like that of c, and the heading of c there [rad]."""
+        if not len(old):
+            return []
+        rings = rings_of(self._found[old]) - rings_of(self._found[c])
+        near = np.sort(old[np.argsort((rings**2).sum(axis=1), kind="stable")[:_NEAREST]])
+        cosines, turns = alike(self._found[c], self._found[near])
+        k = int(np.argmax(cosines))
+        return [(int(near[k]), float(turns[k]))] if cosines[k] > _ALIKE else []
