@@ -1,4 +1,4 @@
-"""Descriptors of places: the same place is alike at any heading, and loops are found where drift is larger than expected."""
+"""Descriptors of places: the same place is alike at any heading, and other places are not."""
 
 import numpy as np
 import pytest
