@@ -159,12 +159,12 @@ def test_a_robot_speaks_as_the_distribution_does(domain, peer, distro, width):
         bridge.before_step(sim)
         sender(peer, topic("cmd_vel"), kind)
         reading(bridge, peer, odom="Odometry")
-        peer.write(topic=topic("cmd_vel"), values=values)
         odometry = []
 
         def drives():
+            peer.write(topic=topic("cmd_vel"), values=values)  # each time: the robot may meet the peer later
             odometry.extend(peer.take(topic=topic("odom")))
-            return odometry[-1:] and odometry[-1]["twist"]["twist"]["linear"]["x"] > 0.1
+            return any(one["twist"]["twist"]["linear"]["x"] > 0.1 for one in odometry)
 
         stepping(bridge, sim, drives)
         nodes = until(lambda: peer.take(topic="ros_discovery_info"))[-1]["node_entities_info_seq"]
