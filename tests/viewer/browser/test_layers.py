@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.viewer.browser.conftest import until
 
 import covey
 from covey.comms.radio import Radio
@@ -57,6 +58,10 @@ class Scene:
 
     def color(self, x, y, dx=0, dy=0):
         return np.array(self.page.evaluate(COLOR, [float(x), float(y), dx, dy]), float)
+
+    def until(self, wanted, name):
+        """Wait until a function gives something true: what has been chosen is drawn a moment later."""
+        until(wanted, name, 10.0, self.page)
 
     def shows(self, x, y, color, dx=0, dy=0, within=14):
         """Wait until a place has a colour, and return whether it has; `dx`, `dy`: pixels to the right and up."""
@@ -150,21 +155,12 @@ def test_routes_starts_tags_trails_and_notes(page_of):
     assert scene.shows(tag.x, tag.y, FIRST)
     scene.alone("Trails")
     x = (shown.sim.state.pose[0, 0] - 3.5) / 2
-    for _ in range(100):
-        column = [scene.color(x, 0.0, dy=k) for k in (-1, 0, 1)]
-        if min(np.abs(c - rgb(FIRST)).max() for c in column) < 120:
-            break
-        scene.page.wait_for_timeout(30)
-    else:
-        raise AssertionError(column)
+    scene.until(lambda: min(np.abs(scene.color(x, 0.0, dy=k) - rgb(FIRST)).max() for k in (-1, 0, 1)) < 120, "a trail")
     for label in ("Numbers", "Notes", "Names"):
         scene.alone(label)
         x, y = shown.sim.state.pose[0, :2]
-        for _ in range(100):
-            beside = [scene.color(x, y, dx=dx, dy=dy).sum() for dx in range(10, 24) for dy in (-16, -14, -12, -2, 0, 2)]
-            if min(beside) < 250:
-                break
-        assert min(beside) < 250, label
+        beside = [(dx, dy) for dx in range(10, 24) for dy in (-16, -14, -12, -2, 0, 2)]
+        scene.until(lambda x=x, y=y, at=beside: min(scene.color(x, y, *d).sum() for d in at) < 250, label)
 
 
 def test_trails_are_as_long_as_one_chooses(page_of):
@@ -251,8 +247,8 @@ def test_the_ellipse_of_dead_reckoning_is_longer_across_its_way(page_of):
     scene.alone("Estimated poses")
     x, y, heading = shown.sim.localization.carried[0]
     across = 2.0 * np.sqrt((0.6 * 0.05**2) ** 2 * 119 * 120 * 239 / 6)  # 1.1 m
-    found = [r for r in np.arange(0.6 * across, 1.4 * across, 0.02) if near(scene, x, y, r, heading + 0.5 * np.pi)]
-    assert found, "an edge at the side"
+    beside = np.arange(0.6 * across, 1.4 * across, 0.02)
+    scene.until(lambda: any(near(scene, x, y, r, heading + 0.5 * np.pi) for r in beside), "an edge at the side")
     assert not [r for r in np.arange(0.5, 1.4 * across, 0.02) if near(scene, x, y, r, heading)], "none ahead"
     shown.page.get_by_text("error, and an ellipse of twice the deviation").wait_for()
 
@@ -347,11 +343,7 @@ def test_perspective_shows_walls_with_their_height(page_of, maze):
     assert shown.until(f"{ground}[1] - {top}[1] > 3")
     x, y = middle, bottom + grid.size_m[1] - 0.02
     up = round(shown.page.evaluate(f"{ground}[1] - {top}[1]"))
-    for _ in range(100):
-        if np.abs(scene.color(x, y, dy=up) - rgb(SKY)).max() > 40:
-            return
-        scene.page.wait_for_timeout(50)
-    raise AssertionError("there is no wall")
+    scene.until(lambda: np.abs(scene.color(x, y, dy=up) - rgb(SKY)).max() > 40, "a wall")
 
 
 def test_what_walls_hide_is_faint_in_perspective(page_of):
@@ -395,13 +387,12 @@ def test_a_landscape_has_its_altitudes_as_colours(page_of):
     for (row, column), bright in ((low, False), (high, True)):
         x, y, z = ground.vertices()[row, column]
         x, y = np.clip((x, y), -14.5, 14.5)
-        for _ in range(100):
+
+        def as_bright(x=x, y=y, bright=bright):
             color = scene.color(x, y)
-            if (color.sum() > 500) == bright and np.abs(color - rgb(SKY)).max() > 10:
-                break
-            scene.page.wait_for_timeout(50)
-        else:
-            raise AssertionError((x, y, z, color))
+            return (color.sum() > 500) == bright and np.abs(color - rgb(SKY)).max() > 10
+
+        scene.until(as_bright, f"altitude {z}")
         assert shown.page.evaluate(f"covey.stage.altitude({x}, {y})") == pytest.approx(
             float(ground.altitude_at((x, y))), abs=0.05
         )
@@ -446,12 +437,12 @@ def test_marks_of_robots_that_stopped_or_are_mute(page_of):
     shown.sim.fault("dies", "s0")
     shown.sim.fault("radio_dies", "s1")
     shown.steps(2)
-    for _ in range(100):
+
+    def both_changed():
         after = scene.color(-2.0, 0.0, dx=-6, dy=6), scene.color(2.0, 0.0, dx=-10, dy=12)
-        if all(np.abs(a - b).max() > 40 for a, b in zip(before, after, strict=True)):
-            return
-        scene.page.wait_for_timeout(30)
-    raise AssertionError((before, after))
+        return all(np.abs(a - b).max() > 40 for a, b in zip(before, after, strict=True))
+
+    scene.until(both_changed, "marks at both robots")
 
 
 @pytest.mark.parametrize(
@@ -486,7 +477,7 @@ def test_symbols_are_large_enough_however_far_away(page_of):
     scene = Scene(shown)
     scene.alone()
     for dx, dy in ((-5, 0), (0, 5), (0, -5)):
-        assert np.abs(scene.color(-20.0, 0.0, dx=dx, dy=dy) - rgb(SKY)).max() > 40
+        scene.until(lambda d=(dx, dy): np.abs(scene.color(-20.0, 0.0, *d) - rgb(SKY)).max() > 40, "a symbol")
     assert np.abs(scene.color(-20.0, 0.0, dx=9) - rgb(SKY)).max() < 10
 
 
