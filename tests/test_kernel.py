@@ -292,6 +292,41 @@ def test_compiled_code_that_was_cut_off_is_compiled_again(tmp_path):
             assert done.stdout == "20.0\n", done.stderr
 
 
+COUNTED = """
+import sys
+
+from numba.core import event
+
+from covey.kernel import kernel
+
+@kernel
+def roots(x):
+    return (x + 1.0) ** 0.5 + (x + 2.0) ** 0.25
+
+print("ready", flush=True)
+sys.stdin.readline()
+with event.install_recorder("numba:compile") as compiled:
+    print(roots(3.0), len(compiled.buffer) // 2, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no flock")
+def test_processes_that_need_a_kernel_at_the_same_time_compile_it_once(tmp_path):
+    (tmp_path / "counted.py").write_text(COUNTED)
+    environment = HERE | {"COVEY_CACHE_DIR": str(tmp_path / "cache")}
+    command, pipe = [sys.executable, str(tmp_path / "counted.py")], subprocess.PIPE
+    processes = [subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True) for _ in range(3)]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=60)[0].split() for process in processes]
+    assert [float(value) for value, _ in said] == [2.0 + 5.0**0.25] * 3
+    assert sum(int(count) for _, count in said) == 1
+    assert not list((tmp_path / "cache").rglob("*.lock"))
+
+
 def imported(path):
     """Yield what a file imports from, and the names that it imports there."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

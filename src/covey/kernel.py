@@ -12,9 +12,10 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from pickle import UnpicklingError
@@ -29,6 +30,11 @@ from numba.core import cgutils, types
 from numba.core import config as _numba_config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic
+
+try:
+    import fcntl
+except ImportError:  # Windows: processes that need the same kernel at the same time compile it each
+    fcntl = None
 
 config: Any = _numba_config
 
@@ -61,6 +67,8 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
         compiled._cache._impl.locator._cache_path = compiled._cache._cache_path
     compiled._cache.load_overload = partial(_load, compiled)
     compiled._cache.save_overload = partial(_save, compiled._cache)
+    compiled._cache.alone = ExitStack()
+    compiled.compile = partial(_compile, compiled._cache.alone, compiled.compile)
 
     @cache
     def part() -> Any:
@@ -111,13 +119,50 @@ def is_compiled(*functions: Any) -> bool:
 
 
 def _load(compiled: Any, signature: Any, context: Any) -> Any:
+    """Return compiled code, or None: then this process alone compiles it, and others wait for what it saves."""
     compiled._cache._cache_file = _cache_file(compiled)  # where it is saved as well
+    found = _read(compiled._cache, signature, context)
+    if found is None:
+        with suppress(OSError):
+            compiled._cache.alone.enter_context(_alone(f"{compiled._cache._cache_file._index_path}.lock"))
+            found = _read(compiled._cache, signature, context)
+    return found
+
+
+def _read(kept: Any, signature: Any, context: Any) -> Any:
     try:
-        return load_overload(compiled._cache, signature, context)
+        return load_overload(kept, signature, context)
     except Exception:  # damaged, for example by a full disk: compile again
         with suppress(OSError):
-            compiled._cache._cache_file.flush()
+            kept._cache_file.flush()
         return None
+
+
+def _compile(alone: ExitStack, compile_: Callable[[Any], Any], signature: Any) -> Any:
+    with alone:
+        return compile_(signature)
+
+
+@contextmanager
+def _alone(path: str, patience_s: float = 60.0) -> Iterator[None]:
+    """Hold the lock of a kernel; after a minute go on without it. The system releases it however a process ends."""
+    if fcntl is None:
+        yield
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        end = time.monotonic() + patience_s
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.02)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                os.unlink(path)
 
 
 def _save(kept: Any, signature: Any, compiled: Any) -> None:
