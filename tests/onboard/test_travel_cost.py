@@ -60,6 +60,20 @@ def test_a_start_beside_a_wall_has_a_way_out_and_one_outside_the_map_has_none():
     assert np.isinf(costs[1, 0])
 
 
+def test_what_the_way_costs_counts_the_places_where_it_did_not_get_through():
+    grid = rooms(0.1, 1.6)
+    cells, start = grid.to_cells(np.array([[4.5, 1.5], [7.5, 1.5]])), np.array([[1.5, 1.5]])
+    jams = np.array([[6.05, y] for y in (4.4, 5.0, 5.6)])  # the door
+    free, jammed = (
+        travel_from(grid, (1.0, 1.0), RADIUS, Driving(), NOBODY, start, cells, j)[0] for j in (NOBODY, jams)
+    )
+    field = travel(grid, (1.5, 1.5), RADIUS, Driving(), NOBODY, jams)
+    fine = field.cost[cells[:, 0], cells[:, 1]] * grid.resolution
+    assert jammed[0] == free[0]
+    assert jammed[1] > free[1] + 50.0
+    assert fine[1] > free[1] + 50.0
+
+
 @pytest.mark.parametrize("block", [1, 3, 4])
 def test_blocks_are_those_of_plain_numpy(block):
     """Also where the last blocks are smaller."""

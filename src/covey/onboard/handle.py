@@ -188,10 +188,13 @@ class Robot:
         Raises:
             UnknownNameError: the robot has no such sensor.
         """
-        place, carried = self._places.get(sensor, len(self._times)), [s.name for s in self.model.sensors]
-        if sensor not in carried:
-            raise UnknownNameError("sensor", sensor, carried)
-        if place >= len(self._times) or not self._times[place]:
+        place = self._places.get(sensor, len(self._times))
+        if place >= len(self._times):
+            carried = [s.name for s in self.model.sensors]
+            if sensor not in carried:
+                raise UnknownNameError("sensor", sensor, carried)
+            return []
+        if not self._times[place]:
             return []
         older = self._older[place] if self._older else ()
         return list(map(Sample, self._times[place], (*older, self._seen[place])))
@@ -226,7 +229,8 @@ class Robot:
         """Return the cells of its own map that it can drive to, bool (rows, columns): where `travel_cost` is finite."""
         navigator = self._navigator
         others = navigator.others(*self.pose)
-        found = reachable(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
+        where = self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others
+        found = reachable(*where, navigator.jams)
         if self._work is not None:
             self._work.add("search", np.count_nonzero(found) / 1e6)
         return found
@@ -243,7 +247,8 @@ class Robot:
         """
         navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
         others, grid = navigator.others(*self.pose), self._belief().grid
-        return travel_from(grid, self.pose[:2], navigator.radius, navigator.driving, others, points, np.asarray(cells))
+        where = grid, self.pose[:2], navigator.radius, navigator.driving, others
+        return travel_from(*where, points, np.asarray(cells), navigator.jams)
 
     def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
         """Return the centre (x, y [m]) of the cell that is cheapest to drive to.
@@ -259,7 +264,8 @@ class Robot:
         grid = self._belief().grid
         navigator = self._navigator
         others = navigator.others(*self.pose)
-        cell = cheapest_cell(grid, self.pose[:2], navigator.radius, navigator.driving, others, cells)
+        where = grid, self.pose[:2], navigator.radius, navigator.driving, others
+        cell = cheapest_cell(*where, cells, navigator.jams)
         if cell is None:
             return None
         x, y = grid.to_world(cell).tolist()
@@ -330,6 +336,13 @@ class Robot:
             current.until = until
             return current  # a reactive controller may repeat itself every step
         return self._begin(Goto((x, y), heading, tolerance_m, until))
+
+    def jammed(self) -> None:
+        """Remember that it does not get through just ahead, such as at a gap that its map shows too wide.
+
+        From now on it drives another way, if there is one, and the costs of ways count the detour.
+        """
+        self._navigator.jammed(*self.pose[:2])
 
     def follow(self, path: Iterable[Any], *, tolerance_m: float = 0.3, until: Until = None) -> Motion:
         """Go through points (x, y [m]) one after another."""
@@ -515,7 +528,8 @@ class Robot:
     def _travel(self) -> Field | None:
         navigator = self._navigator
         others = navigator.others(*self.pose)
-        return travel(self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others)
+        where = self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others
+        return travel(*where, navigator.jams)
 
     def _begin(self, motion: Motion) -> Motion:
         before, frame = self._motion, sys._getframe(2)

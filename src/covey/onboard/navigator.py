@@ -15,6 +15,7 @@ from covey.onboard.navigation.progress_checker import ProgressChecker
 from covey.onboard.navigation.recovery import BackOff, Balking
 from covey.onboard.navigation.right_of_way import RightOfWay
 from covey.onboard.navigation.robots_in_sight import RobotsInSight
+from covey.onboard.navigation.route import NO_PLACES
 from covey.robots.computer import Work
 
 State = Literal["driving", "reached", "unreachable", "stuck"]
@@ -39,6 +40,9 @@ class Navigator:
         body: float (k, 3), discs x, y, radius [m] in the body frame.
         driving: how to plan and drive.
         identity: identity of this robot among its neighbours; the smaller one has right of way.
+
+    Attributes:
+        jams: places where it did not get through, float64 (k, 2) [m]; see `jammed`.
     """
 
     def __init__(self, limits: DriveLimits, body: Any, driving: Driving | None = None, identity: int = 0):
@@ -58,6 +62,7 @@ class Navigator:
         self.balking, self._near_m = Balking(), wall_m + 0.1
         self.goal_checker = GoalChecker(limits, self.driving)
         self.progress = ProgressChecker(self.driving)
+        self.jams = NO_PLACES
         self._time: float | None = None
         self._mode: Literal["idle", "goto", "line", "turn"] = "idle"
 
@@ -80,6 +85,11 @@ class Navigator:
         """Turn on the spot by an angle [rad], counter-clockwise positive; it may be more than a full turn."""
         self._begin("turn")
         self._angle, self._last_heading, self._heading = float(angle_rad), None, None
+
+    def jammed(self, x: float, y: float) -> None:
+        """Remember that it did not get through just ahead of a place on its path [m]."""
+        if len(self.plan.rest):
+            self.jams = np.vstack((self.jams, self.plan.ahead(x, y, 0.0)[:2]))
 
     def stop(self) -> None:
         """Give up the present goal and stand still."""
@@ -191,7 +201,7 @@ class Navigator:
             self._mode, self._angle, self._last_heading = "turn", wrap_angle(self._heading - heading), heading
             return self._turn_step(heading, w, time_s)
         if plan.is_due(belief, self.view.grid, x, y, time_s, progress.stalled_s(time_s)):
-            plan.make(belief, pose, self.robots, time_s)
+            plan.make(belief, pose, self.robots, time_s, self.jams)
         if plan.problem:
             if plan.problem == "no way" and time_s - min(self.robots.met_s, plan.lost_s) < _SEARCH_S:
                 return follower.safe(v, w, 0.0, 0.3 * self.limits.max_turn), "driving"  # others may hide the path

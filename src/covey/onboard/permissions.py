@@ -7,7 +7,7 @@ from typing import Any
 from covey.errors import InvalidValueError, did_you_mean
 
 WORDS: dict[str, tuple[str, ...]] = {
-    "pose": ("pose", "pose_covariance", "odometry_pose", "home", "goto", "follow", "dig"),
+    "pose": ("pose", "pose_covariance", "odometry_pose", "home", "goto", "jammed", "follow", "dig"),
     "map": ("map", "frontiers", "travel_cost", "reachable", "travel_from", "nearest"),
     "shared_map": ("request_maps", "share_map"),
     "radio": ("send", "messages", "receive"),

@@ -5,11 +5,16 @@ import numpy as np
 from covey.geometry import Grid
 from covey.kernel import kernel
 from covey.onboard.driving import Driving
-from covey.onboard.navigation.route import passage
+from covey.onboard.navigation.route import NO_PLACES, passage
 
 
 def reachable(
-    grid: Grid, start: tuple[float, float], radius: float, driving: Driving, others: np.ndarray
+    grid: Grid,
+    start: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    jams: np.ndarray = NO_PLACES,
 ) -> np.ndarray:
     """Return the reachable cells of a grid, bool (rows, columns); see `covey.onboard.travel_cost.travel`.
 
@@ -18,7 +23,7 @@ def reachable(
     row, column = grid.cell_at(*start)
     if not (0 <= row < grid.shape[0] and 0 <= column < grid.shape[1]):
         return np.zeros(grid.shape, bool)
-    _, cost = passage(grid, start, radius, driving, others)
+    _, cost = passage(grid, start, radius, driving, others, jams)
     return flood(cost, row, column)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from covey.geometry import Grid
 from covey.kernel import kernel
 from covey.onboard.driving import Driving
-from covey.onboard.navigation.route import ground, lethal_clearance, passage
+from covey.onboard.navigation.route import NO_PLACES, ground, lethal_clearance, passage, shun
 from covey.planning.costs import soften
 from covey.planning.dijkstra import Field, cheapest, costs_ahead, costs_to, dijkstra
 
@@ -21,6 +21,7 @@ def travel(
     radius: float,
     driving: Driving,
     others: np.ndarray,
+    jams: np.ndarray = NO_PLACES,
 ) -> Field | None:
     """Return the cost to come from ``start`` to the cells of an occupancy grid, in cells of open floor.
 
@@ -30,6 +31,7 @@ def travel(
         radius: radius of the robot's body [m].
         driving: how the robot plans.
         others: float64 (k, 2), robots in sight [m], which do not count as walls.
+        jams: float64 (k, 2), places where it did not get through [m].
 
     Returns:
         The field; None if ``start`` lies outside the grid.
@@ -37,7 +39,7 @@ def travel(
     row, column = grid.cell_at(*start)
     if not (0 <= row < grid.shape[0] and 0 <= column < grid.shape[1]):
         return None
-    _, cost = passage(grid, start, radius, driving, others)
+    _, cost = passage(grid, start, radius, driving, others, jams)
     return dijkstra(cost, (row, column))
 
 
@@ -48,12 +50,13 @@ def cheapest_cell(
     driving: Driving,
     others: np.ndarray,
     cells: np.ndarray,
+    jams: np.ndarray = NO_PLACES,
 ) -> tuple[int, int] | None:
     """Return the cell of ``cells``, int (k, 2), that is cheapest to reach, or None. Other arguments as in `travel`."""
     row, column = grid.cell_at(*start)
     if not (0 <= row < grid.shape[0] and 0 <= column < grid.shape[1]):
         return None
-    _, cost = passage(grid, start, radius, driving, others)
+    _, cost = passage(grid, start, radius, driving, others, jams)
     found = cheapest(cost, (row, column), cells)
     return found if found[0] >= 0 else None
 
@@ -66,6 +69,7 @@ def travel_from(
     others: np.ndarray,
     starts: np.ndarray,
     cells: np.ndarray,
+    jams: np.ndarray = NO_PLACES,
 ) -> np.ndarray:
     """Estimate the cost of driving from some places to some cells, in metres of open floor.
 
@@ -80,11 +84,15 @@ def travel_from(
         others: float64 (k, 2), robots in sight [m], which do not count as walls.
         starts: float64 (n, 2), x, y [m].
         cells: int64 (k, 2), rows and columns.
+        jams: float64 (k, 2), places where they did not get through [m].
 
     Returns:
         float64 (n, k); inf where no path is known, or the start lies outside the grid.
     """
     occupancy, cost = ground(grid, here, radius, driving, others)
+    if len(jams):
+        cost = cost.copy()
+        shun(cost, jams, grid, radius)
     sides = math.ceil(lethal_clearance(radius, grid.resolution) / grid.resolution + 0.5) - 1
     block = sides + 1  # a wall of one cell and its two sides, 2 * sides + 1 cells, always fill one block across
     coarse, solid = _blocks(cost, occupancy, block)

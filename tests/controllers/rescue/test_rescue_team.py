@@ -112,6 +112,27 @@ def test_each_drive_that_fails_at_one_place_refuses_goals_in_twice_the_distance(
     assert clear == [pytest.approx(0.55, abs=0.06), pytest.approx(1.05, abs=0.06), pytest.approx(2.05, abs=0.06), 1]
 
 
+def test_a_robot_that_did_not_get_through_a_gap_takes_another_way():
+    """The gap of 0.5 m is wide enough for its body, but not for the distance that it keeps from walls."""
+    outcomes = []
+
+    async def drive(robot):
+        for _ in range(2):
+            await robot.goto((1.5, -2.0), tolerance_m=0.2, until=lambda robot: robot.time > 20.0 and not outcomes)
+            outcomes.append(math.dist(robot.pose[:2], (1.5, -2.0)) < 0.3)
+            robot.jammed()
+
+    walls = [
+        [(-0.1, y) if side < 0 else (0.1, y) for y, side in ((a, -1), (a, 1), (b, 1), (b, -1))]
+        for a, b in ((-3.0, -2.25), (-1.75, 1.0))
+    ]
+    world = covey.World.polygons([(-3, -3), (3, -3), (3, 3), (-3, 3)], obstacles_m=walls, resolution_m=0.05)
+    robot = covey.robots.turtlebot3_waffle()
+    group = covey.Group("robot", robot, [(-1.5, -2.0, 0.0)], drive, known_map=True)
+    covey.Simulation(world, [group], seed=1, stop=covey.Stop(timeout_s=90.0)).run()
+    assert outcomes == [False, True]
+
+
 def test_the_same_seed_gives_the_same_run_in_processes_too():
     runs = [
         rescue(PAIR, radio=Radio(range_m=50, loss=0.3), timeout_s=30.0, execution={"controllers": controllers})

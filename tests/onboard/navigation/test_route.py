@@ -52,6 +52,19 @@ def test_a_robot_that_the_map_shows_in_a_doorway_does_not_close_it():
     assert isinstance(plan(jammed, *there, 0.29, Driving(), NOBODY, 0.1, lambda: np.array([(0.0, 2.0)])), Route)
 
 
+def test_a_place_where_it_did_not_get_through_is_avoided_if_there_is_another_way():
+    grid = two_rooms()
+    ends = ((-3.0, -2.0), (3.0, -2.0))
+    low, columns = grid.cell_at(0.0, -2.0)[0], slice(grid.cell_at(-0.1, 0.0)[1], grid.cell_at(0.1, 0.0)[1] + 1)
+    grid.cells[low - 4 : low + 5, columns] = 0  # a second opening, on the straight way
+    near, around = (plan(grid, *ends, 0.29, Driving(), NOBODY, 0.1, None, j) for j in (NOBODY, np.array([[0.0, -2.0]])))
+    only = plan(two_rooms(), *ends, 0.29, Driving(), NOBODY, 0.1, None, np.array([[0.0, 1.9]]))
+    assert all(isinstance(route, Route) for route in (near, around, only))
+    assert np.abs(near.line[:, 1] + 2.0).max() < 0.5
+    assert around.line[:, 1].max() > 1.5  # by the doorway at the top
+    assert only.line[:, 1].max() > 1.5  # there is no other way
+
+
 def test_a_doorway_is_a_narrow_stretch_and_a_corridor_for_two_is_not():
     route = plan(two_rooms(), (-3.0, -2.0), (3.0, -2.0), 0.29, Driving(), NOBODY, 0.1)
     assert isinstance(route, Route)
@@ -82,7 +95,7 @@ def test_what_is_freed_and_what_is_made_dearer_are_the_cells_whose_centres_lie_i
     np.testing.assert_array_equal(freed, np.where((near > 0) & (cells > 0), 0, cells))
     cost = np.where(cells == 100, np.inf, draw.uniform(1, 49, cells.shape)).astype(np.float32)
     dearer = np.where((near > 0) & np.isfinite(cost), np.minimum(cost + 8.0 * near, 50.0), cost)
-    kernels._avoid(cost, others, x0, y0, resolution, radius, 8.0)
+    kernels._avoid(cost, others, x0, y0, resolution, radius, 8.0, 50.0)
     np.testing.assert_allclose(cost, dearer, rtol=1e-6)
 
 

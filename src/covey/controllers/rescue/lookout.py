@@ -61,16 +61,16 @@ class Lookout:
         self._asked: dict[int, tuple[Report, Candidate]] = {}
         self._last: dict[int, np.ndarray] = {}
         self._heard_s: dict[str, float] = {}
-        self._told: tuple[tuple[Any, ...], ...] = ()
+        self._told = self._found = tuple[tuple[Any, ...], ...]()
         self._told_s = -math.inf
 
     def step(self, robot: Robot, mates: dict[str, Mate]) -> None:
         """Process the mates' lists, the answers to reports, and new samples of the camera; report what is worth it."""
         for name, mate in mates.items():
-            for identity, *find in mate.facts.get("found", ()):
-                self._learn(identity, Find(*find))
             if self._heard_s.get(name) != mate.time_s:
                 self._heard_s[name] = mate.time_s
+                for identity, *find in mate.facts.get("found", ()):
+                    self._learn(identity, Find(*find))
                 told = (Told(*one) for one in mate.facts.get("seen", ()))
                 self.belief.hear(name, [t for t in told if t.identity not in {*self.found, *self._refused}])
         if robot.time >= self._told_s + _TELL_S - 1e-9:
@@ -84,8 +84,9 @@ class Lookout:
     @property
     def facts(self) -> dict[str, Any]:
         """What it tells the others, as facts of `Teammates`: the finds, and once a second what it has seen."""
-        found = tuple((identity, f.kind, f.x, f.y) for identity, f in sorted(self.found.items()))
-        return {"found": found, "seen": self._told}
+        if len(self._found) < len(self.found):
+            self._found = tuple((identity, f.kind, f.x, f.y) for identity, f in sorted(self.found.items()))
+        return {"found": self._found, "seen": self._told}
 
     def chance(self, distance_m: float, turn_rate: float = 0.0) -> float:
         """Return the probability that the camera detects a target in one sample, at a mean incidence."""
@@ -104,9 +105,9 @@ class Lookout:
             self.belief.forget(identity)
 
     def _look(self, robot: Robot, reading: Any) -> None:
-        camera, (x, y, heading), turn_rate = self.camera, robot.pose, robot.twist[2]
         if not len(reading) and not self.belief.candidates:
             return
+        camera, (x, y, heading), turn_rate = self.camera, robot.pose, robot.twist[2]
         seen: set[int] = set()
         places = reading.places(robot.pose) if len(reading) else np.empty((0, 3))
         for k, identity in enumerate(reading.identities.tolist()):

@@ -28,7 +28,8 @@ class Meetings:
     part of the report that it sends every second, so a lost message only delays it. A mate that is wanted goes, and
     says that it comes; that is the confirmation, and the caller then goes too. Both stay until enough robots say that
     they are there, and then for a moment. Then the meeting is held, and everybody is told. Once it is agreed, robots
-    go and wait even if they hear nobody. After ``patience_s`` they give up, and leave the target alone for as long.
+    go and wait even if they hear nobody. After ``patience_s`` they give up, and leave the target alone for as long,
+    if there is something else to do.
 
     Args:
         kinds: number of robots by kind of target.
@@ -62,9 +63,14 @@ class Meetings:
         state = None if self.at is None else (self.at, self.agreed, self._there, self._wanted)
         return {"meeting": state, "held": tuple(sorted(self.held))}
 
-    def call(self, robot: Robot, identity: int, found: Mapping[int, Find], mates: Mapping[str, Mate]) -> bool:
-        """Call for a meeting, if there are enough mates without one; return whether it did."""
-        if self.at is not None or robot.time < self._not_before.get(identity, 0.0):
+    def call(
+        self, robot: Robot, identity: int, found: Mapping[int, Find], mates: Mapping[str, Mate], anyway: bool = False
+    ) -> bool:
+        """Call for a meeting, if there are enough mates without one; return whether it did.
+
+        ``anyway``: also at a target that it has just given up, for example because nothing else is left to do.
+        """
+        if self.at is not None or (not anyway and robot.time < self._not_before.get(identity, 0.0)):
             return False
         find = found[identity]
         free = {name: mate.pose[:2] for name, mate in mates.items() if mate.facts.get("meeting") is None}
@@ -76,7 +82,7 @@ class Meetings:
 
     def go(self, robot: Robot, identity: int) -> None:
         """Go to a target and wait there for others, though nobody was heard."""
-        if self.at is None and robot.time >= self._not_before.get(identity, 0.0):
+        if self.at is None:
             self._begin(robot, identity, ())
             self.agreed = True
 

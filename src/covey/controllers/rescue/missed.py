@@ -230,7 +230,7 @@ def _hit(occupancy, row, column, dr, dc, reach):
 def _look(occupancy, row, column, heading, half, limits, sharp, tile, missed, stamp, number):
     """Multiply ``missed`` of all patches in sight by 1 - chance, once each."""
     reach, least_cosine, near, far, slant = limits
-    rays = math.ceil(2.0 * half * reach) + 1
+    rays = math.ceil(4.0 * half * reach / tile) + 1  # two for each patch at full range, one if it is oblique
     steepest = math.acos(least_cosine)
     for k in range(rays):
         angle = heading - half + 2.0 * half * k / (rays - 1)

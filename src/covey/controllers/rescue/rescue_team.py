@@ -32,6 +32,7 @@ _CLEARLY = 1.15  # an order that is better by this factor makes a robot give its
 _TRAIL_S, _TRAIL_EVERY_S = 6.0, 0.3
 _THERE_M = 0.35
 _STALL_S = 10.0
+_BESIDE_M = 1.5  # a mate this near may be what is in the way
 _REFUSED_M = 0.5  # goals this near to one that did not help are not tried
 _SURE = 0.3
 SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
@@ -269,7 +270,7 @@ class Searcher:
             self._in_vain = 0
             return task
         left = meetings.open(found)
-        if left and meetings.at is None and not meetings.call(robot, left[0], found, mates):
+        if left and meetings.at is None and not meetings.call(robot, left[0], found, mates, anyway=True):
             meetings.go(robot, left[0])
         if left or self._in_vain < 5:
             self._in_vain += 1
@@ -284,11 +285,15 @@ class Searcher:
         """
         assert task.place is not None
         failed = state in ("unreachable", "stuck") or self._stalled
-        if task.kind != "meet" and failed:
+        if failed:
             here = robot.pose[:2]
+            mates = self.team.others(robot).values()
+            if state != "unreachable" and all(math.dist(here, mate.pose[:2]) > _BESIDE_M for mate in mates):
+                robot.jammed()
             before = sum(math.dist(here, place) <= _SAME_M for place in self._stalls)
             self._stalls.append(here)
-            self._refused.add(task.place, _REFUSED_M * 2.0**before)
+            if task.kind != "meet":
+                self._refused.add(task.place, _REFUSED_M * 2.0**before)
         elif task.kind == "frontier" and state == "reached":
             self._refused.add(task.place)
 
@@ -397,7 +402,8 @@ class Searcher:
         if self.searched is None:
             return np.empty((0, 2), np.int64)
         stride = max(round(_LATTICE_M / grid.resolution), 1)
-        places = np.argwhere(reach[::stride, ::stride]) * stride
+        floor = reach[::stride, ::stride] & (robot.map.occupancy()[::stride, ::stride] == 0)
+        places = np.argwhere(floor) * stride
         places = np.vstack((places, [grid.cell_at(*robot.pose[:2])]))
         return places[self._refused.clear(grid.to_world(places))]
 

@@ -27,7 +27,7 @@ class GlobalPlan:
 
     def __init__(self, radius: float, driving: Driving):
         self._radius, self._driving = radius, driving
-        self.line, self.problem = np.zeros((1, 2)), ""
+        self.line, self.problem, self._made = np.zeros((1, 2)), "", False
 
     def start(self, goal: tuple[float, float], tolerance_m: float) -> None:
         """Set a new goal [m]; there is no path to it yet."""
@@ -69,8 +69,8 @@ class GlobalPlan:
         place = belief.occupancy(), x0, y0, grid.resolution
         return route.is_blocked(self.line, self._segment, x, y, *place, lethal, 6.0)
 
-    def make(self, belief: Any, pose: Any, others: RobotsInSight, time_s: float) -> None:
-        """Search for the path from here, around the robots in sight."""
+    def make(self, belief: Any, pose: Any, others: RobotsInSight, time_s: float, jams: np.ndarray) -> None:
+        """Search for the path from here, around the robots in sight and the places where it did not get through."""
         start = pose[0], pose[1]
         self._segment, self.off_m, self.made_s, self._doubted = 0, 0.0, time_s, False
         if belief is None:
@@ -78,9 +78,8 @@ class GlobalPlan:
         else:
             self._checked_version = belief.version
             around = np.array(others.places(*pose), float).reshape(-1, 2)
-            found = route.plan(
-                belief.grid, start, self.goal, self._radius, self._driving, around, self.tolerance_m, others.been_at
-            )
+            how = self._radius, self._driving, around, self.tolerance_m, others.been_at, jams
+            found = route.plan(belief.grid, start, self.goal, *how)
         self._made = not isinstance(found, str)
         if isinstance(found, str):
             self.problem, self.lost_s = found, min(self.lost_s, time_s)

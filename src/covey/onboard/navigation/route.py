@@ -29,7 +29,9 @@ class Route(NamedTuple):
 
 SMALL_M = 1.0
 """An obstacle at a goal that extends less than this may be another robot [m]."""
-NO_NARROW = np.empty((0, 2))
+JAM_COST = 200.0
+"""What a metre costs more than open floor where the robot did not get through."""
+NO_NARROW = NO_PLACES = np.empty((0, 2))
 _held: WeakKeyDictionary[Grid, dict[Any, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
 """The newest cost of each map, by robot type, with the occupancy from which it was computed."""
 
@@ -55,15 +57,20 @@ _last = _Last()
 
 
 def passage(
-    grid: Grid, start: tuple[float, float], radius: float, driving: Driving, others: np.ndarray
+    grid: Grid,
+    start: tuple[float, float],
+    radius: float,
+    driving: Driving,
+    others: np.ndarray,
+    jams: np.ndarray = NO_PLACES,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the occupancy that counts, and the cost of driving a metre through each cell, both (rows, columns).
 
-    Like `ground`, but cells near robots in sight cost more, and a path leads out from the place of this robot. The
-    arrays are read-only, and valid until the next call.
+    Like `ground`, but cells near robots in sight and near ``jams`` cost more, and a path leads out from the place of
+    this robot. The arrays are read-only, and valid until the next call.
     """
     occupancy, cost = ground(grid, start, radius, driving, others)
-    of = weakref.ref(grid), *start, radius, driving, others.tobytes()
+    of = weakref.ref(grid), *start, radius, driving, others.tobytes(), jams.tobytes()
     if of != _last.of:
         _last.of = None  # in case of an interruption
         if _last.cost.shape != cost.shape:
@@ -71,10 +78,17 @@ def passage(
         np.copyto(_last.cost, cost)
         row, column = grid.cell_at(*start)
         if len(others):
-            _avoid(_last.cost, others, grid.origin[0], grid.origin[1], grid.resolution, 2.5 * radius, 8.0)
+            _avoid(_last.cost, others, grid.origin[0], grid.origin[1], grid.resolution, 2.5 * radius, 8.0, 50.0)
+        shun(_last.cost, jams, grid, radius)
         soften(_last.cost, occupancy, row, column, int(np.ceil((radius + 0.1) / grid.resolution)))
         _last.of = of
     return occupancy, _last.cost
+
+
+def shun(cost: np.ndarray, jams: np.ndarray, grid: Grid, radius: float) -> None:
+    """Raise the cost of the cells near places where a robot did not get through, in place."""
+    if len(jams):
+        _avoid(cost, jams, grid.origin[0], grid.origin[1], grid.resolution, 1.7 * radius, JAM_COST, JAM_COST)
 
 
 def ground(
@@ -112,6 +126,7 @@ def plan(
     others: np.ndarray,
     tolerance: float,
     been: Callable[[], np.ndarray] | None = None,
+    jams: np.ndarray = NO_PLACES,
 ) -> Route | str:
     """Plan a route on an occupancy grid (int8: above 50 occupied, 0..50 free, -1 unknown).
 
@@ -124,18 +139,19 @@ def plan(
         tolerance: largest distance of the end of the route from the goal [m].
         been: returns where robots have been seen recently [m], float64 (k, 2). If there is no route, search again and
             ignore what the map shows at these places, and obstacles smaller than `SMALL_M`. None: do not.
+        jams: places where the robot did not get through [m], float64 (k, 2); it takes another way, if there is one.
 
     Returns:
         the route; or "wall" if the goal is in or too close to a wall, or outside the map; or "no way". If something
         smaller than `SMALL_M` stands at the goal, it may be a robot, and the route ends as close as possible.
     """
-    route = _plan(grid, start, goal, radius, driving, others, tolerance)
+    route = _plan(grid, start, goal, radius, driving, others, tolerance, jams)
     if isinstance(route, Route) or been is None:
         return route
     cells = grid.cells.copy()
     _paint(cells, been(), grid.origin[0], grid.origin[1], grid.resolution, radius + 0.5 * grid.resolution)
     cells = _without_small(cells, grid.resolution)
-    return _plan(grid.with_cells(cells), start, goal, radius, driving, others, tolerance)
+    return _plan(grid.with_cells(cells), start, goal, radius, driving, others, tolerance, jams)
 
 
 def _plan(
@@ -146,6 +162,7 @@ def _plan(
     driving: Driving,
     others: np.ndarray,
     tolerance: float,
+    jams: np.ndarray,
 ) -> Route | str:
     """Plan on the unchanged map; see `plan`."""
     rows, columns = grid.shape
@@ -153,7 +170,7 @@ def _plan(
     if not (0 <= row < rows and 0 <= column < columns):
         return "wall"
     start_row, start_column = min(max(start_row, 0), rows - 1), min(max(start_column, 0), columns - 1)
-    occupancy, cost = passage(grid, start, radius, driving, others)
+    occupancy, cost = passage(grid, start, radius, driving, others, jams)
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     if not np.isfinite(cost[row, column]):
         lethal = lethal_clearance(radius, resolution)
@@ -186,14 +203,14 @@ def _paint(occupancy, others, x0, y0, resolution, radius):
 
 
 @kernel
-def _avoid(cost, others, x0, y0, resolution, radius, extra):
-    """Raise the cost of the cells within ``radius`` of each of the others by ``extra``, in place."""
+def _avoid(cost, others, x0, y0, resolution, radius, extra, most):
+    """Raise the cost of the cells within ``radius`` of each of the others by ``extra``, up to ``most``, in place."""
     for k in range(others.shape[0]):
         top, bottom, left, right = _box(cost.shape, others[k], x0, y0, resolution, radius)
         for r in range(top, bottom):
             for c in range(left, right):
                 if _is_near(r, c, others[k], x0, y0, resolution, radius):
-                    cost[r, c] = min(cost[r, c] + extra, 50.0) if cost[r, c] != np.inf else np.inf
+                    cost[r, c] = min(cost[r, c] + extra, most) if cost[r, c] != np.inf else np.inf
 
 
 @kernel(inline=True)
