@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import covey
-from covey.errors import InvalidValueError
+from covey.errors import CoveyError, InvalidValueError
 from covey.missions import MissionContext, Rescue
 from covey.physics.clock import Clock
 from covey.robots.team import TeamModel, TeamState
@@ -174,3 +174,27 @@ def test_what_makes_no_sense_is_refused(mission, words):
     with pytest.raises(InvalidValueError) as error:
         simulation(Rescue(**mission)).close()
     assert words.replace(", did you mean", "") in str(error.value)
+
+
+FLOOR = {"world": {"empty_m": [6, 4]}, "robots.searcher.start": [[-1, -1, 0], [-1, 1, 0]]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"targets": [{"kind": "victim", "at": [9, 9], "on": "floor"}]}, "victim at (9, 9) is in a wall or outside the world; move it"),
+        ({"targets": [{"kind": "victim", "at": [2.95, 0], "on": "floor", "side_deg": 0}]}, "no robot can see victim at (2.95, 0) from a place that it can reach"),
+        ({"targets": [{"kind": "victim", "identity": 3, "at": [2, y], "on": "floor"} for y in (0, 1)]}, "targets[1]: the identity 3 is that of targets[0]; each needs its own"),
+        ({"robots.searcher.known_map": "{folder}/larger.yaml"}, "larger.yaml covers x, y of -4.05 to 4.05 m and -2.05 to 2.05 m, but the world -3.05 to 3.05 m"),
+        ({"robots.searcher.count": 1, "robots.searcher.start": [[0, 0, 0]]}, "a meeting at a big_fire needs 2 robots, and the team has 1; add robots"),
+    ],
+    ids=["in a wall", "unseeable", "one identity", "plan of another size", "too few robots"],
+)  # fmt: skip
+def test_the_scenario_refuses_what_cannot_be(tmp_path, changes, words):
+    covey.World.empty(8, 4).save(tmp_path / "larger.yaml")
+    fire = [{"kind": "big_fire", "at": [2.9, 0], "on": "wall"}]
+    filled = {k: v.format(folder=tmp_path) if isinstance(v, str) else v for k, v in changes.items()}
+    with pytest.raises(CoveyError) as error:
+        covey.load_scenario("rescue", FLOOR | {"targets": fire} | filled).build().close()
+    assert words in str(error.value)
+    covey.load_scenario("rescue", FLOOR | {"targets": fire}).build().close()

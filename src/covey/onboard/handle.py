@@ -95,6 +95,9 @@ class Robot:
         team: names of all robots of the team; the identities in a neighbours reading are indices into it.
         blackboard: the blackboard of the team, a dict; others can read an entry from the next step on.
         tags: the environment tags in reach, nearest first.
+        corrections: how SLAM has moved its poses of the past since its last step; each float64 (k, 5): from and until
+            when [s], and the motion x, y [m], heading [rad] in its frame that moves its poses of that time. What a
+            controller keeps of past poses can follow them.
         searched: what it believes that cameras have searched of its map, see `covey.onboard.searched.Searched`; None
             if it has no map of cells, or no tag camera that its controller reads.
         waypoints: the graph to patrol in a patrolling mission; None otherwise.
@@ -145,6 +148,8 @@ class Robot:
         self._work: Work | None = None
         self._reports: dict[int, Report] = {}  # those without an answer, by number
         self._reported = 0
+        self.corrections: tuple[np.ndarray, ...] = ()
+        self._corrected = 0  # number of the last one
 
     def __repr__(self) -> str:
         return f"<Robot {self.name} at ({self.pose.x:.2f}, {self.pose.y:.2f}), {self.status}>"
@@ -524,6 +529,12 @@ class Robot:
         if self.map is None:
             raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
         return self.map
+
+    def _correct(self, moved: Iterable[tuple[int, np.ndarray]]) -> None:
+        """Take in how its past poses have moved; see `covey.onboard.step.StepInput`. One may come twice."""
+        new = [(number, motions) for number, motions in moved if number > self._corrected]
+        self._corrected = new[-1][0] if new else self._corrected
+        self.corrections = tuple(motions for _, motions in new)
 
     def _travel(self) -> Field | None:
         navigator = self._navigator

@@ -131,6 +131,8 @@ class Onboard:
             robot._odometry,
             moved,
         ) = shown
+        if moved or robot.corrections:
+            robot._correct(moved)
         if answers:
             robot._hear_answers(answers)
         if moved and robot.searched is not None:

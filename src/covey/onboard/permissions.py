@@ -7,7 +7,7 @@ from typing import Any
 from covey.errors import InvalidValueError, did_you_mean
 
 WORDS: dict[str, tuple[str, ...]] = {
-    "pose": ("pose", "pose_covariance", "odometry_pose", "home", "goto", "jammed", "follow", "dig"),
+    "pose": ("pose", "pose_covariance", "odometry_pose", "corrections", "home", "goto", "jammed", "follow", "dig"),
     "map": ("map", "frontiers", "travel_cost", "reachable", "travel_from", "nearest"),
     "shared_map": ("request_maps", "share_map"),
     "radio": ("send", "messages", "receive"),
@@ -25,7 +25,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 """
 
 _ALWAYS = ("history", "readings")
-_STATE = ("name", "time", "pose", "collided", "map", "text")
+_STATE = ("name", "time", "pose", "collided", "corrections", "map", "text")
 """Attributes that change, or are read, at every step."""
 
 

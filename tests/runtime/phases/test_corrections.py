@@ -5,6 +5,7 @@ import pytest
 from scipy import ndimage
 
 import covey
+from covey.controllers.rescue.rescue_team import Searcher, Settings
 from covey.mapping.localizer import Estimate, LocalizerRecord
 from covey.sensors import Lidar, TagCamera
 from covey.sensors.odometry import Odometry as OdometrySensor
@@ -170,6 +171,35 @@ def test_what_cameras_searched_follows_the_correction():
     assert agree["one0", "after"][1] == agree["one1", "after"][1]
     one, other = (sim.robot(name).searched for name in ("one0", "one1"))
     assert (one.cells & other.cells).sum() > 0.95 * one.cells.sum()
+
+
+def test_the_chances_of_rescue_team_follow_the_correction():
+    """Patches that a camera saw from drifted poses lie beside the walls that it drew there, and then beside the true ones."""
+    true_share = {}
+
+    async def look(robot):
+        searcher = Searcher(robot, Settings())
+        await robot.goto((-7.5, robot.pose.y), until=searcher.interrupted)
+        await robot.turn(2 * np.pi, until=searcher.interrupted)
+        await robot.sleep(TO_S - 0.25 - robot.time, until=searcher.interrupted)
+        true_share["before"] = at_walls(searcher, robot)
+        await robot.sleep(0.5, until=searcher.interrupted)
+        true_share["after"] = at_walls(searcher, robot)
+        assert robot.corrections == ()  # told once
+
+    def at_walls(searcher, robot):
+        """Of the patches that were seen, the share with a true wall at most 0.3 m away: a cell beside it, half a patch, a cell of error."""
+        walls = np.pad(sim.world.grid.cells == WALL, 10, constant_values=True)
+        near = ndimage.binary_dilation(walls, np.ones((7, 7)))
+        i, j, _ = np.nonzero(searcher.searched.missed < 0.9)
+        corner, side = np.array(robot.map.grid.origin[:2]), searcher.searched.tile * robot.map.grid.resolution
+        rows, columns = sim.world.grid.to_cells(corner + side * (np.column_stack((j, i)) + 0.5)).T + 10
+        return near[rows, columns].mean()
+
+    sim = simulation(look, timeout_s=11.0, more_sensors=(TagCamera(range_m=3.0),))
+    sim.run()
+    assert true_share["before"] < 0.8
+    assert true_share["after"] > 0.95
 
 
 def test_there_is_no_odometry_pose_without_odometry():

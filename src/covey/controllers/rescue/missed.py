@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covey.geometry.grid import Grid
+from covey.geometry.se2 import compose
 from covey.kernel import kernel
 
 PATCH_M = 0.25
@@ -47,7 +48,8 @@ class Missed:
     """The chance that targets on the walls of one map were missed.
 
     A patch is one side of the walls in a square of `PATCH_M`. ``missed`` is the probability that the cameras have not
-    detected a target there: 1 at first, multiplied by 1 - chance with each sample that shows the patch.
+    detected a target there: 1 at first, multiplied by 1 - chance with each sample that shows the patch. A patch that
+    the own camera saw last moves with the robot's pose of that time when SLAM corrects it.
 
     Args:
         grid: the robot's map.
@@ -64,10 +66,15 @@ class Missed:
         shape = (-(-grid.shape[0] // self.tile), -(-grid.shape[1] // self.tile), 4)
         self.missed = np.ones(shape)
         self._stamp, self._number = np.zeros(shape, np.int64), 0
+        self._seen_s = np.full(shape, -np.inf)  # when the own camera saw it, if no other did later
+        self._off = np.zeros((*shape, 2))  # how far it has moved from the centre of its square, x and y [m]
         self._fan: tuple[float, Fan] | None = None
 
-    def look(self, occupancy: np.ndarray, pose: Any, turn_rate: float = 0.0) -> None:
-        """Process a sample of a camera at a pose x, y [m], heading [rad], on a robot with this map."""
+    def look(self, occupancy: np.ndarray, pose: Any, turn_rate: float = 0.0, time_s: float = -math.inf) -> None:
+        """Process a sample of a camera at a pose x, y [m], heading [rad], on a robot with this map.
+
+        ``time_s``: when, if the camera is the robot's own; see `follow`.
+        """
         self._number += 1
         eye, (x, y, heading) = self.eye, pose
         mx, my, turned = eye.mount
@@ -76,8 +83,32 @@ class Missed:
         column, row = self._place(x, y)
         _look(
             occupancy, row, column, heading + turned, eye.half, self._limits, sharp, self.tile, self.missed,
-            self._stamp, self._number,
+            self._stamp, self._number, self._seen_s, self._off, time_s,
         )  # fmt: skip
+
+    def follow(self, motions: np.ndarray) -> None:
+        """Move the patches as SLAM has moved the poses from which the robot saw them.
+
+        Args:
+            motions: see `covey.onboard.handle.Robot.corrections`.
+        """
+        seen_s, values = self._seen_s.reshape(-1), self.missed.reshape(-1)
+        row = np.searchsorted(motions[:, 0], seen_s + 1e-9, side="right") - 1
+        which = np.flatnonzero((row >= 0) & (seen_s < motions[row, 1] - 1e-9))
+        which = which[
+            np.argsort(-values[which], kind="stable")
+        ]  # where two come to one square, the searched one counts
+        i, j, side = np.unravel_index(which, self.missed.shape)
+        length, corner, off = self.tile * self.grid.resolution, np.array(self.grid.origin[:2]), self._off.reshape(-1, 2)
+        places = corner + length * (np.column_stack((j, i)) + 0.5) + off[which]
+        places = compose(motions[row[which], 2:], np.column_stack((places, np.zeros(len(places)))))[:, :2]
+        to = np.floor((places - corner) / length).astype(np.int64)
+        inside = ((to >= 0) & (to < self.missed.shape[1::-1])).all(axis=1)
+        moved, when, to, places = values[which][inside], seen_s[which][inside], to[inside], places[inside]
+        values[which], seen_s[which], off[which] = 1.0, -np.inf, 0.0
+        at = np.ravel_multi_index((to[:, 1], to[:, 0], side[inside]), self.missed.shape)
+        np.minimum.at(values, at, moved)
+        seen_s[at], off[at] = when, places - corner - length * (to + 0.5)
 
     def forget(self, x: float, y: float, radius_m: float) -> None:
         """Count the patches around a place as not searched."""
@@ -227,8 +258,8 @@ def _hit(occupancy, row, column, dr, dc, reach):
 
 
 @kernel
-def _look(occupancy, row, column, heading, half, limits, sharp, tile, missed, stamp, number):
-    """Multiply ``missed`` of all patches in sight by 1 - chance, once each."""
+def _look(occupancy, row, column, heading, half, limits, sharp, tile, missed, stamp, number, seen_s, off, time_s):
+    """Multiply ``missed`` of all patches in sight by 1 - chance, once each; they are seen at a time [s]."""
     reach, least_cosine, near, far, slant = limits
     rays = math.ceil(4.0 * half * reach / tile) + 1  # two for each patch at full range, one if it is oblique
     steepest = math.acos(least_cosine)
@@ -250,6 +281,7 @@ def _look(occupancy, row, column, heading, half, limits, sharp, tile, missed, st
             if 0 <= i < missed.shape[0] and 0 <= j < missed.shape[1] and stamp[i, j, side] != number:
                 stamp[i, j, side] = number
                 missed[i, j, side] = max(missed[i, j, side] * (1.0 - chance), _LEAST)
+                seen_s[i, j, side], off[i, j, side, 0], off[i, j, side, 1] = time_s, 0.0, 0.0
 
 
 class Fan(NamedTuple):

@@ -233,7 +233,9 @@ class Searcher:
         occupancy = robot.map.occupancy()
         x, y, heading = robot.pose
         turn_rate = robot.twist[2]
-        self.searched.look(occupancy, robot.pose, turn_rate)
+        for motions in robot.corrections:
+            self.searched.follow(motions)
+        self.searched.look(occupancy, robot.pose, turn_rate, robot.time)
         if robot.time >= self._seen_s + _TRAIL_EVERY_S - 1e-9:
             self._seen_s = robot.time
             self._trail.append((robot.time, x, y, heading, turn_rate))

@@ -135,9 +135,7 @@ class Deciding:
         }
         self.shown = {i: StepInput(0.0, spec.home, readings=(None,) * len(spec.sensors)) for i, spec in specs.items()}
         self.answered = dict.fromkeys(specs, StepOutput())
-        localization.following = {
-            i for i, spec in specs.items() if any(sensor.kind == "tag_camera" for sensor in spec.model.sensors)
-        }
+        localization.following = set(specs)
         self.host = host(
             Team(
                 specs,
