@@ -17,6 +17,7 @@ from covey.results.figures.style import rgb
 
 _SKY_TOP, _SKY_LOW = np.array([148.0, 182.0, 214.0]), np.array([236.0, 242.0, 247.0])
 _EARTH = np.array([141.0, 116.0, 92.0])
+_TOGETHER = 1 << 14  # rays that are drawn at once: their arrays fit in the cache of a processor
 _SMALLEST = 6.0
 """Robots are drawn at least half as long as this [pixel of the result]."""
 _FRONT, _NOSE = 0.3, np.array([255.0, 255.0, 255.0])
@@ -101,9 +102,12 @@ class Camera:
         width, height = self.size[0] * scale, self.size[1] * scale
         focal = self.focal() * scale
         u, v = np.arange(width) + 0.5 - width / 2, np.arange(height) + 0.5 - height / 2
-        local = np.stack((*np.meshgrid(u / focal, v / focal), np.ones((height, width))), axis=-1).reshape(-1, 3)
-        world = local @ self.axes()
-        return world / np.linalg.norm(world, axis=1, keepdims=True)
+        right, down, ahead = self.axes()
+        across, rays = u[:, None] / focal * right, np.empty((height, width, 3))
+        for row, below in zip(rays, v / focal, strict=True):  # a row fits in the processor's cache, a picture does not
+            np.add(across, below * down + ahead, out=row)
+            row /= np.sqrt(np.einsum("ij,ij->i", row, row))[:, None]
+        return rays.reshape(-1, 3)
 
     def project(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the places of points [m], (m, 3), in the picture, (m, 2) [pixel], and their depth (m,) [m]."""
@@ -185,13 +189,22 @@ class View:
     def draw_ground(self, altitude: np.ndarray, frame: np.ndarray, tint: np.ndarray | None = None) -> None:
         """Draw a ground; arguments as in `still`."""
         tint = tinted(altitude) if tint is None else tint
+        for first in range(0, len(self.rays), _TOGETHER):
+            part = slice(first, first + _TOGETHER)
+            self._draw_part(altitude, frame, tint, self.rays[part], self.colors[part], self.distance[part])
+
+    def _draw_part(
+        self, altitude: np.ndarray, frame: np.ndarray, tint: np.ndarray,
+        rays: np.ndarray, colors: np.ndarray, far: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Draw what some rays hit, into the colours and distances of their pixels."""
         eye = np.array(self.camera.eye, float)
-        distance = cast(altitude, frame, np.tile(eye, (len(self.rays), 1)), self.rays, np.inf)
+        distance = cast(altitude, frame, np.tile(eye, (len(rays), 1)), rays, np.inf)
         rows, columns = altitude.shape
         low, high = float(altitude.min()), float(altitude.max())
         base = low - 0.03 * max(rows, columns) * frame[2] - 0.2 * (high - low)
         hit = np.flatnonzero(np.isfinite(distance))
-        points = eye + distance[hit, None] * self.rays[hit]
+        points = eye + distance[hit, None] * rays[hit]
         keep = points[:, 2] >= base  # the block ends below that
         hit, points = hit[keep], points[keep]
         side = points[:, 2] < altitudes_at(altitude, frame, np.ascontiguousarray(points[:, :2])) - 1e-6 * (high - base)
@@ -208,8 +221,8 @@ class View:
         shadow = np.isfinite(cast(altitude, frame, starts, np.tile(SUN, (len(lit), 1)), (high - low) / SUN[2]))
         light[lit[shadow]] *= 0.35
         color = np.where(side[:, None], _EARTH, _at(tint, frame, points))
-        self.colors[hit] = np.minimum(color * (0.42 + 0.78 * light)[:, None], 255.0)
-        self.distance[hit] = distance[hit]
+        colors[hit] = np.minimum(color * (0.42 + 0.78 * light)[:, None], 255.0)
+        far[hit] = distance[hit]
 
     def with_things(self, bodies: Sequence[Bodies], dots: Sequence[Dots]) -> np.ndarray:
         """Return the picture with robots and dots in it, uint8 (height, width, 3)."""
