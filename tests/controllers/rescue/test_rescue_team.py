@@ -135,7 +135,7 @@ def test_a_robot_that_did_not_get_through_a_gap_takes_another_way():
 
 def test_the_same_seed_gives_the_same_run_in_processes_too():
     runs = [
-        rescue(PAIR, radio=Radio(range_m=50, loss=0.3), timeout_s=30.0, execution={"controllers": controllers})
+        rescue(PAIR, radio=Radio(range_m=50, loss=0.3), timeout_s=12.0, execution={"controllers": controllers})
         for controllers in ("in_process", "in_process", "processes")
     ]
     assert len(runs[0].reports) > 0

@@ -6,16 +6,20 @@ from scipy import ndimage
 
 from covey.errors import InvalidValueError
 from covey.testing import check_world
-from covey.world.generators.rescue import rescue_plan
+from covey.world.generators.rescue import laid, rescue_plan
+from covey.world.placement.targets import lay
 from covey.world.records.generated import GeneratedRescue
 from covey.world.world import UNKNOWN, WALL, World
 
 STARTS = np.array([[0.0, 1.0], [0.0, -1.0]])
+FIVE = [{"draw": "victim", "count": 2}, {"draw": "small_fire", "count": 2}, {"draw": "big_fire"}]
 
 
-def test_200_floors_have_the_statistics_of_the_course():
-    for seed in range(200):
-        plan, world = rescue_plan(seed), World.rescue(seed=seed)
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_200_floors_have_the_statistics_of_the_course_and_targets_that_robots_can_see(first, all_can_be_seen):
+    for seed in range(first, first + 50):
+        plan = rescue_plan(seed)
+        world = laid(plan, 0.05)
         length = sum(math.dist(a, b) for a, b in plan.walls)
         assert 28 <= len(plan.walls) <= 32
         assert 94 <= length <= 110
@@ -28,11 +32,13 @@ def test_200_floors_have_the_statistics_of_the_course():
         assert ndimage.label(world.clearance >= 0.85 / 2 - 0.025)[1] == 1
         assert ndimage.label(world.free)[1] == 1
         assert (navigable[tuple(world.grid.to_cells(STARTS).T)] > 0).all()
+        all_can_be_seen(world, lay(FIVE, world, np.column_stack((STARTS, (0, 0))), [0.22, 0.22], seed), 0.22)
 
 
 def test_the_start_room_has_one_exit():
     for seed in range(20):
-        plan, world = rescue_plan(seed), World.rescue(seed=seed)
+        plan = rescue_plan(seed)
+        world = laid(plan, 0.05)
         x0, y0, x1, y1 = plan.room
         assert 3.75 <= x1 - x0 <= 4.25
         assert 5.75 <= y1 - y0 <= 6.25

@@ -12,7 +12,7 @@ from shapely.geometry import LineString, Polygon, box
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.random import generator
-from covey.world.editing.shapes import rasterize, wall
+from covey.world.editing.shapes import rasterize
 from covey.world.materials import made_of
 from covey.world.world import FREE, UNKNOWN, WALL, World
 
@@ -54,7 +54,8 @@ class RescuePlan:
 
     def solid(self) -> shapely.geometry.base.BaseGeometry:
         """Return all walls as one shape."""
-        return shapely.union_all([wall(ends, WALL_M) for ends in self.walls])
+        lines = shapely.linestrings(np.array(self.walls))
+        return shapely.union_all(shapely.buffer(lines, WALL_M / 2, cap_style="square", join_style="mitre"))
 
 
 def rescue(*, resolution_m: float = 0.05, material: str | None = None, seed: int = 0) -> World:
@@ -71,13 +72,18 @@ def rescue(*, resolution_m: float = 0.05, material: str | None = None, seed: int
     """
     if not 0 < resolution_m <= 0.1:
         raise InvalidValueError(f"resolution_m is {resolution_m}; for walls of {WALL_M} m it must be 0.1 or less")
-    plan = rescue_plan(seed)
+    world = laid(rescue_plan(seed), resolution_m)
+    return made_of(world, material, generator(seed, "world/rescue/material"))
+
+
+def laid(plan: RescuePlan, resolution_m: float) -> World:
+    """Return the floor with the walls of a plan."""
     left, bottom, right, top = (v + s * WALL_M / 2 for v, s in zip(plan.outline.bounds, (-1, -1, 1, 1), strict=True))
     columns, rows = (math.ceil(round(size / resolution_m, 6)) for size in (right - left, top - bottom))
     grid = Grid(np.full((rows, columns), UNKNOWN, np.uint8), resolution_m, (left, bottom, 0.0))
     grid.cells[rasterize(grid, plan.outline)] = FREE
     grid.cells[rasterize(grid, plan.solid())] = WALL
-    return made_of(World(grid, "rescue", wall_height_m=2.5), material, generator(seed, "world/rescue/material"))
+    return World(grid, "rescue", wall_height_m=2.5)
 
 
 def rescue_plan(seed: int) -> RescuePlan:
@@ -157,10 +163,10 @@ def _notched(shape: Polygon, keep: Polygon, corner: np.ndarray, half_x: float, h
     """Return the shape without a rectangle around a point of its edge, if enough of it remains around ``keep``."""
     x, y = corner
     cut = shape.difference(box(x - half_x, y - half_y, x + half_x, y + half_y))
-    if isinstance(cut, Polygon) and not cut.interiors and cut.contains(keep):
+    large = isinstance(cut, Polygon) and cut.area > 0.6 * cut.envelope.area
+    if large and not cut.interiors and cut.contains(keep):
         simple = cut.simplify(0.0)
-        in_one = isinstance(cut.buffer(-0.75, join_style="mitre"), Polygon)
-        if isinstance(simple, Polygon) and in_one and cut.area > 0.6 * cut.envelope.area:
+        if isinstance(simple, Polygon) and isinstance(cut.buffer(-0.75, join_style="mitre"), Polygon):
             return simple
     return shape
 
@@ -208,27 +214,32 @@ def _spur(
     """Return a wall that begins on another wall, at a right angle, and keeps away from all the rest; or None."""
     ends = np.array(walls)
     low, high = ends.min(axis=1), ends.max(axis=1)
+    shapely.prepare(outline)
     for _ in range(60):
         k = int(random.integers(len(walls)))
-        a, b = ends[k]
-        length = math.dist(a, b)
-        along = (b - a) / length
-        if np.abs(along).max() < 1 - 1e-9:
+        (ax, ay), (bx, by) = walls[k]
+        length = math.dist((ax, ay), (bx, by))
+        along_x, along_y = (bx - ax) / length, (by - ay) / length
+        if max(abs(along_x), abs(along_y)) < 1 - 1e-9:
             continue  # spurs stand on straight walls only
         if k >= outer + 5 and random.random() < 0.6:
-            at = b  # an angle at the end of a free wall
+            x, y = bx, by  # an angle at the end of a free wall
         elif length >= 2 * 1.25:
-            at = a + along * _steps(random, 1.25, length - 1.25)
+            away = _steps(random, 1.25, length - 1.25)
+            x, y = ax + along_x * away, ay + along_y * away
         else:
             continue
-        normal = np.array([-along[1], along[0]]) * (1 if random.random() < 0.5 else -1)
-        end = at + normal * size
-        first, last = np.minimum(at, end), np.maximum(at, end)
+        side = 1 if random.random() < 0.5 else -1
+        normal_x, normal_y = -along_y * side, along_x * side
+        end_x, end_y = x + normal_x * size, y + normal_y * size
+        first, last = (min(x, end_x), min(y, end_y)), (max(x, end_x), max(y, end_y))
+        if last[0] > room[0] and last[1] > room[1] and first[0] < room[2] and first[1] < room[3]:
+            continue
         gaps = np.maximum(np.maximum(first - high, low - last), 0.0)  # to the box around each wall
         is_near = np.hypot(*gaps.T) < _PASSAGE_M
         is_near[k] = False
-        if is_near.any() or (np.all(last > room[:2]) and np.all(first < room[2:])):
+        if is_near.any():
             continue
-        if outline.contains(LineString([at + normal * 0.01, end])):
-            return (float(at[0]), float(at[1])), (float(end[0]), float(end[1]))
+        if outline.contains(LineString([(x + normal_x * 0.01, y + normal_y * 0.01), (end_x, end_y)])):
+            return (x, y), (end_x, end_y)
     return None
