@@ -342,12 +342,15 @@ class Robot:
             return current  # a reactive controller may repeat itself every step
         return self._begin(Goto((x, y), heading, tolerance_m, until))
 
-    def jammed(self) -> None:
-        """Remember that it does not get through just ahead, such as at a gap that its map shows too wide.
+    def jammed(self, at: Any = None) -> None:
+        """Remember that it does not get through, such as at a gap that its map shows too wide.
 
         From now on it drives another way, if there is one, and the costs of ways count the detour.
+
+        Args:
+            at: the place, x, y [m]; None: just ahead of it on its route.
         """
-        self._navigator.jammed(*self.pose[:2])
+        self._navigator.jammed(*self.pose[:2], None if at is None else (float(at[0]), float(at[1])))
 
     def follow(self, path: Iterable[Any], *, tolerance_m: float = 0.3, until: Until = None) -> Motion:
         """Go through points (x, y [m]) one after another."""

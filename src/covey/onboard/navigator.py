@@ -86,10 +86,10 @@ class Navigator:
         self._begin("turn")
         self._angle, self._last_heading, self._heading = float(angle_rad), None, None
 
-    def jammed(self, x: float, y: float) -> None:
-        """Remember that it did not get through just ahead of a place on its path [m]."""
-        if len(self.plan.rest):
-            self.jams = np.vstack((self.jams, self.plan.ahead(x, y, 0.0)[:2]))
+    def jammed(self, x: float, y: float, at: tuple[float, float] | None = None) -> None:
+        """Remember that it, at x, y [m], did not get through at a place [m]; None: just ahead on its path."""
+        if at is not None or len(self.plan.rest):
+            self.jams = np.vstack((self.jams, self.plan.ahead(x, y, 0.0)[:2] if at is None else at))
 
     def stop(self) -> None:
         """Give up the present goal and stand still."""

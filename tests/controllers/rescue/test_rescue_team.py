@@ -133,6 +133,24 @@ def test_a_robot_that_did_not_get_through_a_gap_takes_another_way():
     assert outcomes == [False, True]
 
 
+def test_a_robot_that_comes_no_nearer_to_a_meeting_avoids_the_place_where_it_was_nearest():
+    jams = []
+
+    async def roam(robot):
+        searcher = Searcher(robot, Settings())
+        searcher.meetings.place = (5.0, 1.0)
+        for x in (-3.0, 0.0, -2.5, -0.5):  # it turns back at (0, 1) again and again
+            await robot.goto((x, 1.0), until=lambda robot: searcher._roam(robot))
+            jams.append(len(robot._navigator.jams))
+        jams.extend(robot._navigator.jams)
+
+    group = covey.Group("robot", covey.robots.turtlebot3_waffle_pi(), [(0.0, 1.0, 0.0)], roam)
+    covey.Simulation(covey.World.empty(12, 6), [group], seed=1, stop=covey.Stop(timeout_s=60.0)).run()
+    assert jams[0] == 0
+    assert jams[3] == 1
+    assert jams[4] == pytest.approx((0.0, 1.0), abs=1.0)
+
+
 def test_the_same_seed_gives_the_same_run_in_processes_too():
     runs = [
         rescue(PAIR, radio=Radio(range_m=50, loss=0.3), timeout_s=12.0, execution={"controllers": controllers})

@@ -32,6 +32,7 @@ _CLEARLY = 1.15  # an order that is better by this factor makes a robot give its
 _TRAIL_S, _TRAIL_EVERY_S = 6.0, 0.3
 _THERE_M = 0.35
 _STALL_S = 10.0
+_ROAM_S = 30.0  # on the way to a meeting it comes 1 m nearer in this time
 _BESIDE_M = 1.5  # a mate this near may be what is in the way
 _REFUSED_M = 0.5  # goals this near to one that did not help are not tried
 _SURE = 0.3
@@ -193,6 +194,7 @@ class Searcher:
         self._trail_of: dict[str, tuple[bytes, float]] = {}
         self._idle = False
         self._in_vain = 0
+        self._nearest = math.inf, (0.0, 0.0), 0.0  # to a meeting: least way [m], and where and when it was that
 
     @property
     def all_found(self) -> bool:
@@ -265,7 +267,9 @@ class Searcher:
                     meetings.call(robot, identity, found, mates)
         if meetings.agreed:
             self._goal = meetings.place
+            self._roam(robot)
             return Task("meet", meetings.place)
+        self._nearest = math.inf, (0.0, 0.0), 0.0
         task = self.search(robot, mates)
         self._goal, self._idle = (None, True) if task is None else (task.place, False)
         if task is not None:
@@ -319,6 +323,18 @@ class Searcher:
         patches, angles = sights.patches[0], sights.angles[0]
         left = (patches >= 0) & (self.searched.missed.ravel()[patches] > _SURE)
         return angles[left]
+
+    def _roam(self, robot: Robot) -> None:
+        """Avoid the place from where it came no nearer to a meeting: a gap that its map shows open from afar only."""
+        place, least, here = self.meetings.place, self._nearest, robot.pose[:2]
+        if place is None or math.dist(place, here) <= _THERE_M:
+            return
+        way = float(self._ways(robot, [], np.array([robot.map.grid.cell_at(*place)]))[0, 0])
+        if way < least[0] - 1.0:
+            self._nearest = way, here, robot.time
+        elif robot.time > least[2] + _ROAM_S:
+            robot.jammed(least[1])
+            self._nearest = math.inf, (0.0, 0.0), 0.0
 
     def _is_time_to_meet(self, robot: Robot, identity: int, mates: dict[str, Mate]) -> bool:
         """Return whether two are near the fire, or time gets short."""
