@@ -163,8 +163,9 @@ def _notched(shape: Polygon, keep: Polygon, corner: np.ndarray, half_x: float, h
     """Return the shape without a rectangle around a point of its edge, if enough of it remains around ``keep``."""
     x, y = corner
     cut = shape.difference(box(x - half_x, y - half_y, x + half_x, y + half_y))
-    large = isinstance(cut, Polygon) and cut.area > 0.6 * cut.envelope.area
-    if large and not cut.interiors and cut.contains(keep):
+    if not isinstance(cut, Polygon) or cut.area <= 0.6 * cut.envelope.area:
+        return shape
+    if not cut.interiors and cut.contains(keep):
         simple = cut.simplify(0.0)
         if isinstance(simple, Polygon) and isinstance(cut.buffer(-0.75, join_style="mitre"), Polygon):
             return simple
