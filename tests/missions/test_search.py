@@ -82,7 +82,7 @@ def test_without_cameras_nothing_is_added():
     assert run.maps.faces is None
 
 
-def test_the_same_bytes_with_all_errors_of_the_camera_and_a_lossy_radio(tmp_path):
+def test_the_same_bytes_with_all_errors_of_the_camera_damage_and_a_lossy_radio(tmp_path):
     async def search(robot):
         while True:
             robot.share_searched()
@@ -93,8 +93,8 @@ def test_the_same_bytes_with_all_errors_of_the_camera_and_a_lossy_radio(tmp_path
     runs = []
     for name in ("a", "b"):
         sim = covey.Simulation(
-            World.office(seed=1),
-            team(camera, [(-12, 4, 0), (-12, 5, 2)], search),
+            World.rescue(seed=1).damaged(seed=2),
+            team(camera, [(0, 1, 0), (0, -1, 2)], search),
             seed=5,
             radio=covey.Radio(range_m=10, loss=0.3),
             targets=[{"draw": "victim", "count": 30}],
