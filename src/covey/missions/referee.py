@@ -118,6 +118,7 @@ class Referee:
         self.false_reports = self.refused_reports = 0
         self._number = {identity: k for k, identity in enumerate(self.identities)}
         self._rules = [rules.of(kind) for kind in self.kinds]
+        self._wanted = np.array([rule.robots > 0 for rule in self._rules], bool)  # meetings
         self._together_s = np.full(m, np.nan)
         self._first: np.ndarray | None = None
         self._now_s = self._ended_s = 0.0
@@ -230,15 +231,12 @@ class Referee:
         return said
 
     def _end(self, time_s: float, said: list[tuple[int, str]]) -> list[tuple[int, str]]:
-        wanted = np.array([rule.robots > 0 for rule in self._rules], bool)
+        is_done = not np.isnan(self.found_s).any() and not np.isnan(self.met_s[self._wanted]).any()
+        if not is_done and time_s - self.started_s < self.rules.time_limit_s - 1e-9:
+            return []
+        self.state, self._ended_s = "finished" if is_done else "closed", time_s
         last = said[-1][0] if said else max(int(self.finder[np.nanargmax(self.found_s)]), 0) if self._any_found else 0
-        if not np.isnan(self.found_s).any() and not np.isnan(self.met_s[wanted]).any():
-            self.state, self._ended_s = "finished", time_s
-            return [(last, "completes the mission")]
-        if time_s - self.started_s >= self.rules.time_limit_s - 1e-9:
-            self.state, self._ended_s = "closed", time_s
-            return [(last, "is out of time")]
-        return []
+        return [(last, "completes the mission" if is_done else "is out of time")]
 
     @property
     def _any_found(self) -> bool:
