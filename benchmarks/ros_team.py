@@ -2,25 +2,31 @@
 
 The program is a process of its own: it takes every scan, odometry, transform and clock, and answers each clock with a
 command to each robot. Printed are the CPU time of a step without the bridge, with it, and if Covey also localizes and
-maps for the robots; how many times real time that is on one core; and how many steps were late in real time.
-Run: python benchmarks/ros_team.py [robots] [rate_hz] [seconds]
+maps for the robots; how many times real time that is on one core; how many steps were late in real time, in the two
+seconds in which the programs meet and after them; and, because a machine of two cores is soon busy with something else,
+what other programs and the host of a virtual machine took meanwhile, and how many steps of a loop are late that only
+counts, for as long as a step takes. Run: python benchmarks/ros_team.py [robots] [rate_hz] [seconds]
 """
 
 import os
-import subprocess
 import sys
 import time
 
 import numpy as np
+import psutil
 
 import covey
 from covey.onboard.group import Group
 from covey.robots.catalogue import disc
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
+from covey.ros.pace import Pacer
 from covey.ros.qos import COMMAND, TF
 from covey.ros.settings import Settings
 from covey.sensors.lidar import Lidar
+
+MEET_S = 2.0
+"""How long the programs have to find each other."""
 
 
 def team(robots: int, rate_hz: float, bridge: Bridge | None) -> covey.Simulation:
@@ -38,17 +44,58 @@ def team(robots: int, rate_hz: float, bridge: Bridge | None) -> covey.Simulation
     return covey.Simulation(world, [group], execution={"step_s": 1.0 / rate_hz}, **hosting)
 
 
-def run(robots: int, rate_hz: float, seconds: float, bridge: Bridge | None) -> float:
-    """Run, and return the CPU time of a step [s], without the first ten and the last."""
+def run(robots: int, rate_hz: float, seconds: float, bridge: Bridge | None) -> tuple[float, int]:
+    """Run, and return the CPU time of a step [s], and the number of late steps, both after the programs have met."""
     sim, at = team(robots, rate_hz, bridge), []
 
     def before(sim: covey.Simulation) -> None:
         if bridge is not None:
             bridge.before_step(sim)
-        at.append(time.process_time())
+        at.append((time.process_time(), 0 if bridge is None else bridge.pacer.late))
 
     sim.run(before_step=before, until_s=seconds)
-    return (at[-1] - at[10]) / len(at[10:-1])
+    begin, end = at[round(MEET_S * rate_hz)], at[-1]
+    return (end[0] - begin[0]) / (len(at) - 1 - round(MEET_S * rate_hz)), end[1] - begin[1]
+
+
+def count(step_s: float, rate_hz: float, seconds: float) -> Pacer:
+    """Count for as long as a step takes on the CPU, as often as there are steps, and return who held it."""
+
+    def loop(rounds: int) -> float:
+        begin = time.thread_time()
+        for _ in range(rounds):
+            pass
+        return time.thread_time() - begin
+
+    rounds = round(step_s / min(loop(100_000) for _ in range(50)) * 100_000)
+    pacer = Pacer(1.0)
+    for _ in range(round(seconds * rate_hz)):
+        pacer.wait(1.0 / rate_hz, lambda: None)
+        loop(rounds)
+    return pacer
+
+
+class Others:
+    """What takes the cores beside some processes.
+
+    Args:
+        processes: which are not the others.
+    """
+
+    def __init__(self, *processes: psutil.Process):
+        self._processes, self._begin = processes, time.perf_counter()
+        self._before = self._used()
+
+    def _used(self) -> np.ndarray:
+        every = psutil.cpu_times()
+        ours = sum(sum(process.cpu_times()[:2]) for process in self._processes)
+        busy = sum(every) - every.idle - getattr(every, "iowait", 0.0) - getattr(every, "guest", 0.0)
+        stolen = getattr(every, "steal", 0.0)
+        return np.array([busy - stolen - ours, stolen])
+
+    def __str__(self) -> str:
+        programs, host = 100 * (self._used() - self._before) / (time.perf_counter() - self._begin)
+        return f"other programs took {programs:.0f} % of a core, the host of the machine {host:.0f} %"
 
 
 def drive(domain: int, robots: int) -> None:
@@ -77,14 +124,16 @@ def main() -> None:
     robots, rate_hz, seconds = (float(given) for given in (sys.argv[1:] + ["100", "25", "60"][len(sys.argv) - 1 :]))
     domain, robots = 60 + os.getpid() % 40, int(robots)
     few_s = min(seconds, 10.0)
-    alone = run(robots, rate_hz, few_s, None)
-    driver = subprocess.Popen([sys.executable, __file__, "drive", str(domain), str(robots)])
+    alone, _ = run(robots, rate_hz, few_s, None)
+    driver = psutil.Popen([sys.executable, __file__, "drive", str(domain), str(robots)])
     try:
         with Participant(domain) as ros:
-            maps_s = run(robots, rate_hz, few_s, Bridge(ros, Settings("max")))
+            maps_s, _ = run(robots, rate_hz, few_s, Bridge(ros, Settings("max")))
         with Participant(domain) as ros:
             bridge = Bridge(ros, Settings(1.0, localization=False))
-            step_s = run(robots, rate_hz, seconds, bridge)
+            others = Others(psutil.Process(), driver)
+            step_s, late = run(robots, rate_hz, seconds + MEET_S, bridge)
+            beside = str(others)
     finally:
         driver.kill()
         driver.wait()
@@ -92,7 +141,14 @@ def main() -> None:
         f"{robots} robots at {rate_hz:g} Hz, CPU of a step: {1e3 * alone:.1f} ms, with ROS 2 {1e3 * step_s:.1f} ms, "
         f"with ROS 2 and maps {1e3 * maps_s:.1f} ms"
     )
-    print(f"with ROS 2 {1.0 / (rate_hz * step_s):.1f} times real time on one core; in real time, {bridge.pacer}")
+    print(f"with ROS 2 {1.0 / (rate_hz * step_s):.1f} times real time on one core")
+    start = bridge.pacer.late - late
+    print(
+        f"in real time, {late} steps were late in {seconds:g} s, and {start} in the {MEET_S:g} s before; {bridge.pacer}"
+    )
+    print(f"{beside}; a loop that only counts, without any other program of ours:")
+    others = Others(psutil.Process())
+    print(f"{count(step_s, rate_hz, seconds)}; {others}")
     return None
 
 

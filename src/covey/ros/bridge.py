@@ -85,6 +85,7 @@ class Bridge:
             self._announce(sim)
         for commands in self.commands.values():
             commands.begin()
+        self.pacer.begin()
         self._next_state, self._had_tags = 0.0, set[int]()
         self._reckoned = np.full_like(sim.state.pose, np.nan)
         self._odom_before: np.ndarray | None = None

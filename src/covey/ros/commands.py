@@ -74,12 +74,15 @@ class Commands:
         self.bad = 0
         self.often = (self._twist, self._ready) if node.lockstep else (self._twist,)
         self.seldom = [reader for reader in node.node.readers if reader not in self.often]
-        self.begin()
+        self._forget()
 
     def begin(self) -> None:
         """Forget what was commanded and answered, also what has come meanwhile: a new run begins."""
         for reader in (self._twist, self._ready):
             reader.take()
+        self._forget()
+
+    def _forget(self) -> None:
         self.answered: Stamp | None = None
         self._since_s: float | None = None  # the time of the last cmd_vel, while it drives
         self._waiting: list[tuple[int, Report, Callable[[str], None]]] = []

@@ -3,8 +3,7 @@
 import time
 from collections.abc import Callable
 
-LOOK_S = 0.005
-"""How often a waiting simulation looks for requests [s]."""
+_LOOK_S = 0.005  # how often a waiting simulation looks for requests [s]
 _LOST_S = 0.25
 
 
@@ -12,7 +11,7 @@ class Pacer:
     """Holds a simulation before each step.
 
     A step is late when it was due before the one before it had ended. Up to a quarter of a second is caught up; more is
-    lost time.
+    lost time. Time runs from the end of a run's first step on, which loads code and sees all of its surroundings anew.
 
     Args:
         factor: simulated seconds per second; None: as fast as possible.
@@ -29,6 +28,11 @@ class Pacer:
         self._factor, self.playing, self.steps = factor, True, 0
         self.taken, self.late, self.worst_s = 0, 0, 0.0
         self._due: float | None = None
+        self._first = True
+
+    def begin(self) -> None:
+        """A run begins."""
+        self._due, self._first = None, True
 
     @property
     def factor(self) -> float | None:
@@ -59,13 +63,14 @@ class Pacer:
             self.late += 1
             self.worst_s = max(self.worst_s, now - self._due)
         while not self._may_begin(now):
-            time.sleep(LOOK_S if self._due is None else max(0.0, min(self._due - now, LOOK_S)))
+            time.sleep(_LOOK_S if self._due is None else max(0.0, min(self._due - now, _LOOK_S)))
             look()
             now = time.perf_counter()
         self.taken += 1
+        first, self._first = self._first, False
         if self.steps:
             self.steps -= 1
-        elif self._factor is not None:
+        elif self._factor is not None and not first:
             before = now if self._due is None or now - self._due > _LOST_S else self._due
             self._due = before + step_s / self._factor
 

@@ -15,7 +15,7 @@ class Settings:
 
     Attributes:
         speed: simulated seconds per second; ``"max"``: as fast as possible; ``"lockstep"``: a step is taken when every
-            robot that ROS drives has its answer, see `covey.ros.lockstep`.
+            robot that ROS drives has its answer, see docs/ros2.md.
         drives: ROS drives the robots; otherwise their own controllers do, and ROS watches.
         stamped: cmd_vel is a TwistStamped; None: as in the distribution's Nav2.
         localization: the simulator localizes and maps for the robots: it says map -> odom, map and pose.
