@@ -133,7 +133,7 @@ def stepping(bridge, sim, ask):
 
 
 def sender(peer, topic, kind):
-    """Let the peer send on a topic, once it is heard."""
+    """Let the peer send on a topic, once both sides have met."""
     peer.advertise(topic=topic, kind=kind)
     until(lambda: peer.matched(topic=topic))
 
@@ -194,7 +194,8 @@ def test_texts_that_are_no_text_are_left_out(bridged):
     bridge, sim = bridged([(0.0, 0.0, 0.0)])
     with Participant(bridge.participant.domain_id) as other:
         tags = other.node("other").writer("/scout0/leave_tag", "std_msgs/msg/String", COMMAND)
-        until(lambda: tags.matched)
+        (heard,) = (one for one in bridge.robots[0].node.readers if one.topic == "rt/scout0/leave_tag")
+        until(lambda: tags.matched and heard.matched)
         tags.write(bytes.fromhex("0001000003000000fffe0000"))  # 0xff is in no UTF-8
         stepping(bridge, sim, lambda: bridge.commands[0].bad)
     assert not sim.communication.tags.tags

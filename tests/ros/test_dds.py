@@ -34,7 +34,7 @@ def test_bytes_go_in_and_out(domain):
 def test_a_slow_reader_keeps_the_newest(domain):
     with Participant(domain) as ros:
         writer, reader = ros.node("a").writer("/x", TEXT, COMMAND), ros.node("b").reader("/x", TEXT, COMMAND)
-        until(lambda: writer.matched)
+        until(lambda: writer.matched and reader.matched)
         for k in range(1000):
             writer.write(ros.types.encode(TEXT, {"data": str(k)}))
         taken = []

@@ -80,7 +80,7 @@ def test_a_reader_that_stands_still_does_not_stop_the_simulation(domain, peer):
             ros.types.encode(TEXT, {"data": "a" * 20_000}),
         )
         peer.read(topic="rt/letters", kind="String")
-        until(lambda: letters.matched)
+        until(lambda: peer.matched(topic="rt/letters"))
         os.kill(peer.process.pid, signal.SIGSTOP)
         try:
             letters.write(letter)

@@ -145,7 +145,7 @@ def test_messages_in_both_directions(domain, peer):
             peer.read(topic=topic, kind=kind.rsplit("/")[-1])
         peer.advertise(topic="rt/robot_0/cmd_vel", kind="Twist")
         for writer, topic, kind, values in writers:
-            until(lambda writer=writer: writer.matched)
+            until(lambda topic=topic: peer.matched(topic=topic))
             writer.write(ros.types.encode(kind, values))
             (got,) = until(lambda topic=topic: peer.take(topic=topic))
             _holds(got, values)

@@ -307,7 +307,8 @@ def test_a_request_that_is_no_message_gets_no_answer_and_does_no_harm(joined, ca
     with Participant(bridge.participant.domain_id) as other:
         node, kind = other.node("other"), "maes_msgs/srv/DepositTag_Request"
         requests = node.add_writer("rq/scout0/maes_deposit_tagRequest", kind, SERVICE, other.user_data(kind))
-        until(lambda: requests.matched)
+        (asked,) = (one for one in bridge.robots[0].node.readers if one.topic == "rq/scout0/maes_deposit_tagRequest")
+        until(lambda: requests.matched and asked.matched)
         requests.write(b"\0\1\0\0" + bytes(16) + bytes.fromhex("03000000fffe0000"))  # 0xff is in no UTF-8
         stepping(bridge, sim, lambda: "a request is left out" in caplog.text)
     assert not sim.communication.tags.tags

@@ -107,7 +107,7 @@ class Types:
         """
         self.fields(kind)
         try:
-            return self.store.deserialize_cdr(data, kind)
+            return self.store.deserialize_cdr(memoryview(data), kind)  # without a copy of a large map
         except (SerdeError, ValueError, IndexError, OverflowError, MemoryError) as error:
             raise MessageError(f"{len(data)} bytes are no {kind}: {error}") from error
 
