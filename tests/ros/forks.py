@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["tests.ros.forks", "covey.cli.ros", "covey.cli.ros_node", "covey.runtime.simulation"])
+_FORKS.set_forkserver_preload(["tests.ros.forks", "tests.ros.loaded"])
 
 
 class Covey:

@@ -314,13 +314,12 @@ def test_ros_watches_while_controllers_drive(domain, peer, tmp_path):
     assert tables[0] == tables[1]
 
 
-def test_ctrl_c_ends_the_command_and_keeps_the_run(domain, peer, tmp_path):
-    command = [sys.executable, "-m", "covey", "ros", "run", "hello", "--domain", str(domain), "--out", "run", "-q"]
-    started = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+def test_ctrl_c_ends_the_command_and_keeps_the_run(domain, peer, start, tmp_path):
+    started = start("ros", "run", "hello", "--out", "run", "-q")
     peer.read(topic="rt/clock", kind="Clock", depth=100)
     clocks = []
     until(lambda: clocks.extend(peer.take(topic="rt/clock")) or len(clocks) > 3, 120.0)
-    started.send_signal(signal.SIGINT)
+    os.kill(started.pid, signal.SIGINT)
     _, said = started.communicate(timeout=60)
     assert started.returncode == 130
     first, second, *_, last = said.splitlines()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.ros.nodes import LIMIT_S, in_process, node, said_by, simulator
 from tests.ros.world import until
 
 import covey
@@ -16,9 +17,7 @@ from covey.errors import ControllerError, CoveyError
 from covey.ros.dds import Participant
 from covey.ros.node import ControllerNode, NodeSettings
 from covey.ros.node_setup import controller_named, node_setup
-from covey.scenario.run import run_scenario
 
-LIMIT_S = 240
 CODE = '''
 from dataclasses import dataclass
 
@@ -119,53 +118,34 @@ def files(tmp_path):
         (tmp_path / name).write_text(text)
 
 
-def run(start, scenario="room.yaml"):
-    return start("ros", "run", scenario, "--speed", "lockstep", "--out", "run", "-q")
-
-
-def node(start, controller="./mine.py:roam", name="scout0", scenario="room.yaml"):
-    return start("ros", "node", controller, "--name", name, "--scenario", scenario)
-
-
 def test_a_team_takes_the_same_decisions_in_process_in_processes_and_as_nodes(start, tmp_path):
-    simulator = run(start, "team.yaml")
-    nodes = [node(start, "./mine.py:together", name, "team.yaml") for name in ("scout0", "scout1")]
-    here = run_scenario(covey.load_scenario(tmp_path / "team.yaml"), tmp_path / "here")
-    changes = {"execution.controllers": "processes"}
-    there = run_scenario(covey.load_scenario(tmp_path / "team.yaml", changes), tmp_path / "there")
+    world = simulator(start, "team.yaml")
+    found = said_by(start, "team.yaml", dict.fromkeys(("scout0", "scout1"), "./mine.py:together"))
+    here, wanted = in_process(tmp_path / "team.yaml")
+    there, notes = in_process(tmp_path / "team.yaml", "there", {"execution.controllers": "processes"})
     assert (here.folder / "measurements.parquet").read_bytes() == (there.folder / "measurements.parquet").read_bytes()
-    notes = [e for e in here.events.to_dicts() if e["kind"] == "note"]
-    assert notes == [e for e in there.events.to_dicts() if e["kind"] == "note"]
-    for name, ours in zip(("scout0", "scout1"), nodes, strict=True):
-        said, complaints = ours.communicate(timeout=LIMIT_S)
-        assert ours.returncode == 0, complaints
-        wanted = [f"{0.1 * (e['step'] - 1):.2f} s  {e['text']}" for e in notes if e["robot"] == name]
-        said, found = zip(*(line.split("; ") for line in said.splitlines()), strict=True)
-        wanted, known = zip(*(line.split("; ") for line in wanted), strict=True)
-        assert said == wanted
+    assert notes == wanted
+    assert found.keys() == wanted.keys()
+    for name, lines in wanted.items():
+        decided, cells = zip(*(line.split("; ") for line in lines), strict=True)
+        said, known = zip(*(line.split("; ") for line in found[name]), strict=True)
+        assert said == decided
         assert len(said) > 3
         assert "'scout" in said[-1]  # it has heard the other
         # ranges travel as float32, headings as quaternions: what lies on the edge of a cell may count to the next one
-        np.testing.assert_allclose(np.array(found, int), np.array(known, int), rtol=0.02)
-    assert simulator.wait(timeout=LIMIT_S) == 3  # its time is over
+        np.testing.assert_allclose(np.array(known, int), np.array(cells, int), rtol=0.02)
+    assert world.wait(timeout=LIMIT_S) == 3  # its time is over
 
 
 def test_nodes_of_robots_without_a_simulated_radio_write_to_each_other(start, tmp_path):
-    start("ros", "run", "team.yaml", "--speed", "lockstep", "--out", "run", "-q")
-    names = ("scout0", "scout1")
-    nodes = [
-        start("ros", "node", "./mine.py:together", "--name", name, "--scenario", "team.yaml", "--direct")
-        for name in names
-    ]
+    simulator(start, "team.yaml")
+    said = said_by(start, "team.yaml", dict.fromkeys(("scout0", "scout1"), "./mine.py:together"), "--direct")
     (tmp_path / "alone.yaml").write_text(TEAM.replace("share_maps: {every_s: 1}", ""))
-    notes = run_scenario(covey.load_scenario(tmp_path / "alone.yaml"), tmp_path / "alone").events.to_dicts()
-    alone = {e["robot"]: int(e["text"].split("; ")[1]) for e in notes if e["kind"] == "note"}
-    for name, other, ours in zip(names, reversed(names), nodes, strict=True):
-        said, complaints = ours.communicate(timeout=LIMIT_S)
-        assert ours.returncode == 0, complaints
-        goals, found = said.splitlines()[-1].split("; ")
+    _, alone = in_process(tmp_path / "alone.yaml", "alone")
+    for name, other in (("scout0", "scout1"), ("scout1", "scout0")):
+        goals, found = said[name][-1].split("; ")
         assert f"'{other}'" in goals
-        assert int(found) > 1.015 * alone[name]  # the other's cells are on its map
+        assert int(found) > 1.015 * int(alone[name][-1].split("; ")[1])  # the other's cells are on its map
 
 
 def test_robots_that_no_scenario_describes_explore_together(domain, tag, start, tmp_path):
@@ -179,9 +159,9 @@ def test_robots_that_no_scenario_describes_explore_together(domain, tag, start, 
         for name, x in (("toy0", "-5"), ("toy1", "5"))
     ]
     ways = json.loads(toys.communicate(timeout=LIMIT_S)[0])
-    for node, (way, nearest, _) in zip(nodes, ways, strict=True):
-        said, complaints = node.communicate(timeout=LIMIT_S)
-        assert node.returncode == 0, complaints
+    for ours, (way, nearest, _) in zip(nodes, ways, strict=True):
+        said, complaints = ours.communicate(timeout=LIMIT_S)
+        assert ours.returncode == 0, complaints
         area = float(said.split()[-1])
         assert abs(area - 12 * 3) < 0.05 * (2 * (12 + 3))  # all of the hall, but for cells at its walls
         assert 0.5 < way < 7.0  # alone it must come from x = 5 to within 3 m of the wall at -6: 8 m
@@ -189,19 +169,19 @@ def test_robots_that_no_scenario_describes_explore_together(domain, tag, start, 
 
 
 def test_a_signal_ends_it_and_stops_the_robot(start, tmp_path):
-    simulator, ours = start("ros", "run", "room.yaml", "--speed", "4", "--out", "run", "-q"), node(start)
+    world, ours = start("ros", "run", "room.yaml", "--speed", "4", "--out", "run", "-q"), node(start)
     until(ours.said.read_text, LIMIT_S)  # the first corner
     os.kill(ours.pid, signal.SIGTERM)
     _, complaints = ours.communicate(timeout=LIMIT_S)
     assert ours.returncode == 130, complaints
-    assert simulator.wait(timeout=LIMIT_S) == 3
+    assert world.wait(timeout=LIMIT_S) == 3
     commands = covey.Run(tmp_path / "run").measurements["command_vx_m_s"].to_numpy()
     assert commands.max() > 0.5
     assert commands[-1] == 0.0
 
 
 def test_a_controller_that_fails_stops_the_robot_and_the_run_waits_for_another(start, tmp_path, domain):
-    simulator = run(start)
+    world = simulator(start, "room.yaml")
     setup = node_setup(
         covey.load_scenario(tmp_path / "room.yaml"), "scout0", controller_named("./mine.py:fails", tmp_path)
     )
@@ -211,9 +191,9 @@ def test_a_controller_that_fails_stops_the_robot_and_the_run_waits_for_another(s
             with pytest.raises(ControllerError, match="no more"):
                 ours.run()
             ours.close()
-        assert simulator.returncode is None
-    os.kill(simulator.pid, signal.SIGINT)
-    assert simulator.wait(timeout=LIMIT_S) == 130
+        assert world.returncode is None
+    os.kill(world.pid, signal.SIGINT)
+    assert world.wait(timeout=LIMIT_S) == 130
     assert covey.Run(tmp_path / "run").measurements["command_vx_m_s"].to_numpy().max() > 0.25
 
 

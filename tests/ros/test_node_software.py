@@ -2,14 +2,13 @@
 
 import math
 
+import pytest
+from tests.ros.nodes import LIMIT_S, in_process, node, said_by, simulator
 from tests.ros.world import until
 
-import covey
 from covey.geometry import Pose
 from covey.ros.bag_writing import write
-from covey.scenario.run import run_scenario
 
-LIMIT_S = 240
 CODE = '''
 import math
 
@@ -123,46 +122,23 @@ stop: {timeout_s: 1.5}
 """
 
 
-def in_nodes(start, tmp_path, text, controllers, *options):
-    """Run a scenario in lockstep, each robot in a node; return the lines that each has printed."""
+@pytest.fixture
+def wrote(tmp_path):
+    """Return a function that writes a scenario, and the file of its controllers, and returns its path."""
     (tmp_path / "mine.py").write_text(CODE)
-    (tmp_path / "s.yaml").write_text(text)
-    start(
-        "ros",
-        "run",
-        "s.yaml",
-        "--speed",
-        "lockstep",
-        "--no-localization" if options else "--localization",
-        "--out",
-        "run",
-        "-q",
-    )
-    nodes = [
-        start("ros", "node", controller, "--name", name, "--scenario", "s.yaml", *options)
-        for name, controller in controllers.items()
-    ]
-    said = {}
-    for name, node in zip(controllers, nodes, strict=True):
-        out, complaints = node.communicate(timeout=LIMIT_S)
-        assert node.returncode == 0, complaints
-        said[name] = out.splitlines()
-    return said
+
+    def write_scenario(text):
+        (tmp_path / "s.yaml").write_text(text)
+        return tmp_path / "s.yaml"
+
+    return write_scenario
 
 
-def in_process(tmp_path, name="here", changes=None):
-    """Run the same in the process of the simulation; return the run, and the same lines of each robot."""
-    run = run_scenario(covey.load_scenario(tmp_path / "s.yaml", changes or {}), tmp_path / name)
-    notes = {}
-    for e in run.events.to_dicts():
-        if e["kind"] == "note":
-            notes.setdefault(e["robot"], []).append(f"{0.1 * (e['step'] - 1):.2f} s  {e['text']}")
-    return run, notes
-
-
-def test_robots_localize_themselves_in_their_nodes(start, tmp_path):
-    said = in_nodes(start, tmp_path, ALONE, dict.fromkeys(("a0", "b0", "c0"), "./mine.py:look_around"), "--localize")
-    _, wanted = in_process(tmp_path)
+def test_robots_localize_themselves_in_their_nodes(start, wrote):
+    path = wrote(ALONE)
+    simulator(start, "s.yaml", "--no-localization")
+    said = said_by(start, "s.yaml", dict.fromkeys(("a0", "b0", "c0"), "./mine.py:look_around"), "--localize")
+    _, wanted = in_process(path)
     assert said.keys() == wanted.keys()
     for name, lines in wanted.items():
         for line, other in zip(lines, said[name], strict=True):
@@ -175,18 +151,19 @@ def test_robots_localize_themselves_in_their_nodes(start, tmp_path):
             assert abs(there_cells - cells) < 0.005 * cells
 
 
-def test_a_leader_and_its_follower_with_slam_decide_the_same_in_process_in_processes_and_as_nodes(start, tmp_path):
-    said = in_nodes(start, tmp_path, LED, {"scout0": "leader", "scout1": "leader"}, "--localize")
-    here, wanted = in_process(tmp_path)
-    there, notes = in_process(tmp_path, "there", {"execution.controllers": "processes"})
-    assert (here.folder / "measurements.parquet").read_bytes() == (there.folder / "measurements.parquet").read_bytes()
-    assert notes == wanted
+def test_a_leader_and_its_follower_with_slam_decide_the_same_in_process_and_as_nodes(start, wrote):
+    path = wrote(LED)
+    simulator(start, "s.yaml", "--no-localization")
+    said = said_by(start, "s.yaml", {"scout0": "leader", "scout1": "leader"}, "--localize")
+    _, wanted = in_process(path)
     assert said == wanted
     assert all("frontier at" in lines[0] for lines in wanted.values())
 
 
-def test_nodes_that_do_not_know_each_others_starts_find_them_when_they_meet(start, tmp_path):
-    said = in_nodes(start, tmp_path, UNKNOWN, {"r0": "./mine.py:find", "r1": "./mine.py:find"})
+def test_nodes_that_do_not_know_each_others_starts_find_them_when_they_meet(start, wrote):
+    wrote(UNKNOWN)
+    simulator(start, "s.yaml")
+    said = said_by(start, "s.yaml", {"r0": "./mine.py:find", "r1": "./mine.py:find"})
     starts = [Pose(6.2, 6.4, math.radians(23)), Pose(6.6, 2.4, math.radians(126))]
     true = starts[0].inverse() @ starts[1]
     (line,) = said["r0"]
@@ -195,26 +172,12 @@ def test_nodes_that_do_not_know_each_others_starts_find_them_when_they_meet(star
     assert abs(heading - true.heading) < math.radians(0.5)
 
 
-def test_a_recorded_robot_takes_the_place_of_one_beside_a_simulated_one(start, tmp_path):
-    (tmp_path / "mine.py").write_text(CODE)
-    (tmp_path / "s.yaml").write_text(HALL)
-    write(in_process(tmp_path)[0], tmp_path / "rec.mcap")
-    start(
-        "ros",
-        "run",
-        "s.yaml",
-        "-s",
-        "robots.scout.count=1",
-        "-s",
-        "stop.timeout_s=1000",
-        "--speed",
-        "2",
-        "--out",
-        "run",
-        "-q",
-    )
-    node = "ros", "node", "./mine.py:watch", "--scenario", "s.yaml", "--direct", "--name"
-    simulated, _recorded = start(*node, "scout0"), start(*node, "scout1", "--prefixed")
+def test_a_recorded_robot_takes_the_place_of_one_beside_a_simulated_one(start, wrote, tmp_path):
+    write(in_process(wrote(HALL))[0], tmp_path / "rec.mcap")
+    more = "-s", "robots.scout.count=1", "-s", "stop.timeout_s=1000"
+    start("ros", "run", "s.yaml", *more, "--speed", "2", "--out", "run", "-q")
+    simulated = node(start, "./mine.py:watch", "scout0", "s.yaml", "--direct")
+    node(start, "./mine.py:watch", "scout1", "s.yaml", "--direct", "--prefixed")
     topics = [word for topic in ("/scout1/scan", "/scout1/odom", "/tf", "/tf_static") for word in ("--topic", topic)]
     start("ros", "play", "rec.mcap", *topics, "--time", "follow")
     # the lidar of scout0 reaches to x = 6: only the recorded robot has seen the far end
