@@ -77,9 +77,22 @@ def test_the_search_finds_the_best_of_all_poses(case):
     points = room(at + RNG.uniform(-0.5, 0.5, 3) * [1, 1, 0.4])[0][::6]
     guess = at + RNG.uniform(-0.3, 0.3, 3) * [1, 1, 0.3]
     bias = 0.1 * (case % 3)
-    pose, score = search(place, points, guess, 0.37, 0.12, 0.03, 0.0, bias)
+    pose, score = search(place, points, guess, 0.37, 0.12, 0.03, 0.0, bias, blocks=(4, 16)[case % 2])
     assert score == pytest.approx(search_reference(place, points, guess, 0.37, 0.12, 0.03, bias), abs=1e-12)
     assert np.abs(pose - guess).max() < 0.41
+
+
+@pytest.mark.parametrize("blocks", [1, 4, 16])
+def test_what_is_outside_of_the_map_counts_nothing(blocks):
+    at = np.array([2.0, 3.0, 0.3])
+    points, normals = room([2.0, 3.0, 0.0])
+    for way in ([1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]):
+        centre = at[:2] + 2.5 * np.array(way)  # most of the room is outside
+        place = local_map(points + at[:2], normals, centre, 1.4, 0.05, 0.08)
+        _, score = search(place, points[::5], at, 0.6, 0.1, 0.05, blocks=blocks)
+        expected = search_reference(place, points[::5], at, 0.6, 0.1, 0.05)
+        assert score == pytest.approx(expected, abs=1e-12)
+        assert 0.0 < score < 0.7
 
 
 def test_a_score_below_the_least_is_not_found():

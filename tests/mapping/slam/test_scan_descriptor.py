@@ -51,6 +51,29 @@ def test_the_same_place_is_more_alike_than_others():
     assert right >= 19
 
 
+def described_slowly(points):
+    """Plain reference of `describe`."""
+    away = np.hypot(*points.T)
+    cells = np.unique(np.floor(points[(away > 0.5) & (away < 12.0)] / 0.2), axis=0)
+    x, y = ((cells + 0.5) * 0.2).T
+    ring = np.minimum(np.hypot(x, y) / 12.0 * RINGS, RINGS - 1).astype(int)
+    sector = np.minimum((np.arctan2(y, x) / (2 * np.pi) + 0.5) * SECTORS, SECTORS - 1).astype(int)
+    full = np.zeros((RINGS, SECTORS))
+    np.add.at(full, (ring, sector), 1.0)
+    full = np.minimum(full, 6.0)
+    full = full + 0.5 * (np.roll(full, 1, axis=1) + np.roll(full, -1, axis=1))
+    inner = full[1:-1] + 0.25 * (full[:-2] + full[2:])
+    full = np.vstack((full[:1], inner, full[-1:]))
+    return full / np.linalg.norm(full)
+
+
+def test_the_descriptor_is_that_of_a_plain_count():
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        points = room(rng)
+        np.testing.assert_allclose(describe(points), described_slowly(points), atol=1e-6)
+
+
 def test_nothing_in_reach_is_like_nothing():
     empty = describe(np.empty((0, 2)))
     assert empty.shape == (RINGS, SECTORS)

@@ -142,6 +142,7 @@ def stamp(points, first, origin, resolution, sigma, cells, nearest):
     side = cells.shape[0]
     reach = 3.0 * sigma / resolution  # in cells
     width, most = math.ceil(reach), reach * reach
+    scale = _TABLE / most
     table = np.empty(_TABLE + 1, np.uint8)
     for i in range(_TABLE + 1):
         table[i] = round(255.0 * math.exp(-0.5 * 9.0 * i / _TABLE))
@@ -152,11 +153,13 @@ def stamp(points, first, origin, resolution, sigma, cells, nearest):
             continue
         for r in range(row - width, row + width + 1):
             dy = r + 0.5 - y
+            if dy * dy >= most:
+                continue
             for c in range(column - width, column + width + 1):
                 dx = c + 0.5 - x
                 square = dx * dx + dy * dy
                 if square < most:
-                    value = table[int(_TABLE * square / most)]
+                    value = table[int(scale * square)]
                     if value > cells[r, c]:
                         cells[r, c] = value
                         nearest[r, c] = first + p
@@ -177,24 +180,40 @@ def _coarser(cells, levels, starts, row, end_row, column, end_column):
 
     Only cells in a part of whole blocks of the highest level have changed, with a block around them.
     """
-    side, blocks = cells.shape[0], cells[row:end_row, column:end_column]
+    side = cells.shape[0]
+    flat = levels[: side * side]
+    rows, columns, at, width = end_row - row, end_column - column, row * side + column, side
     for h in range(1, LEVELS):
-        n, rows, columns = side >> h, blocks.shape[0] >> 1, blocks.shape[1] >> 1
-        halved = np.empty((rows, columns), np.uint8)
+        rows, columns, n = rows >> 1, columns >> 1, side >> h
+        halved, line = np.empty(rows * columns, np.uint8), np.empty(2 * columns, np.uint8)
         for r in range(rows):
-            for c in range(columns):
-                a = max(blocks[2 * r, 2 * c], blocks[2 * r, 2 * c + 1])
-                b = max(blocks[2 * r + 1, 2 * c], blocks[2 * r + 1, 2 * c + 1])
-                halved[r, c] = max(a, b)
+            upper = at + 2 * r * width
+            _higher(flat[upper : upper + 2 * columns], flat[upper + width : upper + width + 2 * columns], line)
+            _halve(line.view(np.uint16), halved[r * columns : (r + 1) * columns])
         start = starts[h] + (row >> h) * n + (column >> h)
         for r in range(rows if end_row == side else rows - 1):
-            below = min(r + 1, rows - 1)
-            for c in range(columns if end_column == side else columns - 1):
-                right = min(c + 1, columns - 1)
-                a = max(halved[r, c], halved[r, right])
-                b = max(halved[below, c], halved[below, right])
-                levels[start + r * n + c] = max(a, b)
-        blocks = halved
+            upper, lower = r * columns, min(r + 1, rows - 1) * columns
+            _higher(halved[upper : upper + columns], halved[lower : lower + columns], line)
+            into = levels[start + r * n : start + r * n + columns - 1]
+            _higher(line[: columns - 1], line[1:columns], into)
+            if end_column == side:
+                levels[start + r * n + columns - 1] = line[columns - 1]
+        flat, at, width = halved, 0, columns
+
+
+@kernel
+def _higher(a, b, into):
+    """Write the larger of two rows of cells (k,)."""
+    for c in range(a.size):
+        into[c] = max(a[c], b[c])
+
+
+@kernel
+def _halve(pairs, into):
+    """Write the larger of each two cells, given as one number (k,)."""
+    for c in range(into.size):
+        pair = pairs[c]
+        into[c] = max(pair & 255, pair >> 8)
 
 
 @kernel

@@ -33,6 +33,7 @@ def search(
     step_rad: float,
     least: float = 0.0,
     bias: float = 0.0,
+    blocks: int = 4,
 ) -> tuple[np.ndarray, float]:
     """Return the pose with the best score among all around a guess, and that score; -1 if none exceeds ``least``.
 
@@ -49,6 +50,8 @@ def search(
         least: a score that is not of interest [0 to 1].
         bias: what the score loses at the edge of the window, with the square of the way from the guess; it decides
             where nothing in sight does.
+        blocks: it begins with at most so many blocks of positions in each direction, if the levels are enough for that.
+            Many, up to 16, are quicker where mostly no pose exceeds ``least``: smaller blocks are refused at once.
 
     References:
         E. Olson: Real-time correlative scan matching. ICRA 2009. W. Hess, D. Kohler, H. Rapp, D. Andor: Real-time loop
@@ -70,54 +73,126 @@ def search(
         step_rad,
         least,
         bias,
+        blocks,
         best,
     )
     return best, score
 
 
-@kernel
-def _sum(levels, start, n, h, xs, ys, dx, dy):
-    """Return the sum over points, in cells, moved by dx, dy cells, in level h; outside counts 0."""
-    total = 0
-    for i in range(xs.size):
-        c, r = (xs[i] + dx) >> h, (ys[i] + dy) >> h
-        if 0 <= c < n and 0 <= r < n:
-            total += levels[start + r * n + c]
-    return total
+_ROUND = 32  # points between two looks at whether a sum can still count
+_FEW = 8  # blocks
+_PART = 256  # points whose cells a number of 16 bits can add
 
 
 @kernel
-def _search(levels, starts, side, origin, resolution, points, guess, cells, turns, step, least, bias, best):
-    k = points.shape[0]
-    top = 0
-    while top < LEVELS - 1 and (2 << top) <= cells:
+def _four(levels, start, n, h, xs, ys, dx, dy, least, four):
+    """Write the sums over points, in cells, moved by dx, dy cells and by a block more in x, y and both, in level h.
+
+    Outside counts 0. Return whether any may exceed ``least``; if not, the points that remain could not help.
+    """
+    a, b, c, d, k = 0, 0, 0, 0, xs.size
+    for begin in range(0, k, _ROUND):
+        end = min(begin + _ROUND, k)
+        for i in range(begin, end):
+            column, row = (xs[i] + dx) >> h, (ys[i] + dy) >> h
+            if 0 <= column < n - 1 and 0 <= row < n - 1:
+                at = np.uintp(start + row * n + column)
+                a += levels[at]
+                b += levels[at + np.uintp(1)]
+                c += levels[at + np.uintp(n)]
+                d += levels[at + np.uintp(n + 1)]
+            elif -1 <= column < n and -1 <= row < n:
+                at = start + row * n + column
+                if column >= 0 and row >= 0:
+                    a += levels[at]
+                if column + 1 < n and row >= 0:
+                    b += levels[at + 1]
+                if column >= 0 and row + 1 < n:
+                    c += levels[at + n]
+                if column + 1 < n and row + 1 < n:
+                    d += levels[at + n + 1]
+        if max(a, b, c, d) + 255 * (k - end) <= least:
+            return False
+    four[0], four[1], four[2], four[3] = a, b, c, d
+    return True
+
+
+@kernel
+def _stride(k):
+    """Return a step that visits all of k points, few after one another on the same wall: see `_four`."""
+    stride = max(1, int(0.618 * k))
+    while True:
+        a, b = stride, k
+        while b:
+            a, b = b, a % b
+        if a <= 1:
+            return stride
+        stride += 1
+
+
+@kernel
+def _sums(levels, start, n, h, xs, ys, cells, part, sums):
+    """Write the sums over points, moved by -cells and so many blocks of level h more, int32 (across, across).
+
+    ``part`` is room for sums of some points, uint16 of the same shape.
+    """
+    across = sums.shape[0]
+    sums[:] = 0
+    for begin in range(0, xs.size, _PART):
+        part[:] = 0
+        for i in range(begin, min(begin + _PART, xs.size)):
+            column, row = (xs[i] - cells) >> h, (ys[i] - cells) >> h
+            first, end = max(0, -column), min(across, n - column)
+            if first >= end:
+                continue
+            for q in range(max(0, -row), min(across, n - row)):
+                at = start + (row + q) * n + column
+                if across < _FEW:
+                    for p in range(first, end):
+                        part[q, p] += levels[np.uintp(at + p)]
+                    continue
+                known, line = levels[at + first : at + end], part[q, first:end]
+                for p in range(line.size):
+                    line[p] += known[p]
+        sums += part
+
+
+@kernel
+def _search(levels, starts, side, origin, resolution, points, guess, cells, turns, step, least, bias, blocks, best):
+    k, top, across = points.shape[0], 0, 2 * cells + 1
+    while top < LEVELS - 1 and across > blocks:
         top += 1
+        across = (2 * cells + (1 << top)) >> top  # blocks of the coarsest level that cover -cells to cells
     width = 1 << top
-    across = (2 * cells + width) // width  # blocks of the coarsest level that cover -cells to cells
     count = (2 * turns + 1) * across * across
-    xs, ys = np.empty((2 * turns + 1, k), np.int64), np.empty((2 * turns + 1, k), np.int64)
+    xs, ys = np.empty((2 * turns + 1, k), np.int32), np.empty((2 * turns + 1, k), np.int32)
     bounds, order = np.empty(count), np.empty((count, 3), np.int64)
+    part, sums = np.empty((across, across), np.uint16), np.empty((across, across), np.int32)
     scale = 1.0 / (255.0 * max(k, 1))
-    n, m = side >> top, 0
+    n, m, stride = side >> top, 0, _stride(k)
     for a in range(2 * turns + 1):
         heading = guess[2] + (a - turns) * step
         c, s = math.cos(heading), math.sin(heading)
-        for i in range(k):
-            xs[a, i] = math.floor((guess[0] + c * points[i, 0] - s * points[i, 1] - origin[0]) / resolution)
-            ys[a, i] = math.floor((guess[1] + s * points[i, 0] + c * points[i, 1] - origin[1]) / resolution)
+        i = 0
+        for j in range(k):
+            xs[a, j] = math.floor((guess[0] + c * points[i, 0] - s * points[i, 1] - origin[0]) / resolution)
+            ys[a, j] = math.floor((guess[1] + s * points[i, 0] + c * points[i, 1] - origin[1]) / resolution)
+            i = (i + stride) % k
+        _sums(levels, starts[top], n, top, xs[a], ys[a], cells, part, sums)
         for q in range(across):
             for p in range(across):
                 dx, dy = p * width - cells, q * width - cells
-                loss = _loss(dx, dy, width, cells, a - turns, turns, bias)
-                bounds[m] = scale * _sum(levels, starts[top], n, top, xs[a], ys[a], dx, dy) - loss
-                order[m, 0], order[m, 1], order[m, 2] = a, dx, dy
-                m += 1
+                bound = scale * sums[q, p] - _loss(dx, dy, width, cells, a - turns, turns, bias)
+                if bound > least:
+                    bounds[m] = bound
+                    order[m, 0], order[m, 1], order[m, 2] = a, dx, dy
+                    m += 1
     reached = least
     found = False
-    stack = np.empty((4 * LEVELS + 4, 4), np.int64)
+    stack = np.empty((4 * LEVELS + 4, 3), np.int64)
     stacked = np.empty(4 * LEVELS + 4)
-    four, fours = np.empty((4, 2), np.int64), np.empty(4)
-    for first in np.argsort(-bounds, kind="mergesort"):
+    four, fours, totals, losses = np.empty((4, 2), np.int64), np.empty(4), np.empty(4, np.int64), np.empty(4)
+    for first in np.argsort(-bounds[:m], kind="mergesort"):
         if bounds[first] <= reached:
             break
         a = order[first, 0]
@@ -135,24 +210,25 @@ def _search(levels, starts, side, origin, resolution, points, guess, cells, turn
                 continue
             h -= 1
             half, many = 1 << h, 0
-            for q in range(2):
-                for p in range(2):
-                    x, y = dx + p * half, dy + q * half
-                    if x > cells or y > cells:
-                        continue
-                    value = scale * _sum(levels, starts[h], side >> h, h, xs[a], ys[a], x, y)
-                    value -= _loss(x, y, half, cells, a - turns, turns, bias)
-                    at = many
-                    while at > 0 and fours[at - 1] > value:  # the best comes last, and is looked at first
-                        fours[at], four[at, 0], four[at, 1] = fours[at - 1], four[at - 1, 0], four[at - 1, 1]
-                        at -= 1
-                    fours[at], four[at, 0], four[at, 1] = value, x, y
-                    many += 1
+            for i in range(4):
+                losses[i] = _loss(dx + (i & 1) * half, dy + (i >> 1) * half, half, cells, a - turns, turns, bias)
+            enough = math.floor((reached + losses.min()) / scale - 1e-6)  # sums up to this cannot be better
+            if not _four(levels, starts[h], side >> h, h, xs[a], ys[a], dx, dy, enough, totals):
+                continue
+            for i in range(4):
+                x, y, value = dx + (i & 1) * half, dy + (i >> 1) * half, scale * totals[i] - losses[i]
+                if x > cells or y > cells or value <= reached:
+                    continue
+                at = many
+                while at > 0 and fours[at - 1] > value:  # the best comes last, and is looked at first
+                    fours[at], four[at, 0], four[at, 1] = fours[at - 1], four[at - 1, 0], four[at - 1, 1]
+                    at -= 1
+                fours[at], four[at, 0], four[at, 1] = value, x, y
+                many += 1
             for i in range(many):
-                if fours[i] > reached:
-                    stack[height, 0], stack[height, 1], stack[height, 2] = four[i, 0], four[i, 1], h
-                    stacked[height] = fours[i]
-                    height += 1
+                stack[height, 0], stack[height, 1], stack[height, 2] = four[i, 0], four[i, 1], h
+                stacked[height] = fours[i]
+                height += 1
     return reached if found else -1.0
 
 

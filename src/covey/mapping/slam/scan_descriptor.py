@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from covey.kernel import kernel
 from covey.mapping.slam.log import relative
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ REACH_M = 12.0
 _NEAREST_M = 0.5
 _FULL = 6  # cells of `_CELL_M` that fill a bin
 _CELL_M = 0.2
+_SIDE = 2 * math.ceil(REACH_M / _CELL_M)  # cells
 
 
 def describe(points: np.ndarray) -> np.ndarray:
@@ -36,20 +38,49 @@ def describe(points: np.ndarray) -> np.ndarray:
     Args:
         points: (k, 2) [m], surfaces in the frame of the key frame.
     """
-    away = np.hypot(points[:, 0], points[:, 1])
-    points = points[(away > _NEAREST_M) & (away < REACH_M)]
-    side = 2 * math.ceil(REACH_M / _CELL_M)
-    seen = np.zeros((side, side), bool)  # places seen often count once
-    seen[tuple((np.floor(points / _CELL_M).astype(np.int64) + side // 2).T)] = True
-    x, y = ((np.argwhere(seen) + 0.5 - side // 2) * _CELL_M).T
-    ring = np.minimum((np.hypot(x, y) / REACH_M * RINGS).astype(np.int64), RINGS - 1)
-    sector = np.minimum(((np.arctan2(y, x) / math.tau + 0.5) * SECTORS).astype(np.int64), SECTORS - 1)
-    bins = np.bincount(ring * SECTORS + sector, minlength=RINGS * SECTORS).reshape(RINGS, SECTORS)
-    found = np.minimum(bins, _FULL).astype(np.float64)
-    found += 0.5 * (np.roll(found, 1, axis=1) + np.roll(found, -1, axis=1))  # the robot comes by a little aside
-    found[1:-1] += 0.25 * (found[:-2] + found[2:])
-    norm = np.linalg.norm(found)
-    return (found / norm if norm > 0.0 else found).astype(np.float32)
+    seen = np.zeros((_SIDE, _SIDE), np.bool_)
+    mark(np.ascontiguousarray(points, np.float64), np.zeros(3), seen)
+    return described(seen)
+
+
+@kernel
+def mark(points, pose, seen):
+    """Mark the cells (_SIDE, _SIDE) around a key frame in which points (k, 2) at ``pose`` (3,) in its frame lie.
+
+    Places seen often count once.
+    """
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    for i in range(points.shape[0]):
+        x, y = pose[0] + c * points[i, 0] - s * points[i, 1], pose[1] + s * points[i, 0] + c * points[i, 1]
+        square = x * x + y * y
+        if _NEAREST_M * _NEAREST_M < square < REACH_M * REACH_M:
+            seen[math.floor(x / _CELL_M) + _SIDE // 2, math.floor(y / _CELL_M) + _SIDE // 2] = True
+
+
+@kernel
+def described(seen):
+    """Return the descriptor of the cells that `mark` marked."""
+    bins = np.zeros((RINGS, SECTORS))
+    for i in range(_SIDE):
+        for j in range(_SIDE):
+            if seen[i, j]:
+                x, y = (i + 0.5 - _SIDE // 2) * _CELL_M, (j + 0.5 - _SIDE // 2) * _CELL_M
+                ring = min(int(math.sqrt(x * x + y * y) / REACH_M * RINGS), RINGS - 1)
+                sector = min(int((math.atan2(y, x) / math.tau + 0.5) * SECTORS), SECTORS - 1)
+                bins[ring, sector] = min(bins[ring, sector] + 1.0, _FULL)
+    wide, square = np.empty((RINGS, SECTORS)), 0.0
+    for r in range(RINGS):
+        for s in range(SECTORS):  # the robot comes by a little aside
+            wide[r, s] = bins[r, s] + 0.5 * (bins[r, s - 1] + bins[r, (s + 1) % SECTORS])
+    for r in range(RINGS):
+        for s in range(SECTORS):
+            bins[r, s] = wide[r, s]
+            if 0 < r < RINGS - 1:
+                bins[r, s] += 0.25 * (wide[r - 1, s] + wide[r + 1, s])
+            square += bins[r, s] * bins[r, s]
+    if square > 0.0:
+        bins /= math.sqrt(square)
+    return bins.astype(np.float32)
 
 
 def rings_of(descriptor: np.ndarray) -> np.ndarray:
@@ -81,6 +112,7 @@ class Described:
     def __init__(self) -> None:
         self._along: list[float] = []
         self._found = np.zeros((64, RINGS, SECTORS), np.float32)
+        self._rings = np.zeros((64, RINGS), np.float32)
         self._count = 0
 
     def see(self, slam: "GraphSlam", n: int) -> list[int]:
@@ -93,10 +125,14 @@ class Described:
             near = np.flatnonzero(np.abs(along - along[c]) < _AROUND_M)
             steps = np.floor((along[near] - along[c]) / _APART_M)
             near = near[np.flatnonzero(np.diff(steps, prepend=-np.inf))]
-            points, _ = slam.seen_by(near, relative(slam.poses[c], slam.poses[near]))
+            seen = np.zeros((_SIDE, _SIDE), np.bool_)
+            for k, pose in zip(near.tolist(), relative(slam.poses[c], slam.poses[near]), strict=True):
+                mark(slam.frames[k].points, pose, seen)
             if c == len(self._found):
                 self._found = np.concatenate((self._found, np.zeros_like(self._found)))
-            self._found[c] = describe(points)
+                self._rings = np.concatenate((self._rings, np.zeros_like(self._rings)))
+            self._found[c] = described(seen)
+            self._rings[c] = rings_of(self._found[c])
             self._count += 1
             new.append(c)
         return new
@@ -105,7 +141,7 @@ class Described:
         """Return the key frame of ``old`` whose place looks most like that of c, and the heading of c there [rad]."""
         if not len(old):
             return []
-        rings = rings_of(self._found[old]) - rings_of(self._found[c])
+        rings = self._rings[old] - self._rings[c]
         near = np.sort(old[np.argsort((rings**2).sum(axis=1), kind="stable")[:_NEAREST]])
         cosines, turns = alike(self._found[c], self._found[near])
         k = int(np.argmax(cosines))

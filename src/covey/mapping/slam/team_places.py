@@ -76,7 +76,7 @@ def among_headings(
     sparse = cloud[:: max(1, len(cloud) // COARSE_POINTS)]
     half = math.pi / PARTS
     middle = np.array([centre[0], centre[1], centre[2] + (2 * part + 1) * half])
-    return search(place, sparse, middle, window_m, half, COARSE_RAD, least)
+    return search(place, sparse, middle, window_m, half, COARSE_RAD, least, blocks=16)
 
 
 def near(
