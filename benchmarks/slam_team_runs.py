@@ -10,52 +10,15 @@ The bars: the map error of unknown starts at most 1.5 times that of known ones, 
 """
 
 import argparse
-import csv
 import math
 import statistics
-import tempfile
-import time
 from pathlib import Path
 
-from covey.experiments.design.load import load_design
-from covey.experiments.design.plan import plan
+from run_rows import read, run_all
 
 BAR = 1.5
 ERRORS = "map_error_cells_mean", "map_wrong_cells_mean"
 STARTS, RADIO = "share_maps.start_poses", "radio.range_m"
-
-
-def run_all(rows: Path, seeds: int, part: int, parts: int) -> None:
-    """Execute the runs without a row."""
-    design = load_design("slam_team_runs")
-    planned = [one for one in plan(design) if one.iteration < seeds]
-    planned.sort(key=lambda one: one.iteration)
-    done = {tuple(row[name] for name in ("place", STARTS, RADIO, "iteration")) for row in read(rows)}
-    for one in planned[part - 1 :: parts]:
-        what = {name: one.values[name] for name in ("place", STARTS, RADIO)} | {"iteration": one.iteration}
-        if tuple(map(str, what.values())) in done:
-            continue
-        begun = time.process_time()
-        with tempfile.TemporaryDirectory() as folder:
-            run = one.load().build(Path(folder) / "run").run()
-            row = what | {"status": run.status}
-            row |= {name: run.metrics[name] for name in design.metrics}
-        row["cpu_s"] = round(time.process_time() - begun, 1)
-        is_new = not rows.exists()
-        with rows.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, row)
-            if is_new:
-                writer.writeheader()
-            writer.writerow(row)
-        print({key: value for key, value in row.items() if value is not None}, flush=True)
-
-
-def read(rows: Path) -> list[dict[str, str]]:
-    """Return the rows of a file; none if there is no file."""
-    if not rows.exists():
-        return []
-    with rows.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def numbers(rows: list[dict[str, str]], name: str) -> list[float]:
@@ -104,8 +67,7 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", help="only print the table")
     options = parser.parse_args()
     if not options.print:
-        part, parts = map(int, options.part.split("/"))
-        run_all(options.rows, options.seeds, part, parts)
+        run_all("slam_team_runs", ("place", STARTS, RADIO), options.rows, options.seeds, options.part)
     show(read(options.rows))
 
 

@@ -56,7 +56,7 @@ class Joint:
         self.revision = self.joins = 0
         self._ways: dict[int, np.ndarray] = {}
         self._early: list[Relation] = []  # of key frames that are not held yet
-        self._between: dict[Pair, np.ndarray] = {}  # pose of the second frame in the first, alone
+        self._between: dict[Pair, np.ndarray] = {}  # pose of the second frame in the first, alone; see `_related`
         self._judged: dict[Pair, tuple[int, int]] = {}  # relations and key frames at the last judgement
         self._is_judged = False  # all that is due, until more is held
         self._unsettled: dict[int, float] = {}  # by robot: the worth of own loops that its poses lack
@@ -152,7 +152,7 @@ class Joint:
             a, b = (self._track(r) for r in pair)
             before = {id(x) for x in self.agreed.get(pair, [])}
             self.agreed[pair] = agreed = agreeing(a, b, all_of_pair, self.common_frame, self._is_denied)
-            self._relate(pair)
+            self._between.pop(pair, None)
             kept = sum(id(x) in before for x in agreed)
             if kept == len(before) and pair in self._tying:
                 self._lack(self.root[pair[0]], [x for x in agreed if id(x) not in before])
@@ -179,11 +179,11 @@ class Joint:
             if much >= ENOUGH:
                 self._trusted.add(root)  # otherwise the kernel would hold it for wrong
 
-    def _relate(self, pair: Pair) -> None:
-        """Find how the frames of a pair of robots lie to each other by the relations that agree."""
-        kept, (a, b) = self.agreed[pair], pair
-        if kept:
-            self._between[pair] = between(kept, self.alone[a], self.alone[b])
+    def _related(self, pair: Pair) -> np.ndarray:
+        """Return how the frames of a pair of robots lie to each other by the relations that agree, a pose (3,)."""
+        if pair not in self._between:
+            self._between[pair] = between(self.agreed[pair], self.alone[pair[0]], self.alone[pair[1]])
+        return self._between[pair]
 
     def _is_denied(self, relations: list[Relation]) -> bool:
         """Return whether relations of one pair, none of them seen, contradict what the two saw."""
@@ -244,7 +244,7 @@ class Joint:
         frames = {robot: np.zeros(3) for robot in self.root}  # of each robot in that of its group
         sets = []
         for (a, b), kept in enough:
-            into = composed(frames[a], self._between[a, b])
+            into = composed(frames[a], self._related((a, b)))
             if group[a] is group[b]:
                 off = apart(into, frames[b])
                 if math.hypot(off[0], off[1]) > _LOOP_M or abs(off[2]) > _LOOP_RAD:
@@ -320,8 +320,6 @@ class Joint:
     def _take_alone(self, robot: int, poses: np.ndarray) -> None:
         """Take over the solved poses of a robot in its own frame."""
         self.alone[robot] = poses
-        for pair in self.agreed:
-            if robot in pair:
-                self._relate(pair)
+        self._between = {pair: there for pair, there in self._between.items() if robot not in pair}
         if self.is_alone(robot):
             self.joined[robot] = poses
