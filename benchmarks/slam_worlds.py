@@ -5,8 +5,8 @@ Runs are paired: the same world, start and seed, with true poses and with SLAM. 
 interval (Student's, of the differences of pairs).
 
 A robot decides at once what to explore next, so the least difference sends it another way, and exploration times
-scatter by chance. How much so is seen from a control: true poses with white noise of 1 mm, which no map shows. What it takes
-longer than with true poses is chance alone. If SLAM scatters as much, its long runs are chance, too.
+scatter by chance. How much so is seen from a control: true poses with white noise of 1 mm, which no map shows. What it
+takes longer than with true poses is chance alone. If SLAM scatters as much, its long runs are chance, too.
 
 Each run adds a row to ROWS, one iteration after the other; a run that has its row there is not run again.
 
