@@ -40,19 +40,6 @@ class Track:
                 f"{np.shape(self.noise)}"
             )
 
-    def accumulated(self) -> np.ndarray:
-        """Return the covariance of the motion from the first pose to each (n, 3, 3), as a twist about the origin.
-
-        Such twists add up: the covariance between two poses is the difference of both.
-        """
-        c, s = np.cos(self.poses[:-1, 2]), np.sin(self.poses[:-1, 2])
-        a = np.zeros((len(c), 3, 3))
-        a[:, 0, 0], a[:, 0, 1], a[:, 1, 0], a[:, 1, 1] = c, -s, s, c
-        a[:, 0, 2], a[:, 1, 2], a[:, 2, 2] = self.poses[1:, 1], -self.poses[1:, 0], 1.0
-        total = np.zeros((len(self.poses), 3, 3))
-        np.cumsum(a @ self.noise @ a.transpose(0, 2, 1), axis=0, out=total[1:])
-        return total
-
 
 def pair_distances(
     a: Track, b: Track, first: np.ndarray, second: np.ndarray, motion: np.ndarray, covariance: np.ndarray
@@ -80,7 +67,8 @@ def pair_distances(
             raise InvalidValueError(f"relations name rows {np.min(rows)} … {np.max(rows)} of {len(track.poses)} poses")
     return _pair_distances(
         np.ascontiguousarray(a.poses, np.float64), np.ascontiguousarray(b.poses, np.float64),
-        a.accumulated(), b.accumulated(), np.asarray(first, np.int64), np.asarray(second, np.int64),
+        np.ascontiguousarray(a.noise), np.ascontiguousarray(b.noise),
+        np.asarray(first, np.int64), np.asarray(second, np.int64),
         np.ascontiguousarray(motion, np.float64), np.ascontiguousarray(covariance, np.float64),
     )  # fmt: skip
 
@@ -211,9 +199,25 @@ def _upper(m):
 
 
 @kernel
+def _accumulated(poses, noise):
+    """Return the covariance of the motion from the first pose to each, as a twist about the origin, (n, 6): upper halves.
+
+    Such twists add up: the covariance between two poses is the difference of both.
+    """
+    found, steps, none = np.zeros((len(poses), 6)), _upper(noise), np.zeros(6)
+    for k in range(len(steps)):
+        found[k + 1] = found[k]
+        c, s = np.cos(poses[k, 2]), np.sin(poses[k, 2])
+        x, y = poses[k, 0], poses[k, 1]
+        # The inverse of a pose: its adjoint is that of `_seen_from`.
+        _seen_from(-c * x - s * y, s * x - c * y, c, -s, steps[k], none, found[k + 1])
+    return found
+
+
+@kernel
 def _pair_distances(poses_a, poses_b, noise_a, noise_b, first, second, motion, covariance):
     m, none, s = len(first), np.zeros(6), np.empty(6)
-    noise_a, noise_b, covariance = _upper(noise_a), _upper(noise_b), _upper(covariance)
+    noise_a, noise_b, covariance = _accumulated(poses_a, noise_a), _accumulated(poses_b, noise_b), _upper(covariance)
     own = np.zeros((m, 6))  # noise of each relation, as a twist in the frame of its second pose
     over = np.empty((m, 5))  # that pose, over the relation, in the frame of a: x, y, heading, its cosine and sine
     there = np.empty((m, 5))  # the same in the frame of b

@@ -10,7 +10,7 @@ from covey.kernel import kernel
 from covey.mapping.slam.consistency import Track, largest_consistent, pair_distances
 from covey.mapping.slam.graph_slam import Edge
 from covey.mapping.slam.one_pose import between as between_poses
-from covey.mapping.slam.one_pose import composed
+from covey.mapping.slam.one_pose import composed, inverted
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, optimise
 from covey.mapping.slam.team_news import Relation, Trail
 
@@ -113,8 +113,8 @@ def agreeing(
     """
     first, second = np.array([(x.first, x.second) for x in relations]).T
     motion = np.array([x.motion for x in relations])
-    covariance = np.linalg.inv(np.array([x.information for x in relations])) + FLOOR
-    distances = pair_distances(a, b, first, second, motion, 0.5 * (covariance + covariance.transpose(0, 2, 1)))
+    covariance = np.array([inverted(x.information) for x in relations]) + FLOOR
+    distances = pair_distances(a, b, first, second, motion, covariance)
     seen = np.flatnonzero([x.is_seen for x in relations])
     sure = np.array([0]) if given else seen[_largest(distances[np.ix_(seen, seen)])]
     if given or len(sure) >= max(SEEN_OFTEN, 0.5 * len(seen) + 0.5):
