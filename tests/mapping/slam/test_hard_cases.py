@@ -11,6 +11,7 @@ from covey.geometry.raycast import cast_fan
 from covey.geometry.se2 import compose, wrap_angle
 from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
 from covey.mapping.slam.log import Laser, relative
+from covey.mapping.slam.loops import LoopSettings
 from covey.mapping.slam.scores import consistency, nees
 from covey.world.world import WALL
 
@@ -310,3 +311,44 @@ def test_the_graph_of_one_key_frame(ring):
     slam.settle()
     assert (len(slam.graph().poses), len(slam.graph().first)) == (1, 0)
     np.testing.assert_array_equal(slam.covariance, np.zeros((3, 3)))
+
+
+def test_a_large_circuit_is_closed_by_its_looks_beyond_the_window():
+    """Wheels slip by 4.5 m along a bare corridor; places are compared up to 4 m away. Looks find where the robot is."""
+    walls = [(-18, -4, 18, 4), (-20.5, -2, -19.8, -1.4), (-18.8, 1, -18, 1.4), (-20, 3.2, -19.5, 3.5)]
+    world = world_of(40, 12, *walls, (-18, -4.4, -17.4, -4), (-16, 4, -15.5, 4.4))
+    start, corners = (-19, -3), [(-19, 5), (19, 5), (19, -5), (-19, -5)]
+    truth, rng = way([start, *corners, corners[0], (-9, 5)], 0.3), np.random.default_rng(2)
+    motion = odometry(rng, truth)
+    first = np.arange(len(truth)) < len(truth) // 2
+    motion[first & (truth[:, 1] > 4.5) & (np.abs(truth[:, 0]) < 8), 0] *= 1.28
+    scans = [noisy(rng, seen(world, pose)) for pose in truth]
+    settings = SETTINGS.model_copy(update={"loops": LoopSettings(near_m=10, most_m=2)})
+    slam, online, _ = follow(truth[0], motion, scans, settings)
+    assert away(online, truth).max() > 4
+    assert away(online, truth)[-20:].max() < 0.5
+    far = [edge for edge in slam.edges if edge.is_loop and edge.first < 10 and edge.second > 100]
+    assert len(far) >= 3
+    ends = truth[slam.key_rows][[[edge.first, edge.second] for edge in far]]
+    assert away(relative(ends[:, 0], ends[:, 1]), np.array([edge.motion for edge in far])).max() < 0.3
+
+
+def test_aisles_that_look_alike_are_not_taken_for_one_another():
+    """Five equal aisles, 3 m apart, with the same pillars. Two steps of 3 m are more than 46 m of driving may err."""
+    walls, corners = [], []
+    for k, y in enumerate(range(-6, 7, 3)):
+        side = 1 if k % 2 == 0 else -1
+        if k < 4:
+            walls.append((-8, y + 1.3, 5.5, y + 1.7) if side > 0 else (-5.5, y + 1.3, 8, y + 1.7))
+        walls += [
+            (min(side * x, side * (x + 0.5)), y - 1.5, max(side * x, side * (x + 0.5)), y - 0.9) for x in (-4, 1.5, 4)
+        ]
+        corners += [(-6.8 * side, y + 0.1), (6.8 * side, y + 0.1)]
+    world, truth, rng = world_of(16, 15, *walls), way(corners, 0.25), np.random.default_rng(0)
+    settings = SETTINGS.model_copy(update={"loops": LoopSettings(near_m=10, most_m=2)})
+    slam, online, _ = follow(
+        truth[0], odometry(rng, truth), [noisy(rng, seen(world, pose)) for pose in truth], settings
+    )
+    assert slam.loops.refused  # some looked alike, and were compared
+    assert not any(edge.is_loop for edge in slam.edges)
+    assert away(online, truth).max() < 0.3

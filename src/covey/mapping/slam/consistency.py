@@ -200,7 +200,7 @@ def _upper(m):
 
 @kernel
 def _accumulated(poses, noise):
-    """Return the covariance of the motion from the first pose to each, as a twist about the origin, (n, 6): upper halves.
+    """Return the covariances of the motion from the first pose to each, twists about the origin, upper halves (n, 6).
 
     Such twists add up: the covariance between two poses is the difference of both.
     """

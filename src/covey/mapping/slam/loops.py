@@ -23,7 +23,7 @@ _FLOOR = np.diag([0.02**2, 0.02**2, 0.005**2])  # of the covariance of a loop: w
 _AGREE = 3  # loops from different places that must say the same
 _CONFIRM_WITHIN = 40  # key frames
 _DENIALS = 3  # and more than twice the confirmations
-_MOST_DRIFT = 4.0  # times the expected drift: places that are farther away are not compared by their looks
+_MOST_DRIFT = 2.0  # times the expected drift: places farther away look alike by chance, as aisles side by side do
 _NEAR_M, _NEAR_RAD = 3.0, math.radians(15.0)  # how exactly places that look alike say where a key frame is
 _LEAST_FIXED = 0.05
 _SAME_M, _SAME_RAD = 1.0, 0.5  # key frames so near each other must see the same
@@ -113,7 +113,7 @@ class Loops:
             away = np.hypot(*(slam.poses[:c, :2] - slam.poses[c, :2]).T)
             reach = np.minimum(2.0 + s.drift * ways, s.most_m + 2.0)
             old = np.flatnonzero((ways > 2.0 * s.near_m) & (away > reach) & (away < _MOST_DRIFT * s.drift * ways))
-            found += [(k, c, turn) for k, turn in self._places.like(c, old)]
+            found += [(k, c, turn) for k, turn in self._places.like(c, old, slam.poses[:, 2])]
         return found
 
     def compare(self, k: int, n: int, turn: float | None = None) -> list[Loop]:
@@ -149,9 +149,9 @@ class Loops:
         is_far = math.hypot(off[0], off[1]) > 0.3 or abs(off[2]) > math.radians(3.0)
         loop = Loop(k, n, motion, information, is_far)
         if is_far:
-            return self._agreed(loop)
+            return self._agreed(loop, turn is not None)
         self.accepted.append((k, n))
-        if way >= s.near_m:  # found where the doubted loops have put it
+        if way >= s.near_m and slam.revision >= self._solved:  # found where the doubted loops have put it
             self._confirmed += 1
             if self._confirmed >= _AGREE:
                 self._doubted.clear()
@@ -177,6 +177,8 @@ class Loops:
 
         A place that was only passed briefly is neither confirmed nor denied; its loops stay, with the robust kernel.
         """
+        if self._slam.revision < self._solved:  # nothing can confirm or deny what the poses do not have yet
+            self._doubted = {pair: (loop, n + _CONFIRM_WITHIN) for pair, (loop, _) in self._doubted.items()}
         late = {pair for pair, (_, until) in self._doubted.items() if n > until}
         for pair in late:
             del self._doubted[pair]
@@ -188,11 +190,17 @@ class Loops:
             self.refused.append(pair)
         return wrong
 
-    def _agreed(self, loop: Loop) -> list[Loop]:
-        """Keep a loop that changes much until others, found from other places, say the same; return them then."""
+    def _agreed(self, loop: Loop, by_looks: bool = False) -> list[Loop]:
+        """Keep a loop that changes much until others, found from other places, say the same; return them then.
+
+        While the poses do not have the doubted loops yet, only loops ``by_looks`` can contradict them: others are
+        found where the robot was before.
+        """
         self._pending = [other for other in self._pending if loop.second - other.second < _CONFIRM_WITHIN]
         doubted = [other for other, _ in self._doubted.values() if self._agree(loop, other)]
         pending = [other for other in self._pending if self._agree(loop, other)]
+        if self._doubted and not doubted and not by_looks and self._slam.revision < self._solved:
+            return []
         if not doubted and len(pending) + 1 < _AGREE:
             self._pending.append(loop)
             return []

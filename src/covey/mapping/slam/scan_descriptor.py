@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from covey.geometry.se2 import wrap_angle
 from covey.kernel import kernel
 from covey.mapping.slam.log import relative
 
@@ -88,14 +89,25 @@ def rings_of(descriptor: np.ndarray) -> np.ndarray:
     return descriptor.mean(axis=-1)
 
 
-def alike(descriptor: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def alike(
+    descriptor: np.ndarray, others: np.ndarray, expected: np.ndarray | None = None, most_rad: float = math.pi
+) -> tuple[np.ndarray, np.ndarray]:
     """Return how alike a descriptor and others (m, RINGS, SECTORS) are at the best turn, and that turn.
+
+    Args:
+        descriptor: (RINGS, SECTORS).
+        others: those that it is compared with.
+        expected: headings [rad] of the first in the frames of the others, (m,); only turns ...
+        most_rad: ... so near them count [rad].
 
     Returns:
         Cosines, (m,), 1 for the same place, and headings [rad] of the first in the frames of the others, (m,).
     """
     ours, theirs = np.fft.rfft(descriptor, axis=-1), np.fft.rfft(others, axis=-1)
     at_shift = np.fft.irfft((theirs * ours.conj()).sum(axis=-2), SECTORS, axis=-1)
+    if expected is not None:
+        turns = math.tau / SECTORS * np.arange(SECTORS)
+        at_shift[np.abs(wrap_angle(turns - expected[:, None])) > most_rad] = -1.0
     best = np.argmax(at_shift, axis=-1)
     return np.take_along_axis(at_shift, best[:, None], axis=-1)[:, 0], math.tau / SECTORS * best
 
@@ -104,6 +116,7 @@ _AROUND_M = 8.0  # way before and after a key frame that makes its place
 _APART_M = 0.8  # between the key frames that are put together
 _NEAREST = 60  # places whose rings are compared with turns
 _ALIKE = 0.75  # least cosine
+_MOST_RAD = math.radians(60.0)  # error of a heading
 
 
 class Described:
@@ -137,12 +150,16 @@ class Described:
             new.append(c)
         return new
 
-    def like(self, c: int, old: np.ndarray) -> list[tuple[int, float]]:
-        """Return the key frame of ``old`` whose place looks most like that of c, and the heading of c there [rad]."""
+    def like(self, c: int, old: np.ndarray, headings: np.ndarray) -> list[tuple[int, float]]:
+        """Return the key frame of ``old`` whose place looks most like that of c, and the heading of c there [rad].
+
+        ``headings`` [rad] are those of all key frames. Places that would have to turn by more than `_MOST_RAD` do not
+        count: corners of a building that the robot goes round look alike, each turned by a quarter.
+        """
         if not len(old):
             return []
         rings = self._rings[old] - self._rings[c]
         near = np.sort(old[np.argsort((rings**2).sum(axis=1), kind="stable")[:_NEAREST]])
-        cosines, turns = alike(self._found[c], self._found[near])
+        cosines, turns = alike(self._found[c], self._found[near], headings[c] - headings[near], _MOST_RAD)
         k = int(np.argmax(cosines))
         return [(int(near[k]), float(turns[k]))] if cosines[k] > _ALIKE else []
