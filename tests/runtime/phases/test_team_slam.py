@@ -79,13 +79,13 @@ def test_robots_join_by_the_places_that_both_saw():
     assert_frames_are_true(sim, 0.15, 1.0)
 
 
-@pytest.mark.parametrize(("count", "starts"), [(5, "unknown"), (8, "known")])
+@pytest.mark.parametrize(("count", "starts"), [(4, "unknown"), (6, "known")])
 def test_larger_teams_know_each_other_and_where_they_are(count, starts):
     team = {"robots.scout.localization": {"slam": {"team": {}}}, "share_maps.start_poses": starts}
     crowd = {"robots.scout.count": count, "world.size_m": [16, 12], "robots.scout.start": {"apart": {"gap_m": 1.5}}}
     sim = covey.load("slam_team", SMALL | crowd | team)
     assert until(sim, lambda: all(m.frame_of(k) is not None for m in members(sim) for k in range(count)), 80)
-    until(sim, lambda: False, sim.time + 20)
+    until(sim, lambda: False, sim.time + 8)
     if starts == "unknown":
         assert_frames_are_true(sim, 0.5, 5.0)  # sightings err by 2 degrees
     off = sim.localization.pose - sim._pose_before

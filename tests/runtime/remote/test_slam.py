@@ -26,7 +26,9 @@ FILES = (
 )
 
 
-@pytest.mark.parametrize("kind", ["{particles: {preset: gmapping}}", "slam", "{known_map: {start: unknown}}"])
+@pytest.mark.parametrize(
+    "kind", ["{particles: {preset: gmapping, particles: 5}}", "slam", "{known_map: {start: unknown}}"]
+)
 def test_the_same_bytes_in_processes(kind, tmp_path):
     runs = []
     for where in ("in_process", "processes"):

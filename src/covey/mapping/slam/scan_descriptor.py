@@ -8,8 +8,8 @@ References:
     2018. Kept: rings and sectors, the search by rings first, the shift of the sectors that fits best. Changed: 16
     rings for 20; a plane has no heights, so a bin says how far it is full; key frames before and after are put
     together, because a lidar that looks ahead sees another half of a place on the way back; the cosine is that of all
-    bins, so that one Fourier transform gives it at all shifts. The rules are taken from descriptions of the paper; it
-    was not read itself.
+    bins, so that one Fourier transform gives it at all shifts; only headings near the expected one count. The rules are
+    taken from the authors' code; the paper was not read itself.
 """
 
 import math
