@@ -95,6 +95,20 @@ def test_what_is_outside_of_the_map_counts_nothing(blocks):
         assert 0.0 < score < 0.7
 
 
+def test_a_tight_map_finds_the_same():
+    """The room is 8 m x 6 m, the map 20 m wide: what a tight one leaves out is empty."""
+    at = np.array([2.0, 3.0, 0.3])
+    points, normals = room(np.array([2.0, 3.0, 0.0]))
+    wide, tight = (local_map(points + at[:2], normals, at[:2], 10.0, 0.05, 0.08, tight) for tight in (False, True))
+    assert 0.2 < tight.cells.size / wide.cells.size < 0.3
+    assert int(tight.cells.sum()) == int(wide.cells.sum())
+    scan = room(at)[0][::5]
+    for least in (0.0, 0.5):
+        ours, theirs = (search(place, scan, at + 0.1, 0.5, 0.3, 0.05, least) for place in (wide, tight))
+        assert ours[1] == theirs[1]
+        np.testing.assert_allclose(ours[0], theirs[0], atol=1e-9)
+
+
 def test_a_score_below_the_least_is_not_found():
     at = np.array([2.0, 3.0, 0.0])
     points = room(at)[0]

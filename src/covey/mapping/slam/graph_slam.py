@@ -205,12 +205,12 @@ class GraphSlam:
         information = np.array([edge.information for edge in self.edges]).reshape(-1, 3, 3)
         return PoseGraph(self.poses, ends[:, 0], ends[:, 1], motion, information)
 
-    def around(self, frames: np.ndarray, centre: np.ndarray, most_m: float = math.inf) -> LocalMap:
+    def around(self, frames: np.ndarray, centre: np.ndarray, most_m: float = math.inf, tight: bool = False) -> LocalMap:
         """Return the local map of some key frames around a place (x, y, ...), to ``most_m`` from it."""
         s = self.settings
         points, normals = self.seen_by(frames, self.poses[frames])
         reach = min(s.range_m + 1.0, most_m)
-        return local_map(points, normals, (centre[0], centre[1]), reach, s.resolution_m, s.smear_m)
+        return local_map(points, normals, (centre[0], centre[1]), reach, s.resolution_m, s.smear_m, tight)
 
     def seen_by(self, frames: np.ndarray, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the points and normals, (k, 2) each, of key frames at poses (m, 3)."""

@@ -49,6 +49,7 @@ def local_map(
     reach: float,
     resolution: float,
     sigma: float,
+    tight: bool = False,
 ) -> LocalMap:
     """Return the local map of some points.
 
@@ -59,6 +60,7 @@ def local_map(
         reach: half its side [m]; points beyond are left out.
         resolution: side of a cell [m].
         sigma: distance at which a point counts exp(-1/2) [m].
+        tight: the map is no larger than its points need: no others can be added. What is outside counts nothing anyhow.
 
     References:
         E. Olson: Real-time correlative scan matching. ICRA 2009 (the lookup table). W. Hess, D. Kohler, H. Rapp,
@@ -67,6 +69,12 @@ def local_map(
     unit = 2**LEVELS
     side = unit * math.ceil(2.0 * reach / resolution / unit)
     origin = np.array([centre[0], centre[1]]) - 0.5 * side * resolution
+    if tight and len(points):
+        margin = 3.0 * sigma + resolution
+        first = np.floor((points.min(axis=0) - margin - origin) / resolution / unit).astype(np.int64) * unit
+        end = np.ceil((points.max(axis=0) + margin - origin) / resolution / unit).astype(np.int64) * unit
+        first, end = np.clip(first, 0, side - unit), np.clip(end, unit, side)
+        side, origin = int(max(unit, *(end - first))), origin + first * resolution
     starts = np.cumsum([0, *((side >> h) ** 2 for h in range(LEVELS))])
     levels = np.zeros(starts[-1], np.uint8)
     cells, nearest = levels[: side * side].reshape(side, side), np.full((side, side), -1, np.int32)

@@ -127,7 +127,7 @@ class Loops:
         window_m = min(0.3 + s.drift * way, s.most_m)
         window_rad = min(math.radians(5.0 + s.drift_deg * way), math.radians(60.0))
         frames = np.arange(max(0, k - 8), min(k + 9, n - settings.local_key_frames + 1))
-        place = slam.around(frames, slam.poses[k])
+        place = slam.around(frames, slam.poses[k], tight=True)
         recent = np.arange(max(0, n - 4), n + 1)
         guess = slam.poses[n]
         if turn is not None:

@@ -59,7 +59,7 @@ def coarse_map(frames: Sequence[KeyFrame], poses: np.ndarray, k: int, settings: 
     part = around(len(poses), k, 8)
     points, normals = together(frames[part], poses[part])
     return local_map(
-        points, normals, (poses[k, 0], poses[k, 1]), settings.range_m + window_m, COARSE_M, 2 * settings.smear_m
+        points, normals, (poses[k, 0], poses[k, 1]), settings.range_m + window_m, COARSE_M, 2 * settings.smear_m, True
     )
 
 
@@ -87,7 +87,7 @@ def near(
     part = around(len(poses), k, 8)
     points, normals = together(frames[part], poses[part])
     s = settings
-    place = local_map(points, normals, (poses[k, 0], poses[k, 1]), s.range_m + 1.0, s.resolution_m, s.smear_m)
+    place = local_map(points, normals, (poses[k, 0], poses[k, 1]), s.range_m + 1.0, s.resolution_m, s.smear_m, True)
     part = around(len(their_poses), n, 2)
     cloud, facing = together(others[part], relative(their_poses[n], their_poses[part]))
     if len(cloud) < 50:
