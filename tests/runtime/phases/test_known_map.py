@@ -63,9 +63,9 @@ def test_a_robot_that_is_carried_elsewhere_finds_itself_within_a_minute():
     """Many rooms of this office look alike with a lidar of 3.5 m: it must drive out of a wrong one first."""
     for seed in range(2):
         sim = office(seed)
-        assert drive(sim, 8.0)[-1] < 0.3
+        assert drive(sim, 20.0)[-1] < 0.3
         carry(sim, seed)
-        errors = drive(sim, 75.0)
+        errors = drive(sim, 90.0)
         assert errors[0] > 3.0
         assert errors[600:].max() < 0.4, seed
         sim.close()

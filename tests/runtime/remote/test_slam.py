@@ -27,7 +27,7 @@ FILES = (
 
 
 @pytest.mark.parametrize(
-    "kind", ["{particles: {preset: gmapping, particles: 5}}", "slam", "{known_map: {start: unknown}}"]
+    "kind", ["{particles: {filter: {particles: 5}}}", "slam", "{known_map: {start: unknown}}"]
 )
 def test_the_same_bytes_in_processes(kind, tmp_path):
     runs = []

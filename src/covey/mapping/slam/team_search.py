@@ -15,6 +15,7 @@ from covey.kernel import kernel
 from covey.mapping.slam.graph_slam import GraphSettings
 from covey.mapping.slam.local_map import LocalMap
 from covey.mapping.slam.log import relative
+from covey.mapping.slam.one_pose import composed
 from covey.mapping.slam.team_graph import PLACE, SEEN_OFTEN, between, fixes, is_far, places_of
 from covey.mapping.slam.team_joint import Joint
 from covey.mapping.slam.team_news import Relation
@@ -66,6 +67,7 @@ class Search:
         self._looked: dict[int, tuple[int, int, int]] = {}  # by other: revision, its key frames, own ones
         self._joins = 0
         self._tasks: deque[_Task] = deque()  # of robots that are not joined, or wrongly
+        self._later: list[Relation] = []  # to confirm when their key frames are held
         self._pairs: deque[tuple[int, int, int]] = deque()
         self._paired = (-1, -1)
         self._sought: _Sought | None = None
@@ -82,6 +84,10 @@ class Search:
             self._joins = self.joint.joins
             for held in (self._near, self._compared, self._looked, self._tasks):
                 held.clear()
+        if self._later:
+            later, self._later = self._later, []
+            for relation in later:
+                self.confirm(relation)
         while self._tasks:
             task = self._tasks.popleft()
             if not self._is_full(task.other, task.k, task.mine):
@@ -101,8 +107,17 @@ class Search:
         return None
 
     def confirm(self, relation: Relation) -> None:
-        """Compare places before and behind those of a relation next."""
-        self._tasks.extendleft(self._around(relation))
+        """Compare places before and behind those of a relation next.
+
+        A robot hears of being seen before the key frames of the other come, and joins by it at once. That is confirmed
+        afterwards: joining begins the search anew.
+        """
+        joint, ends = self.joint, ((relation.a, relation.first), (relation.b, relation.second))
+        is_held = all(k < len(joint.alone.get(robot, ())) for robot, k in ends)
+        if is_held and (not relation.is_seen or joint.are_joined(relation.a, relation.b)):
+            self._tasks.extendleft(self._around(relation))
+        else:
+            self._later.append(relation)
 
     def anywhere(self) -> list[Relation] | None:
         """Look for one place of this robot around one place of another, at a part of all headings; return as `compare`.
@@ -214,23 +229,26 @@ class Search:
         own_first = relation.a == self.number
         other = relation.b if own_first else relation.a
         n, k = (relation.first, relation.second) if own_first else (relation.second, relation.first)
-        theirs, mine = joint.alone.get(other, np.empty((0, 3))), joint.alone[self.number]
-        if k >= len(theirs):
-            return []
+        theirs, mine = joint.alone[other], joint.alone[self.number]
         is_joined = joint.are_joined(other, self.number)
         if is_joined and not is_far(relation, joint.joined[relation.a], joint.joined[relation.b]):
-            return []
+            agreed = joint.agreed.get(_pair(other, self.number), ())
+            if joint.common_frame or not relation.is_seen or sum(not x.is_seen for x in agreed) >= self.settings.places:
+                return []  # what was only seen is known to some degrees
         a, b = joint.alone[relation.a], joint.alone[relation.b]
         there = between([relation], a, b)
         into = inverse(there) if own_first else there  # own frame in that of the other
         rows = [m for m in range(n - 80, n + 81, 10) if m != n and 2 <= m < len(mine)]
         guesses = compose(into, mine[rows]) if rows else np.empty((0, 3))
         found = nearest(guesses, theirs, 0).tolist()
-        return [
+        tasks = [
             self._task(other, q, m, guess, self._way(other, q, m, [relation]))
             for m, q, guess in zip(rows, found, guesses, strict=True)
             if q >= 0
         ]
+        if relation.is_seen:  # they see the same walls, however far they are from each other
+            tasks.append(self._task(other, k, n, composed(into, mine[n]), 0.0))
+        return tasks
 
     def _pair(self) -> None:
         """List the pairs of places that were not searched yet: half of them, as the other robot searches the rest."""
