@@ -218,6 +218,20 @@ def test_an_encounter_is_a_relation_between_where_the_two_are(road):
     assert np.linalg.det(relation.information) == pytest.approx(1e12, rel=0.01)
 
 
+def test_a_first_sight_is_made_exact_by_the_places_around_it(road):
+    """It comes before the key frames of the other do, and says the heading to 3 degrees."""
+    _, truth, _, _ = road
+    (a, b), firsts = robots(road, [(0, 100), (94, 106)])
+    seen = relative(truth[99], truth[105]) + np.array([0.05, -0.05, np.radians(3)])
+    a.encounter(1, seen, np.diag([400.0, 400.0, 400.0]), b.here)
+    exchange(a, b)
+    for _ in range(20):
+        a.work()
+    assert sum(not x.is_seen for x in a.joint.agreed[0, 1]) >= 1
+    a.settle()
+    assert_near(a.frame_of(1), true_frame(firsts, STARTS, 0, 1), 0.1, 0.015)
+
+
 def test_two_runs_agree_to_the_byte(road):
     found = []
     for _ in range(2):

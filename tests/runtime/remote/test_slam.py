@@ -26,9 +26,7 @@ FILES = (
 )
 
 
-@pytest.mark.parametrize(
-    "kind", ["{particles: {filter: {particles: 5}}}", "slam", "{known_map: {start: unknown}}"]
-)
+@pytest.mark.parametrize("kind", ["{particles: {filter: {particles: 5}}}", "slam", "{known_map: {start: unknown}}"])
 def test_the_same_bytes_in_processes(kind, tmp_path):
     runs = []
     for where in ("in_process", "processes"):
