@@ -55,7 +55,8 @@ def show(rows: list[dict[str, str]], places: list[str]) -> None:
     for place in known:
         quality, time = (pairs(rows, place, "slam", name) for name in ("map_quality", "exploration_time_s"))
         less, longer = quality[:, 0] - quality[:, 1], time[:, 1] / time[:, 0]
-        off = pairs(rows, place, "slam", "position_error_max_m")[:, 1]
+        of_place = [row for row in rows if (row["place"], row[KEY]) == (place, "slam")]
+        off = np.array([float(row["position_error_max_m"]) for row in of_place])
         print(
             f"| {place} | {len(less)} | {np.median(quality[:, 0]):.3f}, {np.median(quality[:, 1]):.3f} | "
             f"{mean_of(less, 3)}, {less.max():.3f} | {(less <= QUALITY).sum()} | {mean_of(longer, 2)}, "
