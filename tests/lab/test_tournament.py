@@ -9,7 +9,9 @@ import psutil
 import pytest
 from scipy.optimize import minimize
 
+from covey.cli.tournament import tournament_command
 from covey.errors import InvalidValueError, UnknownNameError
+from covey.lab.tournament.game import GameError
 from covey.lab.tournament.match import Limits, play_match
 from covey.lab.tournament.page import write_page
 from covey.lab.tournament.ranking import bradley_terry
@@ -68,13 +70,55 @@ def test_a_law_that_fails_loses(tmp_path, fault):
     assert why in outcome.failed["evaders"]
 
 
-def test_a_game_that_breaks_does_not_end_the_tournament(tmp_path):
-    broken = GAME.replace("return played.poses", "return 1 / 0 or played.poses")
-    (tmp_path / "short.py").write_text(broken)
-    tournament = Tournament(str(tmp_path / "short.py"), [written(tmp_path / "laws", a=STILL)], tmp_path / "out")
-    tournament.play(1)
-    (outcome,) = tournament.outcomes.values()
-    assert outcome.failed == {"laws": "the game broke: ZeroDivisionError: division by zero"}
+BROKEN_GAMES = {
+    "score": ("return played.poses", "return 1 / 0 or played.poses", ", line 12: ZeroDivisionError: division by zero"),
+    "starts": ("[[1.0, 5.0, 0.0]]", "[[1.0, 5.0]]", "give a pose"),
+    "workspace": ("    name,", "    workspace = [(0, 0), (1, 0)]\n    name,", "workspace"),
+    "no number": ("return played.poses", "played.poses", "returned None; return a number"),
+    "over": (
+        "    def score",
+        "    def over(self, poses, time_s):\n        return poses['all']\n\n    def score",
+        ", line 12: KeyError",
+    ),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_GAMES)
+def test_an_error_of_a_game_blames_no_law_and_leaves_nothing(broken, tmp_path, capsys):
+    old, new, why = BROKEN_GAMES[broken]
+    (tmp_path / "short.py").write_text(GAME.replace(old, new))
+    laws, out = written(tmp_path / "laws", a=STILL, b=STILL), tmp_path / "out"
+    with pytest.raises(GameError) as error:
+        tournament_command([laws], str(tmp_path / "short.py"), out, 1, 1, Limits(step_s=10.0), False)
+    assert why in str(error.value)
+    assert str(tmp_path / "short.py") in str(error.value)
+    assert "no law has lost" in str(error.value) or broken == "no number"
+    assert "failed" not in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (GAME + "\nimport no_such_thing\n", "line 14: ModuleNotFoundError"),
+        (GAME.replace("def starts", "def starts("), "line 8: SyntaxError"),
+        (GAME.partition("    def score")[0], "has no score"),
+        ("from covey.lab.tournament.game import Game\n", "defines 0 games"),
+    ],
+)
+def test_a_game_that_cannot_be_loaded(text, why, tmp_path):
+    (tmp_path / "short.py").write_text(text)
+    with pytest.raises(GameError, match=why):
+        Tournament(str(tmp_path / "short.py"), [written(tmp_path / "laws", a=STILL)], tmp_path / "out")
+
+
+def test_a_score_of_two_sides_is_a_share(tmp_path):
+    text = GAME.replace("    def score", "    sides = 'reds', 'blues'\n\n    def score").replace('["laws"]', '["reds"]')
+    (tmp_path / "short.py").write_text(text.replace("[[1.0, 5.0, 0.0]]", "[[1.0, 3.0 + 2 * (side == 'reds'), 0.0]]"))
+    file = written(tmp_path / "laws", a="def law(team):\n    return 1.0, 0.0\n") / "a.py"
+    with pytest.raises(GameError, match="share of the first side"):
+        play_match(str(tmp_path / "short.py"), {"reds": file, "blues": file}, 0, Limits(step_s=10.0), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_a_law_starts_ends_with_its_game(tmp_path):

@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from covey.cli.exit_codes import INTERRUPTED
+from covey.lab.tournament.game import GameError
 from covey.lab.tournament.match import Limits, Outcome
 from covey.lab.tournament.page import write_page
 from covey.lab.tournament.tournament import Match, Tournament
@@ -32,11 +34,20 @@ def tournament_command(
 
     try:
         tournament.play(jobs, told)
+    except GameError:
+        if not tournament.outcomes:
+            page.unlink()
+            for folder in (tournament.out / "games", tournament.out):
+                with suppress(OSError):  # it holds files of somebody else
+                    folder.rmdir()
+        else:
+            write_page(tournament, running=False)
+        raise
     except KeyboardInterrupt:
+        write_page(tournament, running=False)
         print(f"{len(tournament.outcomes)} of {total} games are kept; the same command goes on", file=sys.stderr)
         return INTERRUPTED
-    finally:
-        write_page(tournament, running=False)
+    write_page(tournament, running=False)
     console = Console()
     for side in tournament.game.sides:
         table = Table("rank", side, "strength", "95 % interval", "won", "of", "failed", box=None)

@@ -1,6 +1,7 @@
 """Coverage: drive over the whole area that a body can cover."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,20 +30,23 @@ class CoverageTracker(Tracker):
 
     Attributes:
         cells: the covered cells, and the goal.
+        stride: number of substeps for which the path of a body is straight.
     """
 
     columns = ("covered_share",)
 
     def __init__(self, context: MissionContext):
-        self._clock, self._discs = context.clock, context.model.discs
-        self._before, self._trace = context.pose_before, context.trace
+        self._clock = context.clock
         world, model, state = with_doors_open(context.world), context.model, context.state
         to_cover = coverable(world, state.pose, model.radius)
         goal = world.grid.with_cells(to_cover if to_cover.any() else world.free)
         self.cells = CoveredCells(goal, len(state.pose))
-        self._stride = sweep_stride(model.limits, world.grid.resolution, context.clock)
+        self.stride = stride = sweep_stride(model.limits, world.grid.resolution, context.clock)
         self._wanted = np.zeros(context.clock.substeps_per_step, np.uint8)
-        self._wanted[self._stride - 1 : -1 : self._stride] = 1
+        self._wanted[stride - 1 : -1 : stride] = 1
+        between = [context.trace[k, 0] for k in range(stride - 1, len(context.trace) - 1, stride)]
+        places = pairwise([context.pose_before, *between, state.pose])
+        self._paths = [self.cells.path(before, after, model.discs) for before, after in places]
 
     def wanted(self, substeps: int) -> np.ndarray:
         """Return the substeps after which the path of a body can no longer be treated as straight."""
@@ -50,11 +54,8 @@ class CoverageTracker(Tracker):
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Cover the area that bodies passed over in this step, in straight lines between the requested poses."""
-        before, trace, step = self._before, self._trace, self._clock.step
-        for k in range(self._stride - 1, len(trace) - 1, self._stride):
-            self.cells.mark(trace[k, 0], self._discs, step, before)
-            before = trace[k, 0]
-        self.cells.mark(pose, self._discs, step, before)
+        for path in self._paths:
+            self.cells.sweep(path, self._clock.step)
         return []
 
     @property

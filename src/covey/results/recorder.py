@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from covey.bound import Bound
 from covey.comms.samples import RadioSample
 from covey.errors import ControllerError, DiskError, InvalidValueError, RunFolderError
 from covey.kernel import kernel
@@ -27,7 +28,7 @@ from covey.results.table import Table
 
 STEP_COLUMNS = ("explored_share", "known_share", "distance_m", "energy_j", "collisions_robot", "collisions_wall")
 TEAM_COLUMNS = ("explored_share_union", "known_share_union", "covered_share", "min_separation_m")
-_SEPARATION = 2 + TEAM_COLUMNS.index("min_separation_m")
+COVERED, SEPARATION = 2 + TEAM_COLUMNS.index("covered_share"), 2 + TEAM_COLUMNS.index("min_separation_m")
 DRIVEN, COUNTED = ("distance_m", "energy_j"), ("collisions_robot", "collisions_wall")
 _INTEGERS = frozenset({"step", *COUNTED})
 _ROWS = 65536  # rows of a row group: 10 MiB of columns in memory
@@ -84,6 +85,7 @@ class Recorder:
         self._tables: dict[str, Table] = {}
         self._archives: dict[str, Archive] = {}
         self._is_open = False
+        self._keep: Bound | None = None
 
     def open(self, manifest: dict[str, Any], constant: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Start the folder with the manifest of `covey.results.manifest.build_manifest`.
@@ -136,39 +138,58 @@ class Recorder:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
         """
         i, values = self._used, snapshot.mission
-        keep(
-            i,
-            snapshot.step % self.pose_every == 0,
-            self._poses,
+        team = (
             snapshot.pose,
             snapshot.estimate,
             snapshot.twist,
             snapshot.command,
             snapshot.altitude_roll_pitch,
-            self._driven,
             snapshot.distance_m,
             snapshot.energy_j,
-            self._counts,
             snapshot.collisions_robot,
             snapshot.collisions_wall,
         )
+        if self._keep is None:
+            self._keep = Bound(keep, (*team, self._poses, self._driven, self._counts), (0, True))
+        self._keep.put(*team)
+        self._keep(*self.row(snapshot.step))
         for name, block in self._of_robots:
             block[i] = values.get(name, np.nan)
         team = self._team
-        team[i, 0], team[i, 1], team[i, _SEPARATION] = snapshot.step, snapshot.time_s, snapshot.min_separation_m
+        team[i, 0], team[i, 1], team[i, SEPARATION] = snapshot.step, snapshot.time_s, snapshot.min_separation_m
         for k, name in self._of_team:
             team[i, k] = values.get(name, np.nan)
-        self._used = i + 1
-        if snapshot.events:
-            self._events += snapshot.events
+        self.observe_events(snapshot.events)
         if snapshot.radio is not None:
             self.observe_radio(snapshot.step, snapshot.radio)
-        self._step, self._time_s = snapshot.step, snapshot.time_s
+        self.turn(snapshot.step, snapshot.time_s)
+
+    @property
+    def blocks(self) -> tuple[np.ndarray, ...]:
+        """What `keep` writes into, and the rows of the team."""
+        return self._poses, self._driven, self._counts, self._team
+
+    def row(self, step: int) -> tuple[int, bool]:
+        """Return the row of a step in `blocks`, and whether the poses of this step are recorded."""
+        return self._used, step % self.pose_every == 0
+
+    def turn(self, step: int, time_s: float) -> None:
+        """End the row of a step at a time [s], which has been written.
+
+        Raises:
+            RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
+        """
+        self._used += 1
+        self._step, self._time_s = step, time_s
         if self._used == self._steps_in_block or len(self._events) >= _EVENTS:
             with self._disk():
                 self._flush()
         if time.perf_counter() - self._host_wall >= _HOST_S:
             self._sample_host()
+
+    def observe_events(self, events: Sequence[Event]) -> None:
+        """Record events."""
+        self._events += events
 
     def observe_radio(self, step: int, sample: RadioSample) -> None:
         """Record a sample of links and messages.
@@ -328,29 +349,29 @@ def resident_mib() -> float:
 
 @kernel
 def keep(
-    i,
-    is_placed,
-    poses,
     pose,
     estimate,
     twist,
     command,
     attitude,
-    driven,
     distance,
     energy,
-    counts,
     collisions_robot,
     collisions_wall,
+    poses,
+    driven,
+    counts,
+    i,
+    is_placed,
 ):
     """Write one step of a team into row i of its columns.
 
     Args:
-        is_placed: whether poses, estimates, twists and commands are recorded; else they are NaN.
-        poses: float64 (12 or 15, steps, n), see `POSE_COLUMNS` and `ATTITUDE_COLUMNS`.
         pose, estimate, twist, command, attitude: float64 (n, 3).
-        driven: float64 (2, steps, n), see `DRIVEN`. distance, energy: float64 (n,).
-        counts: int64 (2, steps, n), see `COUNTED`. collisions_robot, collisions_wall: (n,).
+        distance, energy: float64 (n,). collisions_robot, collisions_wall: int64 (n,).
+        poses: float64 (12 or 15, steps, n), see `POSE_COLUMNS` and `ATTITUDE_COLUMNS`.
+        driven: float64 (2, steps, n), see `DRIVEN`. counts: int64 (2, steps, n), see `COUNTED`.
+        is_placed: whether poses, estimates, twists and commands are recorded; else they are NaN.
     """
     for j in range(poses.shape[2]):
         driven[0, i, j], driven[1, i, j] = distance[j], energy[j]

@@ -59,6 +59,7 @@ class Host(ABC):
     """Runs the controllers. `settle` returns the answers of a step; in real time they may come later.
 
     Attributes:
+        is_local: whether controllers run in this process.
         repeatable: whether the run is repeatable, as far as the host goes.
         facts: what the manifest says about where controllers ran.
         busy: robots that cannot be asked now.
@@ -67,6 +68,7 @@ class Host(ABC):
 
     cpu_s: dict[int, float]
 
+    is_local: bool = False
     repeatable: bool = True
     facts: Mapping[str, Any] = MappingProxyType({})
     busy: Collection[int] = ()

@@ -23,6 +23,8 @@ from covey.missions import Exploration, Mission, MissionContext, Tracker
 from covey.onboard.group import Group
 from covey.physics.choice import physics_of
 from covey.physics.clock import Clock
+from covey.physics.planar.physics import NO_CONTACTS
+from covey.physics.protocol import Contacts
 from covey.planning.orders import ORDER_KEY, Order
 from covey.records import as_record
 from covey.results.folder import GROUNDS
@@ -43,6 +45,7 @@ from covey.runtime.phases.detailing import Detailing
 from covey.runtime.phases.ground_accuracy import GroundAccuracy
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.phases.map_exchange import MapExchange
+from covey.runtime.phases.moving import Moving, only_moves
 from covey.runtime.phases.observing import Observing
 from covey.runtime.phases.reporting import SCHEMA, Reporting, table
 from covey.runtime.phases.scoring import Scoring
@@ -223,7 +226,7 @@ class Simulation:
             self.communication.blackboard.entries[ORDER_KEY] = self.tracker.facts[ORDER_KEY]
         self.reporting = Reporting(self.tracker, self.communication.network)
         self.commands = np.zeros((len(self.names), 3))
-        self.observing = Observing(self)
+        self.observing = Observing(self, self._pose_before)
         self.status: str | None = None
         self._repeatable = self.deciding.host.repeatable and not self.computing.measures
         try:
@@ -236,7 +239,8 @@ class Simulation:
         self.detailing = Detailing(self, self._recorder, record)
         self.uncertainty = Uncertainty(self.localization, self.names, self._recorder)
         more = (self.detailing.observe, self.detailing.due), (self.uncertainty.observe, self.uncertainty.due)
-        self._recording = [observe for observe, is_ever_due in more if is_ever_due]
+        self.recording = [observe for observe, is_ever_due in more if is_ever_due]
+        self._moving = Moving(self) if only_moves(self) else None
         self._run: Run | None = None
         phases = self._phases_of_a_step()
         self._phases = [(name, phase) for name, phase in phases.items() if phase is not None]
@@ -541,9 +545,9 @@ class Simulation:
             "map": self._map if self.localization.teams or self.computing.machines else None,
             "communicate": self._communicate,
             "decide": self._decide,
-            "act": self._act,
-            "score": self._score,
-            "observe": self._observe,
+            "act": self._act if self._moving is None else self._act_and_more,
+            "score": self._score if self._moving is None else None,
+            "observe": self._observe if self._moving is None else None,
         }
 
     def _sense(self) -> None:
@@ -588,6 +592,28 @@ class Simulation:
         wanted = self.sensing.wanted(self.scoring.wanted(substeps))
         contacts = self.physics.step(state, driven, substeps, self._trace, wanted)
         self.clock.advance(substeps)
+        self._meet(contacts)
+
+    def _act_and_more(self) -> None:
+        """Act, score and observe, in one kernel if nothing happens but motion."""
+        assert self._moving is not None
+        happened = self.events or self.deciding.requested.notes or self.communication.sample is not None
+        if happened or self.observers or self.inputs.driven(self.commands) is not self.commands:
+            self._act()
+        elif (contacts := self._moving.step()) is not NO_CONTACTS:
+            self._meet(contacts)
+        else:
+            self._felt = contacts.felt
+            self._end(None)
+            self._recorder.observe_events(self.events)
+            self.events = []
+            return
+        self._score()
+        self._observe()
+
+    def _meet(self, contacts: Contacts) -> None:
+        """Count and record what touched, left or fell in this step."""
+        state = self.state
         self._felt = contacts.felt
         if contacts.kind.size:
             self.scoring.count(contacts)
@@ -630,18 +656,18 @@ class Simulation:
             for i, note in notes:
                 self._event("note", i, text=note)
             notes.clear()
-        snapshot = self.observing.snapshot(self._pose_before)
+        snapshot = self.observing.snapshot()
         self._end(snapshot)
         self._recorder.observe(snapshot)
         if self.computing.machines:
             self._recorder.observe_computers(snapshot.step, self.computing.sample())
-        for record in self._recording:
+        for record in self.recording:
             record()
         for observer in self.observers:
             observer(snapshot)
         self.events = []
 
-    def _end(self, snapshot: Snapshot) -> None:
+    def _end(self, snapshot: Snapshot | None) -> None:
         if self.status is not None:
             return
         over, tracker = self.deciding.all_done, self.scoring.tracker

@@ -33,11 +33,14 @@ class Stop(Record):
         of = {"explored_share": self.explored, "of": self.of, "timeout_s": self.timeout_s}
         return of if self.covered is None else of | {"covered_share": self.covered}
 
-    def reached(self, snapshot: Snapshot, all_done: bool) -> bool:
-        """Return whether the goal is reached: a share or, without one, that all controllers are done."""
-        if self.covered is not None and snapshot.mission["covered_share"] >= self.covered:
+    def reached(self, snapshot: Snapshot | None, all_done: bool) -> bool:
+        """Return whether the goal is reached: a share or, without one, that all controllers are done.
+
+        ``snapshot`` may be None if the goal is no share.
+        """
+        if self.covered is not None and snapshot is not None and snapshot.mission["covered_share"] >= self.covered:
             return True
-        if self.explored is None:
+        if self.explored is None or snapshot is None:
             return all_done and (self.covered is None or self.done)
         return self.share(snapshot) >= self.explored or (self.done and all_done)
 

@@ -35,4 +35,5 @@ class Stopwatch:
             phase()
             now = perf_counter()
             seconds[name] += now - last
-            self._last = last = now
+            last = now
+        self._last = last

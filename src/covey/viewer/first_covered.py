@@ -36,4 +36,4 @@ def first_covered(
 def _cover_backwards(poses, steps, discs, frame, goal, first, each, recent):
     """Cover cells from the last step to the first: what is written last is the first step."""
     for k in range(len(steps) - 1, -1, -1):
-        cover(poses[k], poses[k + 1], discs, steps[k], frame, goal, first, each, recent)
+        cover(poses[k], poses[k + 1], discs, frame, goal, first, each, recent, steps[k])

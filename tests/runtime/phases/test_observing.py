@@ -41,7 +41,7 @@ def test_energy_is_idle_power_times_time_and_drive_energy_times_distance():
     energy, (before, pose, estimate) = np.full(3, -1.0), np.random.default_rng(1).uniform(-3, 3, (3, 3, 3))
     carried, places = np.empty((3, 3)), (np.arange(3), np.arange(2))
     drive_j_m, idle_w, way_m = np.array([5.0, 5.0, 0.0]), np.array([1.0, 0.5, 2.0]), np.array([0.0, 2.0, 3.0])
-    nearest = measured(pose, carried, drive_j_m, way_m, idle_w, energy, 4.0, before, estimate, *places)
+    nearest = measured(pose, carried, drive_j_m, way_m, idle_w, energy, before, estimate, *places, 4.0)
     assert energy.tolist() == [4.0, 12.0, 8.0]
     assert nearest == pytest.approx(pdist(pose[:, :2]).min(), abs=1e-12)
     np.testing.assert_allclose(carried, carry_reference(estimate, before, pose), atol=1e-12)

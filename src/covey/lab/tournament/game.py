@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.errors import InvalidValueError
 from covey.lab.settings import SQUARE, Robots
 from covey.onboard.controller import Program
 from covey.onboard.group import Group
@@ -19,6 +20,10 @@ from covey.runtime.simulation import Simulation
 from covey.world.placement.placing import place
 from covey.world.records.starts import Apart, ApartStart
 from covey.world.world import World
+
+
+class GameError(InvalidValueError):
+    """The game itself is wrong, not a law: its file, the line, and what."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The games that come with Covey."""
 
 import math
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.voronoi import voronoi
-from covey.lab.tournament.game import Game, Played
+from covey.lab.tournament.game import Game, GameError, Played
 from covey.onboard.controller import Program
 from covey.registry import load_file
 from covey.robots.model import RobotModel
@@ -149,7 +150,8 @@ def game_of(name: str) -> Game:
 
     Raises:
         UnknownNameError: there is no game of this name.
-        InvalidValueError: the file does not exist, or does not define one game.
+        InvalidValueError: the file does not exist.
+        GameError: its code fails, or does not define one game with a score.
     """
     if not name.endswith(".py"):
         if name not in GAMES:
@@ -160,9 +162,29 @@ def game_of(name: str) -> Game:
         raise InvalidValueError(
             f"{name} is no file; give a Python file with a subclass of Game, or one of: {', '.join(GAMES)}"
         )
-    module = load_file(path)
-    own = [item for item in vars(module).values() if isinstance(item, type) and issubclass(item, Game)]
-    own = [item for item in own if item.__module__ == module.__name__]
+    try:
+        module = load_file(path)
+        own = [item for item in vars(module).values() if isinstance(item, type) and issubclass(item, Game)]
+        own = [item for item in own if item.__module__ == module.__name__]
+        if len(own) == 1 and own[0].score is not Game.score:
+            return own[0]()
+    except Exception as error:
+        raise error_of_game(error, name) from None
     if len(own) != 1:
-        raise InvalidValueError(f"{name} defines {len(own)} games; write one class that derives from Game")
-    return own[0]()
+        raise GameError(f"{name} defines {len(own)} games; write one class that derives from Game")
+    raise GameError(f"{name}: the game {own[0].__name__} has no score; write def score(self, played)")
+
+
+def error_of_game(error: Exception, name: str) -> GameError:
+    """Return an error for one that the code of a game raised, with the line if the game is a file."""
+    path, line = str(Path(name).resolve()), getattr(error, "lineno", None)
+    for frame, at in traceback.walk_tb(error.__traceback__):
+        line = at if frame.f_code.co_filename == path else line
+    where = f"{name}, line {line}" if line is not None else f"the game {name}"
+    return GameError(f"{where}: {type(error).__name__}: {error} (an error of the game, so no law has lost)")
+
+
+def is_of_game(error: Exception, name: str) -> bool:
+    """Return whether code of a game in a file raised an error, or called what raised it."""
+    path = str(Path(name).resolve())
+    return any(frame.f_code.co_filename == path for frame, _ in traceback.walk_tb(error.__traceback__))

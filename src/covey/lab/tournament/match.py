@@ -9,14 +9,15 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from covey.errors import ControllerError, CoveyError, MachineError
 from covey.lab.tournament.files import program_of_file
-from covey.lab.tournament.game import Game, Played
-from covey.lab.tournament.games import game_of
+from covey.lab.tournament.game import Game, GameError, Played
+from covey.lab.tournament.games import error_of_game, game_of, is_of_game
 from covey.onboard.controller import Program
 from covey.runtime.execution import Execution, Processes
 from covey.runtime.remote.launch import KEY_VARIABLE
@@ -57,6 +58,9 @@ def play_match(game_name: str, files: Mapping[str, Path], start: int, limits: Li
         start: number of the start, from 0.
         limits: what each law may take.
         folder: for the run.
+
+    Raises:
+        GameError: the game is wrong; the folder is removed.
     """
     game, programs = game_of(game_name), {}
     for side, file in files.items():
@@ -65,15 +69,21 @@ def play_match(game_name: str, files: Mapping[str, Path], start: int, limits: Li
         except CoveyError as error:
             return Outcome(_lost(game, {side: str(error)}), "failed", 0.0, {side: str(error)}, {})
     try:
-        return _played(game, programs, start, limits, folder)
+        return _played(game, game_name, programs, start, limits, folder)
     except MachineError:
         raise
-    except Exception as error:  # what a process of a law sent has broken the game; the others go on
+    except Exception as error:
+        if isinstance(error, GameError) or is_of_game(error, game_name):
+            rmtree(folder, ignore_errors=True)
+            raise error if isinstance(error, GameError) else error_of_game(error, game_name) from None
+        # what a process of a law sent has broken the game; the others go on
         why = f"the game broke: {type(error).__name__}: {error}"
         return Outcome(_lost(game, dict.fromkeys(files, why)), "failed", 0.0, dict.fromkeys(files, why), {})
 
 
-def _played(game: Game, programs: Mapping[str, Program], start: int, limits: Limits, folder: Path) -> Outcome:
+def _played(
+    game: Game, name: str, programs: Mapping[str, Program], start: int, limits: Limits, folder: Path
+) -> Outcome:
     address = f"127.0.0.1:{_free_port()}"
     os.environ[KEY_VARIABLE] = secrets.token_hex(32)
     execution = Execution(
@@ -82,7 +92,12 @@ def _played(game: Game, programs: Mapping[str, Program], start: int, limits: Lim
         step_budget_s=limits.step_s,
         on_controller_error="end_run",
     )
-    sim, ended = game.simulation(programs, start, execution, folder)
+    try:
+        sim, ended = game.simulation(programs, start, execution, folder)
+    except MachineError:
+        raise
+    except Exception as error:  # no law has been called yet
+        raise error_of_game(error, name) from None
     names = list(programs) if game.scope == "group" else sim.names
     try:
         with _joined(address, names):
@@ -102,8 +117,20 @@ def _played(game: Game, programs: Mapping[str, Program], start: int, limits: Lim
     ways = {side: np.round(part[::every, :, :2], 2).tolist() for side, part in at.items()}
     if failed:
         return Outcome(_lost(game, failed), "failed", sim.time, failed, ways)
-    score = game.score(Played(run, at, ended(), sim.time))
-    return Outcome(float(score), ended() or "time is up", sim.time, {}, ways)
+    score = _number(game.score(Played(run, at, ended(), sim.time)), game, name)
+    return Outcome(score, ended() or "time is up", sim.time, {}, ways)
+
+
+def _number(score: Any, game: Game, name: str) -> float:
+    """Return a score as a number."""
+    if not isinstance(score, (int, float, np.number)):
+        raise GameError(f"score of the game {name} returned {score!r:.60}; return a number, such as played.time_s")
+    if len(game.sides) == 2 and not 0.0 <= score <= 1.0:
+        raise GameError(
+            f"score of the game {name} returned {score}; with two sides return the share of the first side in the "
+            "win: 1, 0, or 0.5 for a draw"
+        )
+    return float(score)
 
 
 def _lost(game: Game, failed: Mapping[str, str]) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.bound import Bound
 from covey.errors import InvalidValueError
 from covey.physics.planar.crowd import advance
 from covey.physics.planar.standing import stand
@@ -20,7 +21,7 @@ from covey.robots.team import TeamModel, TeamState
 
 _NO_TRACE = np.empty((0, 2, 0, 3))
 _NO_PARTNERS, _NONE = np.empty((0, 2), np.int64), np.empty(0, np.int64)
-_NO_CONTACTS = Contacts(_NONE, _NONE, _NONE, np.empty(0), np.empty(0), _NONE, np.empty((0, 3)))
+NO_CONTACTS = Contacts(_NONE, _NONE, _NONE, np.empty(0), np.empty(0), _NONE, np.empty((0, 3)))
 
 
 class PlanarPhysics:
@@ -44,6 +45,8 @@ class PlanarPhysics:
         self._partners = _NO_PARTNERS
         self._order = np.arange(n)
         self._goals = np.zeros((n, 3))
+        self._state: TeamState | None = None
+        self._advance: Any = None  # for this state
         self.incidents: Sequence[Incident] = ()
 
     def place(self, state: TeamState) -> None:
@@ -63,47 +66,61 @@ class PlanarPhysics:
         Raises:
             InvalidValueError: a command is not finite.
         """
-        model, world = self._model, self._world
-        wrong, touched = advance(
-            world.skip,
-            world.grid.frame,
-            model.kinematics,
-            model.limits,
-            self._delay,
-            model.discs,
-            state.disc_count(model),
-            self._past,
-            self._clock,
-            self._substep_s,
-            substeps,
-            commands,
-            state.pose,
-            state.twist,
-            state.drive,
-            state.halted,
-            state.world_id,
-            state.distance_m,
-            state.contact_bearing,
-            self._wall_contact,
-            self._partners,
-            self._order,
-            self._goals,
-            np.full(substeps, trace is not None, np.uint8) if wanted is None else wanted,
-            _NO_TRACE if trace is None else trace,
+        if wanted is None:
+            wanted = np.full(substeps, trace is not None, np.uint8)
+        trace = _NO_TRACE if trace is None else trace
+        if state is not self._state:
+            self._state = state
+            self._advance = Bound(advance, self.arrays(state, commands, trace, wanted), (0, self._substep_s, 1))
+        self._advance.put(*self.present(state, commands, trace, wanted))
+        contacts = self.moved(self._advance(*self.numbers(substeps)), commands, substeps)
+        ground = getattr(self._world, "ground", None)
+        if ground is not None:
+            self.place(state)
+            for k in np.flatnonzero(wanted) if len(trace) else ():
+                stand(ground, *trace[k])
+        return contacts
+
+    # -- the parts of a step, for a kernel that calls `advance` ------------------------------------------------------
+
+    def present(
+        self, state: TeamState, commands: np.ndarray, trace: np.ndarray, wanted: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """Return the first arguments of `advance`, which other arrays may take the place of in another step."""
+        world = self._world
+        return world.skip, world.grid.frame, state.disc_count(self._model), commands, self._partners, wanted, trace
+
+    def arrays(
+        self, state: TeamState, commands: np.ndarray, trace: np.ndarray, wanted: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """Return the arguments of `advance` that are arrays."""
+        model = self._model
+        return (
+            *self.present(state, commands, trace, wanted),
+            *(model.kinematics, model.limits, self._delay, model.discs, self._past),
+            *(state.pose, state.twist, state.drive, state.halted, state.world_id),
+            *(state.distance_m, state.contact_bearing),
+            *(self._wall_contact, self._order, self._goals),
         )
+
+    def numbers(self, substeps: int) -> tuple[int, float, int]:
+        """Return the arguments of `advance` that are numbers."""
+        return self._clock, self._substep_s, substeps
+
+    def moved(self, answer: tuple[int, Any], commands: np.ndarray, substeps: int) -> Contacts:
+        """Take the answer of `advance`, and return the contacts that begin.
+
+        Raises:
+            InvalidValueError: a command is not finite.
+        """
+        wrong, touched = answer
         if wrong >= 0:
             what = f"command of robot {wrong} is {commands[wrong].tolist()}"
             raise InvalidValueError(f"{what}; it must be three finite numbers")
         self._clock += substeps
-        ground = getattr(world, "ground", None)
-        if ground is not None:
-            self.place(state)
-        if trace is not None and ground is not None:
-            for k in range(substeps) if wanted is None else np.flatnonzero(wanted):
-                stand(ground, *trace[k])
         if touched is None:
             self._partners = _NO_PARTNERS
-            return _NO_CONTACTS
+            return NO_CONTACTS
         events, felt, self._partners = touched
         kind, robot, other, substep = events[:, :4].T.astype(np.int64)
         return Contacts(kind, robot, other, events[:, 4].copy(), events[:, 5].copy(), substep, felt.copy())

@@ -25,6 +25,8 @@ class LocalHost(Host):
         onboard: the software of each robot with a controller of its own, by team index.
     """
 
+    is_local = True
+
     def __init__(self, team: Team):
         communication, beliefs = team.communication, team.localization.belief_of
         self.watchdog = Watchdog(team.execution.step_budget_s)

@@ -208,7 +208,8 @@ class Deciding:
             collided: which robots have touched something in the last step, bool (n,); None: none.
         """
         self.failures.clear()
-        self._gather(collided)
+        if self._arriving or self._is_touched or collided is not None:
+            self._gather(collided)
         collided = self._collided
         if (late := self.host.begin(step, time_s)) is not NONE:
             self._take(*late, commands)
@@ -342,9 +343,10 @@ class Deciding:
     def _of_group(self, group: Group, time_s: float) -> GroupInput:
         """Return the data of a group for a controller of a group, or of the team."""
         name, samples = group.name, {}
-        fields = {field: value for field, read in self._readers[name] if (value := read()) is not None}
         if not (banks := self._banks_of[name]):
+            fields = {field: read() for field, read in self._readers[name]}
             return _group_input((name, group.names, time_s, fields, samples))
+        fields = {field: value for field, read in self._readers[name] if (value := read()) is not None}
         second = self.sensing.clock.substep_s
         for bank, come in zip(banks, self._come[name], strict=True):
             rows = _rows(bank, self._members[name])
@@ -401,7 +403,7 @@ class Deciding:
             if machines or any(requested) or "done" in statuses:
                 self._look_into(answered)
         for names, given in of_groups:
-            answer = checked(given, {name: self._count[name] for name in names})
+            answer = checked(given, {name: self._count[name] for name in names}, self.host.is_local)
             if answer.failure is not None:
                 robots = tuple(chain(*(self._members[name] for name in names)))
                 commands[list(robots)] = 0.0

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from covey.bound import Bound
 from covey.geometry.se2 import compose, inverse
 from covey.kernel import kernel
 from covey.results.snapshot import Snapshot
@@ -16,9 +17,18 @@ _ROUNDING_M = 1e-9  # more than the differences of coordinates are rounded by
 
 
 class Observing:
-    """Makes the `Snapshot` of a step."""
+    """Makes the `Snapshot` of a step.
 
-    def __init__(self, sim: "Simulation"):
+    Args:
+        sim: the simulation.
+        pose_before: true poses at the beginning of a step, shape (n, 3), changed in place.
+
+    Attributes:
+        followed: the arrays of `measured`.
+        shown: those arrays of a snapshot that are recorded, see `covey.results.recorder.keep`.
+    """
+
+    def __init__(self, sim: "Simulation", pose_before: np.ndarray):
         self.sim, state, score = sim, sim.state, sim.scoring
         self._views = (  # of arrays that change in place, in the order of the snapshot's fields
             _view(state.pose),
@@ -30,25 +40,27 @@ class Observing:
             _view(score.collisions_wall),
             _view(score.energy_j),
         )
-        self._measured = (
+        self.followed = (
             state.pose,
             sim.localization.carried,
             score.drive_energy_j_m,
             state.distance_m,
             score.idle_power_w,
             score.energy_j,
+            pose_before,
+            sim.localization.pose,
+            np.arange(len(sim.names)),
+            np.arange(2),
         )
+        self._measure = Bound(measured, self.followed, (0.0,))
         self._attitude = _view(state.altitude_roll_pitch)
-        self._order, self._pair = np.arange(len(sim.names)), np.arange(2)
+        pose, estimate, twist, command, distance, robot, wall, energy = self._views
+        self.shown = pose, estimate, twist, command, self._attitude, distance, energy, robot, wall
 
-    def snapshot(self, pose_before: np.ndarray) -> Snapshot:
-        """Return the snapshot of the last step; its arrays are read-only views of the simulation's.
-
-        Args:
-            pose_before: true poses at the beginning of the step, shape (n, 3).
-        """
+    def snapshot(self) -> Snapshot:
+        """Return the snapshot of the last step; its arrays are read-only views of the simulation's."""
         sim, clock = self.sim, self.sim.clock
-        nearest = measured(*self._measured, clock.time_s, pose_before, sim.localization.pose, self._order, self._pair)
+        nearest = self._measure(clock.time_s)
         mission, radio = sim.scoring.values, sim.communication.sample
         if values := sim.ground_accuracy.values:
             mission |= values
@@ -63,7 +75,7 @@ def _view(values: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def measured(pose, carried, drive_j_m, distance_m, idle_w, energy_j, time_s, before, estimate, order, pair):
+def measured(pose, carried, drive_j_m, distance_m, idle_w, energy_j, before, estimate, order, pair, time_s):
     """Write what follows from a step, and return the smallest distance of two robots [m], see `closest`.
 
     Args:

@@ -23,7 +23,7 @@ class Scoring:
         exploration, coverage: trackers of the explored and the covered area, in every run.
         search: tracker of what tag cameras could have read; None without such cameras.
         tracker: the tracker of the run's mission; it may be one of these.
-        trackers: all of them.
+        trackers: all of them; ``measuring``: those that measure something in this run.
         constant: the measurements that stay the same in this run, by column.
         columns, robot_columns: columns that the mission adds to those of every run.
         energy_j: energy used since the start [J], float64 (n,): idle power x time + energy per metre x distance.
@@ -60,7 +60,7 @@ class Scoring:
         self.drive_energy_j_m = np.array([r.drive_energy_j_m for r in robots])
         self._inside = np.ones(n, bool)
         self.energy_j, self._able = np.zeros(n), np.ones(n, bool)
-        self._measuring = [tracker for tracker in self.trackers if tracker.measures]
+        self.measuring = [tracker for tracker in self.trackers if tracker.measures]
         still = [tracker.values for tracker in self.trackers if not tracker.measures]
         self.constant: dict[str, Any] = {name: value for values in still for name, value in values.items()}
 
@@ -76,7 +76,7 @@ class Scoring:
         now, state = self.clock.time_s, self.state
         np.logical_not(state.halted, out=self._able)
         events: list[tuple[int, str]] = []
-        for tracker in self._measuring:
+        for tracker in self.measuring:
             events += tracker.measure(now, state.pose, self._able)
         return events
 
@@ -84,7 +84,7 @@ class Scoring:
     def values(self) -> dict[str, Any]:
         """The measurements of all missions by column."""
         values = self.constant.copy()
-        for tracker in self._measuring:
+        for tracker in self.measuring:
             values |= tracker.values
         return values
 

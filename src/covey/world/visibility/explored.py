@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.bound import Bound
 from covey.errors import InvalidValueError
 from covey.geometry.beams import clip_segment, sensor_in_grid, walk
 from covey.geometry.grid import Grid
@@ -186,6 +187,7 @@ class CoveredCells:
         last_step: int32 (rows, columns), the step in which a cell was last covered; -1 = never.
         goal: bool (rows, columns), the cells to cover.
         total: their number.
+        count: int64 (1,), the number of those that have been covered.
     """
 
     def __init__(self, goal: Grid, robots: int = 1):
@@ -195,7 +197,7 @@ class CoveredCells:
         if not self.total:
             raise InvalidValueError("there is no cell to cover")
         self.last_step = np.full(goal.shape, _NEVER, np.int32)
-        self._count = 0
+        self.count = np.zeros(1, np.int64)
         self._each = np.zeros((robots, goal.shape[0], -(-goal.shape[1] // _WORD)), np.uint32)
         self._recent = no_words(robots)
 
@@ -208,17 +210,27 @@ class CoveredCells:
             step: the control step.
             before: previous poses, (n, 3); None: no motion.
         """
-        before = poses if before is None else before
-        if len(poses) > len(self._each):
-            raise InvalidValueError(f"{len(poses)} robots, but the coverage is for {len(self._each)}")
-        self._count += cover(
-            before, poses, discs, step, self.grid.frame, self._goal, self.last_step, self._each, self._recent
-        )
+        self.sweep(self.path(poses if before is None else before, poses, discs), step)
+
+    def path(self, before: np.ndarray, after: np.ndarray, discs: np.ndarray) -> Bound:
+        """Return a straight path of bodies, for `sweep`, between poses (n, 3) that change in place; see `mark`."""
+        if len(after) > len(self._each):
+            raise InvalidValueError(f"{len(after)} robots, but the coverage is for {len(self._each)}")
+        return Bound(cover, (before, after, discs, *self.arrays), (0,))
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What `cover` reads and writes."""
+        return self.grid.frame, self._goal, self.last_step, self._each, self._recent
+
+    def sweep(self, path: Bound, step: int) -> None:
+        """Cover the cells that bodies sweep on a path in a control step."""
+        self.count += path(step)
 
     @property
     def share(self) -> float:
         """Return the share of the cells that have been covered."""
-        return self._count / self.total
+        return float(self.count[0] / self.total)
 
     @property
     def passed_by(self) -> np.ndarray:
@@ -373,7 +385,7 @@ def no_words(robots: int) -> np.ndarray:
 
 
 @kernel
-def cover(before, poses, discs, step, frame, goal, last, each, recent):
+def cover(before, poses, discs, frame, goal, last, each, recent, step):
     """Set the step in the cells whose centres discs sweep on straight paths from one pose to the next.
 
     The swept area is exact: a disc moved along a segment, a capsule. ``each``, uint32 (n, rows, words), gets the bits

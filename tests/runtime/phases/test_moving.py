@@ -1,0 +1,75 @@
+"""A step in one kernel writes what the phases write one by one; an observer makes them go one by one."""
+
+import numpy as np
+import pytest
+
+import covey
+from covey.runtime.phases.moving import Moving
+
+
+@covey.controller(scope="group", sees=("pose",))
+def _meander(team):
+    """Drive in loops, fast enough to meet walls and each other now and then."""
+    return 0.6, np.sin(team.time + np.arange(team.count))
+
+
+@covey.controller(scope="group", sees=("pose",))
+def _speak(team):
+    """Stay apart, and write a note now and then."""
+    if round(team.time * 10) % 7 == 3:
+        team.note(0, f"at {team.time:.1f}")
+    return 0.1, 1.0
+
+
+def _bytes(monkeypatch, observers, starts, law, **arguments):
+    """Return the tables of a run, and how many steps it took in one kernel."""
+    steps = []
+    step = Moving.step
+    monkeypatch.setattr(Moving, "step", lambda self: steps.append(1) or step(self))
+    robot = covey.RobotModel(name="disc", kinematics="unicycle", radius_m=0.15, command_delay_s=0.2)
+    groups = [covey.Group("robot", robot, np.array(starts), law)]
+    sim = covey.Simulation(covey.World.empty(5, 5), groups, observers=observers, seed=3, **arguments)
+    run = sim.run()
+    names = "measurements.parquet", "team.parquet", "events.parquet"
+    with np.load(run.folder / "maps.npz") as maps:
+        cells = {name: maps[name] for name in maps.files}
+    return [(run.folder / name).read_bytes() for name in names], cells, len(steps), run
+
+
+CASES = {
+    "contacts": ([[-1, 0, 0], [1, 0, 2], [0, 1, 4], [0.5, -1, 5]], _meander, {}),
+    "one robot, long substeps": ([[0, 0, 0]], _meander, {"execution": {"substep_s": 0.1, "pose_every": 3}}),
+    "notes": ([[-1, 0, 0], [1, 0, 0]], _speak, {}),
+    "a goal that says why": ([[-1, 0, 0], [1, 0, 0]], _speak, {"goal": lambda sim: sim.time > 2.5 and "far enough"}),
+    "a fault and a wall": (
+        [[-1, 0, 0], [1, 0, 0]],
+        _speak,
+        {
+            "faults": [{"kind": "wheel_sticks", "robot": "robot0", "at_s": 1, "for_s": 1}],
+            "events": [{"wall": {"from": [0, -2], "to": [0, 2]}, "at_s": 2}],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_tables_have_the_same_bytes(case, monkeypatch):
+    starts, law, more = CASES[case]
+    stop = {} if "goal" in more else {"stop": covey.Stop(timeout_s=6)}
+    plain, cells, steps, run = _bytes(monkeypatch, [], starts, law, **stop, **more)
+    phases, other_cells, no_steps, _ = _bytes(monkeypatch, [lambda snapshot: None], starts, law, **stop, **more)
+    assert steps > 10
+    assert no_steps == 0
+    assert plain == phases
+    assert all(np.array_equal(cells[name], other_cells[name]) for name in cells)
+    if case == "contacts":
+        assert len(run.events) > 2
+
+
+def test_a_simulation_that_measures_more_goes_phase_by_phase():
+    law, world = _meander, covey.World.empty(5, 5)
+    for more in ({"robots": 2, "controller": "random_ballistic_walk"}, {"stop": covey.Stop(covered=0.5)}):
+        groups = {"robots": [covey.Group("robot", covey.RobotModel(name="disc", radius_m=0.1), np.zeros((1, 3)), law)]}
+        sim = covey.Simulation(world, **{**groups, **more}, seed=1)
+        assert sim._moving is None
+        sim.close()
