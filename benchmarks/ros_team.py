@@ -146,7 +146,7 @@ def main() -> None:
     print(
         f"in real time, {late} steps were late in {seconds:g} s, and {start} in the {MEET_S:g} s before; {bridge.pacer}"
     )
-    print(f"{beside}; a loop that only counts, without any other program of ours:")
+    print(f"{beside}; a loop that only counts, without any other program of ours:", flush=True)
     others = Others(psutil.Process())
     print(f"{count(step_s, rate_hz, seconds)}; {others}")
     return None
