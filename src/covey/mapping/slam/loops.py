@@ -10,7 +10,7 @@ from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.kernel import kernel
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.matching import refine, search, start_for
-from covey.mapping.slam.one_pose import composed, inverted, turned
+from covey.mapping.slam.one_pose import carried, composed, inverted, turned
 from covey.mapping.slam.scan_descriptor import Described
 from covey.records import Record
 
@@ -23,9 +23,11 @@ _FLOOR = np.diag([0.02**2, 0.02**2, 0.005**2])  # of the covariance of a loop: w
 _AGREE = 3  # loops from different places that must say the same
 _CONFIRM_WITHIN = 40  # key frames
 _DENIALS = 3  # and more than twice the confirmations
-_MOST_DRIFT = 2.0  # times the expected drift: places farther away look alike by chance, as aisles side by side do
+_MOST_DRIFT = 4.0  # times the expected drift: places that are farther away are not compared by their looks
 _NEAR_M, _NEAR_RAD = 3.0, math.radians(15.0)  # how exactly places that look alike say where a key frame is
 _LEAST_FIXED = 0.05
+_NOISE = 8.0  # the covariance of a way times this: errors of successive matches are not independent
+_FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
 _SAME_M, _SAME_RAD = 1.0, 0.5  # key frames so near each other must see the same
 
 
@@ -204,6 +206,9 @@ class Loops:
         if not doubted and len(pending) + 1 < _AGREE:
             self._pending.append(loop)
             return []
+        if not doubted and by_looks and not self._may_be(loop):
+            self._pending = [other for other in self._pending if not any(other is one for one in pending)]
+            return self._refuse(loop.first, loop.second)
         if not doubted:  # others agree on another place: if that is not far on the way, only one can be right
             apart = [abs(other.first - loop.first) for other, _ in self._doubted.values()]
             if min(apart, default=math.inf) <= _CONFIRM_WITHIN:
@@ -216,6 +221,20 @@ class Loops:
         self._doubted.update({(one.first, one.second): (one, loop.second + _CONFIRM_WITHIN) for one in new})
         self.accepted.extend((one.first, one.second) for one in new)
         return new
+
+    def _may_be(self, loop: Loop) -> bool:
+        """Return whether the way between the ends of a loop may be so wrong, by the covariances of its steps.
+
+        Roads that look alike agree with each other everywhere. But walls say how far one is from the other, as far as
+        they are not all parallel.
+        """
+        poses, steps = self._slam.poses, {edge.first: edge for edge in self._slam.edges if edge.is_step}
+        covariance = np.zeros((3, 3))
+        for k in range(loop.first, loop.second):
+            covariance = carried(covariance, poses[k], poses[k + 1], steps[k].information)
+        off = poses[loop.second] - composed(poses[loop.first], loop.motion)
+        off[2] = wrap_angle(off[2])
+        return bool(off @ np.linalg.solve(_NOISE * covariance + _FLOOR, off) < _FAR)
 
     def _agree(self, loop: Loop, other: Loop) -> bool:
         """Return whether two loops from different key frames put the newest ones at the same place."""
