@@ -261,7 +261,7 @@ def _hit(occupancy, row, column, dr, dc, reach):
 def _look(occupancy, row, column, heading, half, limits, sharp, tile, missed, stamp, number, seen_s, off, time_s):
     """Multiply ``missed`` of all patches in sight by 1 - chance, once each; they are seen at a time [s]."""
     reach, least_cosine, near, far, slant = limits
-    rays = math.ceil(2.0 * half * reach) + 1  # with fewer, oblique patches stay unsearched, and robots return for them
+    rays = math.ceil(2.0 * half * reach) + 1  # one for each cell at full range
     steepest = math.acos(least_cosine)
     for k in range(rays):
         angle = heading - half + 2.0 * half * k / (rays - 1)
