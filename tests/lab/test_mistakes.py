@@ -47,6 +47,14 @@ def test_wrong_settings(settings, said):
         covey.play(stand, stop_s=0.1, **{"speed": "max", **settings})
 
 
+def test_a_setting_that_stands_alone_in_a_file_is_said_to_set_nothing(tmp_path, caplog):
+    (tmp_path / "alone.py").write_text("robots = 6\nspeed = 0.3\n\n\ndef law(team):\n    return speed, 0.0\n")
+    out = covey.play(tmp_path / "alone.py", stop_s=0.1, speed="max")
+    assert len(out.names) == 1
+    said = 'File "alone.py", line 1: robots sets nothing here; write: settings = dict(robots=6)'
+    assert [record.getMessage() for record in caplog.records] == [said]  # the law reads speed
+
+
 def test_a_value_that_memory_does_not_hold_yet():
     with pytest.raises(ControllerError, match="memory has no 'count' yet; ask for it with getattr"):
         covey.play(lambda team: (team.memory.count, 0), **QUICK)

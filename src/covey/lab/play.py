@@ -1,5 +1,6 @@
 """`play`: a control law, some robots, one call."""
 
+import ast
 import inspect
 import logging
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from covey.lab.addon import Addons
 from covey.lab.everybody import joined_facts, of_everybody, seen_by_all
 from covey.lab.files import write_addons
 from covey.lab.out import Out
-from covey.lab.settings import Robots, Settings, settings_of
+from covey.lab.settings import OF_ROBOTS, Robots, Settings, settings_of
 from covey.lab.watching import watched
 from covey.onboard.controller import Program, controllers
 from covey.onboard.group import Group
@@ -258,7 +259,20 @@ def law_of_file(reference: str) -> tuple[Any, Mapping[str, Any], str]:
         raise InvalidValueError(
             f"{file.name}: settings is {settings!r:.60}; write: settings = dict(robots=6, stop_s=60)"
         )
+    _warn_of_idle(file)
     return law, settings, file.name
+
+
+def _warn_of_idle(file: Path) -> None:
+    """Say which variables of a file have the name of a setting, set nothing, and are not used by its code either."""
+    statements = ast.parse(file.read_bytes()).body
+    names = [one for one in ast.walk(ast.Module(statements, [])) if isinstance(one, ast.Name)]
+    used = {name.id for name in names if isinstance(name.ctx, ast.Load)}
+    own = {*Settings.model_fields, *OF_ROBOTS} - used
+    for one in statements:
+        if isinstance(one, ast.Assign) and isinstance(target := one.targets[0], ast.Name) and target.id in own:
+            said = f"{target.id} sets nothing here; write: settings = dict({target.id}={ast.unparse(one.value)})"
+            LOG.warning("%s", f'File "{file.name}", line {one.lineno}: {said}')
 
 
 def program_of(law: Any) -> Program:
