@@ -26,7 +26,7 @@ import llvmlite
 import numba
 import numpy
 import platformdirs
-from numba.core import cgutils, types
+from numba.core import cgutils, event, types
 from numba.core import config as _numba_config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic
@@ -40,6 +40,9 @@ config: Any = _numba_config
 
 # Threads only if a caller asks for them, and never TBB, which leaks memory with some system libraries.
 config.THREADING_LAYER = "omp"
+
+WAITING = "covey:waiting"
+"""Event of numba: this process waits for a kernel that another process compiles."""
 
 HASTENED = numba.__version__.startswith("0.68.")
 """Whether `covey.compiler` has patched numba, so that kernels compile in half the time."""
@@ -152,12 +155,13 @@ def _alone(path: str, patience_s: float = 60.0) -> Iterator[None]:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
         end = time.monotonic() + patience_s
-        while time.monotonic() < end:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                time.sleep(0.02)
+        with event.trigger_event(WAITING):
+            while time.monotonic() < end:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(0.02)
         try:
             yield
         finally:

@@ -7,6 +7,7 @@ import threading
 import time
 
 import numpy as np
+import psutil
 import pytest
 from tests.ros.test_bridge import answer_of, program, sender, step, stepping, team
 from tests.ros.world import PeerProcess, until
@@ -82,6 +83,7 @@ def test_a_reader_that_stands_still_does_not_stop_the_simulation(domain, peer):
         peer.read(topic="rt/letters", kind="String")
         until(lambda: peer.matched(topic="rt/letters"))
         os.kill(peer.process.pid, signal.SIGSTOP)
+        until(lambda: psutil.Process(peer.process.pid).status() == psutil.STATUS_STOPPED)
         try:
             letters.write(letter)
             assert not letters.await_readers(1_000_000)

@@ -9,6 +9,7 @@ import time
 import pytest
 
 import covey
+from covey import kernel
 from covey.runtime.local.watchdog import StepBudgetError, Watchdog
 
 
@@ -34,6 +35,27 @@ def test_a_loop_that_swallows_exceptions_is_interrupted_again():
                 caught += 1
     watchdog.close()
     assert caught == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no flock")
+def test_waiting_for_a_kernel_that_another_process_compiles_does_not_count(tmp_path):
+    path = str(tmp_path / "kernel.lock")
+    held, done = threading.Event(), threading.Event()
+
+    def compiles():
+        with kernel._alone(path):
+            held.set()
+            done.wait(10.0)
+
+    other = threading.Thread(target=compiles)
+    other.start()
+    held.wait()
+    threading.Timer(0.6, done.set).start()
+    watchdog = Watchdog(0.2)
+    with watchdog, kernel._alone(path):
+        assert done.is_set()
+    watchdog.close()
+    other.join()
 
 
 def test_quick_code_is_left_alone():

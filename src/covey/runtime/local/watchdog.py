@@ -14,6 +14,7 @@ import psutil
 from numba.core import event
 
 from covey.errors import ControllerError
+from covey.kernel import WAITING
 from covey.onboard.step import Failed
 from covey.runtime.local.failures import text_of
 
@@ -21,6 +22,7 @@ MOST_BYTES = 2**30
 """Memory that a controller may take in one step [bytes]; checked when a step takes long."""
 MOST_CALLS = 100_000
 """How deep a controller may call itself; checked when it has taken a quarter of `MOST_BYTES`."""
+_COMPILING = "numba:compile", WAITING
 _EVERY_S = 0.05
 _TIDYING_S = 1.0  # how long a finalizer of Python may keep an interruption waiting
 _TIMERS = {"SIGALRM": "ITIMER_REAL", "SIGVTALRM": "ITIMER_VIRTUAL", "SIGPROF": "ITIMER_PROF"}
@@ -77,7 +79,8 @@ class Watchdog:
         self._wakes_sleepers = False
         self._interrupted = False
         self._listener = _Restarter(self)
-        event.register("numba:compile", self._listener)
+        for kind in _COMPILING:
+            event.register(kind, self._listener)
 
     def __enter__(self) -> "Watchdog":
         self.ready()
@@ -122,7 +125,8 @@ class Watchdog:
         """End the watching thread."""
         if not self._wake.is_set():
             self._wake.set()
-            event.unregister("numba:compile", self._listener)
+            for kind in _COMPILING:
+                event.unregister(kind, self._listener)
 
     def _watch(self) -> None:
         while not self._wake.wait(min(_EVERY_S, self.budget_s / 4)):
@@ -219,7 +223,10 @@ def _look_up(*_: object) -> None:
 
 
 class _Restarter(event.Listener):
-    """Gives the watched call its full budget again after each compilation, and unlimited time during one."""
+    """Gives the watched call its full budget again after each compilation, and unlimited time during one.
+
+    A wait for a kernel that another process compiles counts as one.
+    """
 
     def __init__(self, watchdog: Watchdog):
         self.watchdog = watchdog
