@@ -95,9 +95,7 @@ class Missed:
         seen_s, values = self._seen_s.reshape(-1), self.missed.reshape(-1)
         row = np.searchsorted(motions[:, 0], seen_s + 1e-9, side="right") - 1
         which = np.flatnonzero((row >= 0) & (seen_s < motions[row, 1] - 1e-9))
-        which = which[
-            np.argsort(-values[which], kind="stable")
-        ]  # where two come to one square, the searched one counts
+        which = which[np.argsort(-values[which], kind="stable")]  # the searched of two in one square counts
         i, j, side = np.unravel_index(which, self.missed.shape)
         length, corner, off = self.tile * self.grid.resolution, np.array(self.grid.origin[:2]), self._off.reshape(-1, 2)
         places = corner + length * (np.column_stack((j, i)) + 0.5) + off[which]
