@@ -4,17 +4,10 @@ A call of a kernel checks and unpacks each of its arrays, which may take longer 
 the shapes of the arrays are written into a table, once; a call passes the table, and only the arguments that change.
 
 Examples:
-    >>> import numpy as np
-    >>> from covey.kernel import kernel
-    >>> @kernel
-    ... def add(values, more):
-    ...     for i in range(len(values)):
-    ...         values[i] += more
-    >>> numbers = np.zeros(3)
-    >>> add_to_numbers = Bound(add, [numbers], (0.0,))
-    >>> add_to_numbers(2.0)
-    >>> numbers
-    array([2., 2., 2.])
+    A kernel ``add(values, more)`` that adds a number to an array in place is prepared for one array, and called::
+
+        add_to_numbers = Bound(add, [numbers], (0.0,))
+        add_to_numbers(2.0)
 """
 
 from collections.abc import Callable, Sequence
