@@ -6,6 +6,7 @@ from scipy import ndimage
 
 import covey
 from covey.controllers.rescue.rescue_team import Searcher, Settings
+from covey.geometry.constant import is_constant
 from covey.mapping.localizer import Estimate, LocalizerRecord
 from covey.sensors import Lidar, TagCamera
 from covey.sensors.odometry import Odometry as OdometrySensor
@@ -200,6 +201,20 @@ def test_the_chances_of_rescue_team_follow_the_correction():
     sim.run()
     assert true_share["before"] < 0.8
     assert true_share["after"] > 0.95
+
+
+def test_nobody_can_write_into_corrections():
+    seen = []
+
+    async def look(robot):
+        while True:
+            seen.extend(robot.corrections)
+            await robot.sleep(0.05)
+
+    simulation(look, timeout_s=11.0).run()
+    assert seen
+    for motions in seen:
+        assert is_constant(motions)
 
 
 def test_there_is_no_odometry_pose_without_odometry():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.mapping.dead_reckoning import GyroOdometry, turned
@@ -401,9 +402,8 @@ class _Kept:
         """
         which = np.flatnonzero((self.scans.poses != before).any(axis=1))
         times = np.array([*self.times_s, math.inf])
-        return np.column_stack(
-            (times[which], times[which + 1], compose(self.scans.poses[which], inverse(before[which])))
-        )
+        moved = compose(self.scans.poses[which], inverse(before[which]))
+        return constant(np.column_stack((times[which], times[which + 1], moved)))  # controllers get it
 
 
 @dataclass(frozen=True, eq=False)
