@@ -109,11 +109,9 @@ def test_a_run_is_shown_as_running_while_its_folder_is_written_and_opens_later(t
 SLOW = """
 import time
 from pathlib import Path
-import covey
 
 WAIT = Path(__file__).with_name("wait")
 
-@covey.controller("slow")
 def slow(robot):
     robot.drive(0.2, 0.1 * int(robot.name[-1]))
     if WAIT.exists():
