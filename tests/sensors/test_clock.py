@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.errors import InvalidValueError
-from covey.sensors.clock import due, substep_of
+from covey.sensors.clock import due, samples_per_substep
 
 
 @given(
@@ -18,38 +18,35 @@ from covey.sensors.clock import due, substep_of
 )
 def test_due_lists_every_sample_at_the_first_substep_at_or_after_its_time(rate, substep, begin, length):
     period, dt = 1 / Fraction(rate), Fraction(substep)
-    first, last, substep_of_last = due(float(rate), float(substep), begin, begin + length)
+    samples = due(samples_per_substep(float(rate), float(substep)), begin, begin + length)
     guess = int(begin * dt / period)
     expected = [
         k
         for k in range(max(0, guess - 2), guess + int(length * dt / period) + 3)
         if begin * dt <= -(-k * period // dt) * dt < (begin + length) * dt
     ]
-    assert list(range(first, last + 1)) == expected
-    if expected:
-        assert substep_of_last == substep_of(float(rate), float(substep), last) == -(-last * period // dt)
+    assert samples == [(k, -(-k * period // dt)) for k in expected]
 
 
 def test_no_sample_is_lost_or_doubled_in_an_hour_of_control_steps():
     samples = []
     for step in range(36_000):
-        first, last, _ = due(12.5, 0.01, 10 * step, 10 * step + 10)
-        samples += range(first, last + 1)
+        samples += [number for number, _ in due(samples_per_substep(12.5, 0.01), 10 * step, 10 * step + 10)]
     assert samples == list(range(45_000))
 
 
 def test_a_rate_that_is_typed_in_decimals_meets_its_substep():
     """0.01 as a binary number is not 1/100; a sample of 10 Hz must still fall on every tenth substep, for ever."""
-    assert substep_of(10, 0.01, 10**12) == 10**13
-    assert substep_of(0.1, 0.01, 10**12) == 10**15
+    assert due(samples_per_substep(10, 0.01), 10**13, 10**13 + 1) == [(10**12, 10**13)]
+    assert due(samples_per_substep(0.1, 0.01), 10**15, 10**15 + 1) == [(10**12, 10**15)]
 
 
 def test_one_sample_per_substep_is_the_most():
-    assert due(100, 0.01, 5, 8) == (5, 7, 7)
+    assert due(samples_per_substep(100, 0.01), 5, 8) == [(5, 5), (6, 6), (7, 7)]
     with pytest.raises(
         InvalidValueError, match=r"120 Hz is more than one sample per substep of 0\.01 s; use at most 100 Hz"
     ):
-        due(120, 0.01, 0, 10)
+        samples_per_substep(120, 0.01)
 
 
 @pytest.mark.parametrize(
@@ -57,4 +54,4 @@ def test_one_sample_per_substep_is_the_most():
 )
 def test_what_is_not_positive_is_refused(rate, substep):
     with pytest.raises(InvalidValueError, match="must be positive"):
-        due(rate, substep, 0, 10)
+        samples_per_substep(rate, substep)

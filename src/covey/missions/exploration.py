@@ -49,6 +49,7 @@ class ExplorationTracker(Tracker):
         self._nothing = np.full(n, np.nan)
         self._known_every = max(1, round(KNOWN_EVERY_S / context.clock.step_s))
         self._banks = [bank for bank in context.banks if bank.record.kind == "lidar"]
+        self._fans = [(bank, bank.record.angles, bank.record.mount) for bank in self._banks]
         ground_kinds = ElevationMapping.uses if context.place.ground is not None else ()
         self._ground_banks = [bank for bank in context.banks if bank.record.kind in ground_kinds]
         seeing = np.zeros(n)
@@ -106,25 +107,27 @@ class ExplorationTracker(Tracker):
 
     def _look(self, explored: ExploredTruth, step: int) -> None:
         """Process all new samples of the sensors."""
-        for bank in self._banks:
+        for bank, angles, mount in self._fans:
             for sample in bank.samples:
-                self._explore(explored, bank, sample, step)
+                self._explore(explored, bank, sample, angles, mount, step)
         for bank in self._ground_banks:
             for sample in bank.samples:
                 row, points = sample.readings.seen(sample.pose[bank.members])
                 which, cells = self._cells.at(points)
                 explored.mark_cells(bank.members[row[which]], cells, step)
 
-    def _explore(self, explored: ExploredTruth, bank: Any, sample: Any, step: int) -> None:
+    def _explore(
+        self, explored: ExploredTruth, bank: Any, sample: Any, angles: np.ndarray, mount: np.ndarray, step: int
+    ) -> None:
         """Process one scan of each robot of a bank; unread scans are cast only where they may find something new."""
-        members, poses, fan, world = bank.members, sample.pose[bank.members], bank.record, self.world
+        members, poses, world = bank.members, sample.pose[bank.members], self.world
         if world.version != self._version:
             self._version = world.version
             explored.close(world.solid)
         if sample.readings is not None:
-            explored.mark(members, poses, sample.readings.truth, fan.angles, fan.mount, step)
+            explored.mark(members, poses, sample.readings.truth, angles, mount, step)
         else:
-            explored.cast_and_mark(members, poses, world.skip, fan.range_m, fan.angles, fan.mount, step)
+            explored.cast_and_mark(members, poses, world.skip, bank.record.range_m, angles, mount, step)
 
     @property
     def share(self) -> np.ndarray:

@@ -105,6 +105,7 @@ class Referee:
         met_s: time of the meeting at each target [s], float64 (m,); NaN before, and where none is asked for.
         false_reports: number of reports of an unknown identity or a wrong place.
         refused_reports: number of all reports that were not accepted.
+        points: for reports and meetings, less the penalties.
     """
 
     def __init__(self, rules: Rules, identities: Sequence[Hashable], kinds: Sequence[str], places: np.ndarray):
@@ -123,6 +124,7 @@ class Referee:
         self._first: np.ndarray | None = None
         self._now_s = self._ended_s = 0.0
         self._look_s = 0.0
+        self.points = 0.0
 
     @property
     def is_over(self) -> bool:
@@ -138,14 +140,6 @@ class Referee:
         if self.rules.whole_seconds:
             time_s = math.floor(time_s + 1e-9)
         return min(time_s, self.rules.time_limit_s)
-
-    @property
-    def points(self) -> float:
-        """Points for reports and meetings, less the penalties."""
-        gained = 0.0
-        for rule, found_s, met_s in zip(self._rules, self.found_s.tolist(), self.met_s.tolist(), strict=True):
-            gained += rule.points * (not math.isnan(found_s)) + rule.meeting_points * (not math.isnan(met_s))
-        return gained - self.rules.false_report_points * self.false_reports
 
     @property
     def score(self) -> float:
@@ -177,10 +171,12 @@ class Referee:
             answer = TOO_FAR
         else:
             self.found_s[k], self.finder[k] = time_s, robot
+            self._count()
             return Judgement(ACCEPTED, kind, error_m, self._rules[k].points)
         self.refused_reports += 1
         is_false = answer in (UNKNOWN, TOO_FAR)
         self.false_reports += is_false
+        self._count()
         return Judgement(answer, kind, error_m, -self.rules.false_report_points * is_false)
 
     def look(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
@@ -227,8 +223,15 @@ class Referee:
                 self._together_s[k] = time_s
             if time_s - self._together_s[k] >= rule.for_s - 1e-9:
                 self.met_s[k] = time_s
+                self._count()
                 said.append((int(there[-1]), f"completes the meeting at {self.kinds[k]} {self.identities[k]}"))
         return said
+
+    def _count(self) -> None:
+        gained = 0.0
+        for rule, found_s, met_s in zip(self._rules, self.found_s.tolist(), self.met_s.tolist(), strict=True):
+            gained += rule.points * (not math.isnan(found_s)) + rule.meeting_points * (not math.isnan(met_s))
+        self.points = gained - self.rules.false_report_points * self.false_reports
 
     def _end(self, time_s: float, said: list[tuple[int, str]]) -> list[tuple[int, str]]:
         is_done = not np.isnan(self.found_s).any() and not np.isnan(self.met_s[self._wanted]).any()

@@ -51,6 +51,10 @@ class SearchTracker(Tracker):
     def __init__(self, context: MissionContext):
         self._context = context
         self._banks = cameras(context)
+        self._views = [
+            (bank, camera, camera.angles, camera.mount, math.radians(camera.incidence_deg))
+            for bank, camera in ((bank, bank.record) for bank in self._banks)
+        ]
         world, n = with_doors_open(context.world), len(context.state.pose)
         members = [bank.members for bank in self._banks]
         ranges = np.repeat([bank.record.range_m for bank in self._banks], list(map(len, members)))
@@ -63,6 +67,7 @@ class SearchTracker(Tracker):
         self.faces = SearchedFaces(world, np.unique(np.concatenate(parts), axis=0), n)
         mask = explorable(world, starts, radii, ranges)
         self.cells = ExploredTruth(world.grid.with_cells(mask), n, solid=world.solid) if mask.any() else None
+        self._none = np.full(n, np.nan)
         self.sightings: list[Sighting] = []
         self._sighted: set[int] = set()  # robot, identity and truth of sightings
 
@@ -70,20 +75,19 @@ class SearchTracker(Tracker):
         """Take in the views and the readings of this step."""
         step = self._context.clock.step
         self.sightings = []
-        for bank in self._banks:
-            camera, members = bank.record, bank.members
+        for bank, camera, angles, mount, incidence in self._views:
+            members = bank.members
             for sample in bank.samples:
                 view, poses = sample.readings.truth, sample.pose[members]
-                incidence = math.radians(camera.incidence_deg)
-                self.faces.mark(members, poses, view, camera.angles, camera.mount, incidence, camera.range_m, step)
+                self.faces.mark(members, poses, view, angles, mount, incidence, camera.range_m, step)
                 if self.cells is not None:
-                    self.cells.mark(members, poses, view, camera.angles, camera.mount, step)
+                    self.cells.mark(members, poses, view, angles, mount, step)
                 self._sight(members, poses, sample.readings, camera)
         return []
 
     def _sight(self, members: np.ndarray, poses: np.ndarray, readings: Any, camera: TagCamera) -> None:
         """Record the markers that robots have not read before."""
-        if not readings.count.any():
+        if not any(readings.count.tolist()):
             return
         row, column = np.nonzero(readings.identities >= 0)
         targets, identities = self._context.place.targets, readings.identities[row, column]
@@ -107,11 +111,10 @@ class SearchTracker(Tracker):
     @property
     def values(self) -> dict[str, Any]:
         """The searched shares, of each robot and of the team."""
-        none = np.full(len(self._context.state.pose), np.nan)
         return {
             "searched_share": self.faces.share_each,
             "searched_share_union": self.faces.share_union,
-            "searched_cells_share": none if self.cells is None else self.cells.share_each,
+            "searched_cells_share": self._none if self.cells is None else self.cells.share_each,
             "searched_cells_share_union": math.nan if self.cells is None else self.cells.share_union,
         }
 

@@ -28,30 +28,21 @@ def samples_per_substep(rate_hz: float, substep_s: float) -> tuple[int, int]:
     return share.numerator, share.denominator
 
 
-def substep_of(rate_hz: float, substep_s: float, sample: int) -> int:
-    """Return the substep of a sample: ceil(sample / (rate x substep)).
+def due(per_substep: tuple[int, int], from_substep: int, to_substep: int) -> list[tuple[int, int]]:
+    """Return number and substep of the samples due from substep ``from_substep`` on and before ``to_substep``.
+
+    Sample k is due in the substep ceil(k / per_substep).
+
+    Args:
+        per_substep: see `samples_per_substep`.
+        from_substep, to_substep: the substeps.
 
     Examples:
-        >>> [substep_of(30, 0.01, k) for k in range(4)]
-        [0, 4, 7, 10]
+        >>> due(samples_per_substep(25, 0.01), 0, 10)
+        [(0, 0), (1, 4), (2, 8)]
+        >>> due(samples_per_substep(25, 0.01), 9, 12)
+        []
     """
-    samples, substeps = samples_per_substep(rate_hz, substep_s)
-    return -(-sample * substeps // samples)
-
-
-def due(rate_hz: float, substep_s: float, from_substep: int, to_substep: int) -> tuple[int, int, int]:
-    """Return the samples due from substep ``from_substep`` on and before ``to_substep``.
-
-    Returns:
-        The first and the last sample and the substep of the last one; if none is due, ``last`` is ``first - 1``.
-
-    Examples:
-        >>> due(25, 0.01, 0, 10)  # substeps 0, 4 and 8
-        (0, 2, 8)
-        >>> due(25, 0.01, 9, 12)
-        (3, 2, 8)
-    """
-    samples, substeps = samples_per_substep(rate_hz, substep_s)
-    first = (from_substep - 1) * samples // substeps + 1
-    last = (to_substep - 1) * samples // substeps
-    return first, last, -(-last * substeps // samples)
+    samples, substeps = per_substep
+    numbers = range((from_substep - 1) * samples // substeps + 1, (to_substep - 1) * samples // substeps + 1)
+    return [(number, -(-number * substeps // samples)) for number in numbers]

@@ -326,6 +326,9 @@ class LocalizationAndMapping:
         pose = self.in_own_frames(members, pose)
         since_s = 0.0 if sample is bank.newest else (self.clock.now - sample.substep) * self.clock.substep_s
         since_s = min(since_s, self.clock.step_s)
+        if type(beliefs) is Beliefs and not (self._kept or computing.machines):
+            self._taking(bank, sample, beliefs, robots, rows, members, pose)(slice(None))  # it skips what did not move
+            return
         wanted = beliefs.moved(robots, pose)
         if self._kept:
             wanted &= np.array([self._keeps(int(i), sample is bank.samples[-1]) for i in members], bool)

@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from covey.geometry.se2 import Pose, compose
 from covey.onboard.group import Group
 from covey.physics.clock import Clock
 from covey.robots.team import TeamModel, TeamState
-from covey.sensors.clock import due, samples_per_substep, substep_of
+from covey.sensors.clock import due, samples_per_substep
 from covey.sensors.degradation import Degradation
 from covey.sensors.sensor import sensor_keys
 from covey.sensors.truth import Truth
@@ -50,6 +50,7 @@ class SensorBank:
         dt_s: time between the two [s].
         degraded: degradations of single robots' readings; each is applied to every new sample.
         unread: whether only the scoring needs its readings; then only degraded ones are computed.
+        delay: number of substeps from a sample to its arrival.
     """
 
     record: Any
@@ -65,6 +66,7 @@ class SensorBank:
     row_of: dict[int, int] = field(default_factory=dict)
     degraded: Sequence[Degradation] = ()
     unread: bool = False
+    delay: int = 0
 
     @property
     def readings(self) -> Any:
@@ -103,12 +105,12 @@ class Sensing:
                 state.pose.copy(),
                 row_of={int(robot): row for row, robot in enumerate(members)},
                 unread=not any(_reads(group, record) for group in groups if record in group.robot.sensors),
+                delay=math.ceil(record.latency_s / clock.substep_s - 1e-9),
             )
             for record, robots in records.items()
         ]
-        self._rates = sorted({bank.record.rate_hz for bank in self.banks})
-        for rate_hz in self._rates:
-            samples_per_substep(rate_hz, clock.substep_s)
+        rates = sorted({bank.record.rate_hz for bank in self.banks})
+        self._rates = {rate_hz: samples_per_substep(rate_hz, clock.substep_s) for rate_hz in rates}
         self._identity = np.arange(len(names))
         self._before = -1  # the last substep with samples taken
         self._felt = np.empty((0, 3))
@@ -124,18 +126,19 @@ class Sensing:
         if not self.banks:
             return
         now, first = self.clock.now, self.clock.now - len(trace) + 1
-        known = self._felt[self._felt[:, 0] > min((bank.substep for bank in self.banks), default=now)]
-        self._felt = np.concatenate((known, felt + np.array([first, 0.0, 0.0]))) if len(felt) else known
+        if len(felt) or len(self._felt):
+            known = self._felt[self._felt[:, 0] > min(bank.substep for bank in self.banks)]
+            self._felt = np.concatenate((known, felt + np.array([first, 0.0, 0.0])))
         truths: dict[int, Truth] = {}
+        taken = {rate_hz: due(per, self._before + 1, now + 1) for rate_hz, per in self._rates.items()}
         for bank in self.banks:
-            for sample, substep in self._due(bank.record.rate_hz, self._before + 1, now + 1):
+            for sample, substep in taken[bank.record.rate_hz]:
                 if substep not in truths:
                     there = (state.pose, state.altitude_roll_pitch) if substep == now else trace[substep - first]
                     truths[substep] = self._truth(state, substep, *(a.copy() for a in there))
                 self._sample(bank, truths, sample, substep)
-            delay = math.ceil(bank.record.latency_s / self.clock.substep_s - 1e-9)
             bank.samples = []
-            while bank.late and bank.late[0].substep + delay <= now:
+            while bank.late and bank.late[0].substep + bank.delay <= now:
                 bank.samples.append(bank.late.popleft())
             bank.newest = bank.samples[-1] if bank.samples else bank.newest
         self._before = now
@@ -157,12 +160,6 @@ class Sensing:
             if bank.pose_earlier is not None:
                 bank.pose_earlier = bank.pose_earlier.copy()
                 bank.pose_earlier[robot] = compose(np.array(motion), bank.pose_earlier[robot])
-
-    def _due(self, rate_hz: float, first: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield number and substep of the samples due from substep ``first`` on and before ``end``."""
-        oldest, newest, _ = due(rate_hz, self.clock.substep_s, first, end)
-        for sample in range(oldest, newest + 1):
-            yield sample, substep_of(rate_hz, self.clock.substep_s, sample)
 
     def _sample(self, bank: SensorBank, truths: dict[int, Truth], sample: int, substep: int) -> None:
         """Take one sample of a bank; ``truths``: by substep."""
@@ -207,8 +204,8 @@ class Sensing:
         if not self._rates:
             return besides
         now, substeps, wanted = self.clock.now, len(besides), besides.copy()
-        for rate_hz in self._rates:
-            for _, substep in self._due(rate_hz, now + 1, now + substeps):
+        for per_substep in self._rates.values():
+            for _, substep in due(per_substep, now + 1, now + substeps):
                 wanted[substep - now - 1] = 1
         return wanted
 

@@ -64,6 +64,7 @@ class ExploredTruth:
         self.close(np.zeros(explorable.shape, np.bool_) if solid is None else solid)
         self._all_beams_at = np.arange(robots) % max(seen_every, 1)
         self._counts = np.zeros(robots + 1, np.int64)
+        self._shape, self._angles, self._fan = np.array(explorable.shape), np.zeros(0), fan(np.zeros(0))
         self._since = self._step = 0
 
     def close(self, solid: np.ndarray) -> None:
@@ -107,7 +108,9 @@ class ExploredTruth:
     def _explore(self, robots, poses, ranges, skip, reach, angles, mount, step) -> None:
         self._at(step)
         robots, poses = np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64)
-        place = fan(angles), np.array(mount, np.float64), step, self.grid.frame, np.array(self.grid.shape)
+        if angles is not self._angles:
+            self._angles, self._fan = angles, fan(angles)
+        place = self._fan, np.ascontiguousarray(mount, np.float64), step, self.grid.frame, self._shape
         beams = self._closed, self._all_beams_at, self._seen_every
         explore(robots, poses, ranges, skip, float(reach), *place, *beams, *self._state)
 
