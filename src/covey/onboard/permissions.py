@@ -25,7 +25,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 """
 
 _ALWAYS = ("history", "readings")
-_STATE = ("name", "time", "pose", "collided", "corrections", "map", "text")
+_STATE = ("name", "time", "pose", "twist", "collided", "corrections", "map", "messages", "text")
 """Attributes that change, or are read, at every step."""
 
 

@@ -113,7 +113,7 @@ class Sensing:
         self._rates = {rate_hz: samples_per_substep(rate_hz, clock.substep_s) for rate_hz in rates}
         self._identity = np.arange(len(names))
         self._before = -1  # the last substep with samples taken
-        self._felt = np.empty((0, 3))
+        self._felt, self._wanted = np.empty((0, 3)), np.empty(0, np.uint8)
 
     def sample(self, state: TeamState, trace: np.ndarray, felt: np.ndarray) -> None:
         """Take all due samples of each bank, at the robots' poses at those times.
@@ -203,11 +203,14 @@ class Sensing:
         """
         if not self._rates:
             return besides
-        now, substeps, wanted = self.clock.now, len(besides), besides.copy()
+        now, substeps = self.clock.now, len(besides)
+        if len(self._wanted) != substeps:
+            self._wanted = np.empty(substeps, np.uint8)
+        self._wanted[:] = besides  # one array for all steps, so that the kernel of motion need not look at it anew
         for per_substep in self._rates.values():
             for _, substep in due(per_substep, now + 1, now + substeps):
-                wanted[substep - now - 1] = 1
-        return wanted
+                self._wanted[substep - now - 1] = 1
+        return self._wanted
 
     def is_first(self, bank: SensorBank, robot: int) -> bool:
         """Return whether a bank holds the first sensor of its kind on a robot."""
