@@ -59,11 +59,13 @@ def copied(value: Any, room: int = LARGEST_BYTES) -> tuple[Any, int]:
         >>> copied({"goal": (1.0, 2.0), "free": True})
         ({'goal': (1.0, 2.0), 'free': True}, 33)
     """
-    if (
-        type(value) is float
-        or value is None
-        or (isinstance(value, (int, float, np.number)) and not isinstance(value, bool))
-    ):
+    kind = type(value)
+    if kind is float or kind is int or value is None:  # most of what is sent; the checks below take subclasses too
+        return value, 8
+    if kind is tuple:
+        items, size = _all(value, room)
+        return tuple(items), size
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
         return value, 8
     if isinstance(value, (bool, np.bool_)):
         return value, 1
@@ -123,6 +125,8 @@ def again(value: Any) -> Any:
         >>> again(told) == told, again(told)[1] is told[1]
         (True, False)
     """
+    if value is None or type(value) in _UNCHANGING:
+        return value
     if isinstance(value, tuple):
         parts = [again(v) for v in value]
         if all(map(is_, parts, value)):
@@ -130,4 +134,4 @@ def again(value: Any) -> Any:
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     if isinstance(value, dict):
         return {again(key): again(item) for key, item in value.items()}
-    return value if value is None or isinstance(value, _UNCHANGING) else copied(value)[0]
+    return value if isinstance(value, _UNCHANGING) else copied(value)[0]

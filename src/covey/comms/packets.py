@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Packets:
 
     def take(self, rows: np.ndarray) -> "Packets":
         """Return the chosen rows, by a bool mask or indices."""
-        return Packets(*(getattr(self, name)[rows] for name in COLUMNS))
+        return Packets(*[column[rows] for column in _columns(self)])
 
     def replace(self, **columns: np.ndarray) -> "Packets":
         """Return a copy with other columns."""
@@ -54,9 +55,10 @@ class Packets:
     @staticmethod
     def join(parts: Sequence["Packets"]) -> "Packets":
         """Return the rows of several, one after another."""
+        parts = [part for part in parts if len(part)] or [NONE]
         if len(parts) == 1:
             return parts[0]
-        return Packets(*(np.concatenate([getattr(p, name) for p in parts]) for name in COLUMNS))
+        return Packets(*map(np.concatenate, zip(*map(_columns, parts), strict=True)))
 
     @staticmethod
     def written(
@@ -78,6 +80,7 @@ class Packets:
 
 
 COLUMNS = tuple(f.name for f in dataclasses.fields(Packets))
+_columns = attrgetter(*COLUMNS)
 _TIMES, _OBJECTS = ("sent_s", "expires_s", "start_s", "end_s"), ("payload", "note")
 _TYPES = {name: float if name in _TIMES else object if name in _OBJECTS else np.int64 for name in COLUMNS}
 NONE = Packets(**{name: np.zeros(0, kind) for name, kind in _TYPES.items()})

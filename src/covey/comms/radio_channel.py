@@ -118,17 +118,21 @@ class RadioChannel:
         done = self.pending.end_s <= now_s + _SAME_S
         if not done.any():
             return
-        packets, self.pending = self.pending.take(done), self.pending.take(~done)
-        self.past = Packets.join([self.past, packets])
+        packets, self.pending = (
+            (self.pending, NONE) if done.all() else (self.pending.take(done), self.pending.take(~done))
+        )
+        if self.radio.interference or others:
+            self.past = Packets.join([self.past, packets])
         dead = ~alive[packets.source]
         if dead.any():
             self._drop(packets.take(dead), DEAD)
             packets = packets.take(~dead)
             if not len(packets):
                 return
-        order = np.lexsort((packets.number, packets.end_s))
-        if np.any(order[1:] < order[:-1]):
-            packets = packets.take(order)
+        if len(packets) > 1:
+            order = np.lexsort((packets.number, packets.end_s))
+            if np.any(order[1:] < order[:-1]):
+                packets = packets.take(order)
         self.traffic.add("packets_sent", packets.source, packets.kind)
         self.traffic.add("bytes_sent", packets.source, packets.kind, packets.size)
         serial = self._serial + np.arange(len(packets))
@@ -146,13 +150,14 @@ class RadioChannel:
         rows = self.flying.arrived_s <= now_s + _SAME_S
         if not rows.any():
             return NOTHING
-        come, self.flying = self.flying.take(rows), NOTHING if rows.all() else self.flying.take(~rows)
+        come, self.flying = (self.flying, NOTHING) if rows.all() else (self.flying.take(rows), self.flying.take(~rows))
         dead, late = ~alive[come.receiver], come.arrived_s > come.expires_s + _SAME_S
         if (missed := dead | late).any():
             self._drop(come.take(dead).each(), DEAD, come.receiver[dead])
             self._drop(come.take(late & ~dead).each(), TTL, come.receiver[late & ~dead])
             come = come.take(~missed)
-        come = come.take(np.lexsort((come.receiver, come.number, come.arrived_s)))
+        if len(come) > 1:
+            come = come.take(np.lexsort((come.receiver, come.number, come.arrived_s)))
         self.traffic.log_packets(come, come.receiver, 0, come.arrived_s)
         self.traffic.add("packets_received", come.receiver, come.kind)
         self.traffic.add("bytes_received", come.receiver, come.kind, come.size)

@@ -139,8 +139,12 @@ def with_room(store: Store, team: TeamTiles, held: Iterable[np.ndarray], slots: 
 
 
 def _length(now: int, used: int, needed: int) -> int:
-    """Return the new length of an array with at least ``needed`` free entries; it grows in large steps."""
-    return now if now - used >= max(needed, used // 4) else used + max(needed, used // 2)
+    """Return the new length of an array with at least ``needed`` free entries; it grows in large steps.
+
+    Entries that are not used yet take no memory. What is needed is the most that one scan or one update can take; with
+    room for several, the next ones need not look for free entries again.
+    """
+    return now if now - used >= max(needed, used // 4) else used + max(4 * needed, used // 2)
 
 
 def _resized(array: np.ndarray, length: int) -> np.ndarray:

@@ -175,8 +175,7 @@ class ExploredTruth:
         return count
 
     def _flush(self) -> None:
-        self._last[self._cells_of(self._goal & ~self._unseen)] = self._step
-        self._unseen[:] = self._goal
+        flush(self._goal, self._unseen, self._step, self._last)
 
     def _cells_of(self, bits: np.ndarray) -> np.ndarray:
         """Return the cells, bool (rows, columns), whose bits are set."""
@@ -239,6 +238,18 @@ class CoveredCells:
     def passed_by(self) -> np.ndarray:
         """Return the number of robots that have passed over each cell of the goal, int32 (rows, columns)."""
         return count_bits(self._each, self.goal)
+
+
+@kernel
+def flush(goal, unseen, step, last):
+    """Set the step in the cells of ``goal`` that are not in ``unseen``, both `cell_bits`, and put them back there."""
+    for block_row in range(goal.shape[0]):
+        for block in range(goal.shape[1]):
+            bits = goal[block_row, block] & ~unseen[block_row, block]
+            unseen[block_row, block] = goal[block_row, block]
+            for bit in range(BLOCK * BLOCK if bits != 0 else 0):
+                if (bits >> bit) & 1:
+                    last[block_row * BLOCK + bit // BLOCK, block * BLOCK + bit % BLOCK] = step
 
 
 @kernel

@@ -80,8 +80,8 @@ class SearchedFaces:
             self._angles, self._fan = angles, np.column_stack((np.cos(angles), np.sin(angles)))
         _mark(
             np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64), ranges, self._fan,
-            np.ascontiguousarray(mount, np.float64), math.cos(incidence_rad), range_m, step, self._frame, self._bits, self._at,
-            self._seen, self._counts, self.first_step,
+            np.ascontiguousarray(mount, np.float64), math.cos(incidence_rad), range_m, step, self._frame, self._bits,
+            self._at, self._seen, self._counts, self.first_step,
         )  # fmt: skip
 
     @property
