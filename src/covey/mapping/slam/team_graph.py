@@ -27,6 +27,7 @@ _SEEN = 2.0  # weight of a relation of robots that saw each other
 SEEN_OFTEN = 2  # such relations that agree decide, if they are most of them
 _LEVEL = 0.999  # share of right pairs that agree
 _NODES, _EACH = 200, 20_000  # of the search for the largest set at most, and by the number of relations: in 20 ms
+_SURE_RAD = math.radians(1.0)  # see `is_seen_surely`
 PLACE = 10  # key frames; relations farther apart than this are from different places
 
 
@@ -187,15 +188,37 @@ def places_of(relations: Sequence[Relation]) -> int:
     return min(len({x.first // PLACE for x in sure}), len({x.second // PLACE for x in sure}))
 
 
+def is_seen_surely(relations: Sequence[Relation]) -> bool:
+    """Return whether robots saw each other, and the heading between them is known to a degree by all that agrees.
+
+    Two robots that see each other at one moment tell each other of the same two bearings, so each relation counts half.
+    """
+    known = sum((0.5 if x.is_seen else 1.0) / inverted(x.information)[2, 2] for x in relations)
+    return known >= _SURE_RAD**-2.0 and any(x.is_seen for x in relations)
+
+
 def between(relations: Sequence[Relation], poses_a: np.ndarray, poses_b: np.ndarray) -> np.ndarray:
-    """Return the pose (3,) of the frame of ``poses_b`` in that of ``poses_a``, by the median of some relations."""
+    """Return the pose (3,) of the frame of ``poses_b`` in that of ``poses_a``, by some relations.
+
+    It is the mean of those near their median, by their covariances: first of the headings, then of the positions that
+    follow from it, as an error of the heading displaces a frame that begins far away.
+    """
     some = relations[:: -(-len(relations) // _MOST)]
     first, second = np.array([(x.first, x.second) for x in some]).T
     motion = np.array([x.motion for x in some])
-    each = compose(compose(poses_a[first], motion), inverse(poses_b[second]))
+    met, there = compose(poses_a[first], motion), poses_b[second]
+    each = compose(met, inverse(there))
     away = np.hypot(each[:, None, 0] - each[None, :, 0], each[:, None, 1] - each[None, :, 1])
-    turn = np.abs(wrap_angle(each[:, None, 2] - each[None, :, 2]))
-    return each[int(np.argmin((away + 5.0 * turn).sum(axis=1)))]
+    turn = wrap_angle(each[None, :, 2] - each[:, None, 2])
+    cost = away + 5.0 * np.abs(turn)
+    middle = int(np.argmin(cost.sum(axis=1)))
+    near = cost[middle] <= 3.0 * np.median(cost[middle])
+    covariance = np.array([inverted(x.information) for x in some])[near] + FLOOR
+    heading = each[middle, 2] + np.average(turn[middle, near], weights=1.0 / covariance[:, 2, 2])
+    c, s = math.cos(heading), math.sin(heading)
+    begin = met[near, :2] - there[near, :2] @ np.array([[c, s], [-s, c]])
+    x, y = np.average(begin, axis=0, weights=1.0 / (covariance[:, 0, 0] + covariance[:, 1, 1]))
+    return np.array([x, y, math.remainder(heading, 2.0 * math.pi)])
 
 
 def grown(trail: Trail, poses: np.ndarray) -> np.ndarray:

@@ -15,7 +15,17 @@ from covey.mapping.slam.consistency import Track
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.one_pose import between as apart
 from covey.mapping.slam.one_pose import composed
-from covey.mapping.slam.team_graph import ENOUGH, Solving, agreeing, between, grown, places_of, track_of, worth
+from covey.mapping.slam.team_graph import (
+    ENOUGH,
+    Solving,
+    agreeing,
+    between,
+    grown,
+    is_seen_surely,
+    places_of,
+    track_of,
+    worth,
+)
 from covey.mapping.slam.team_news import Relation, Trail
 from covey.mapping.slam.team_places import is_seen_through
 from covey.mapping.slam.team_settings import TeamSettings
@@ -124,6 +134,10 @@ class Joint:
         """Return the relations between two robots that agree, and those that were not judged yet."""
         pair = min(a, b), max(a, b)
         return self.agreed.get(pair, []) + self.relations.get(pair, [])[self._judged.get(pair, (0, 0))[0] :]
+
+    def sights(self, a: int, b: int) -> int:
+        """Return how many relations between two robots are of having seen each other."""
+        return sum(x.is_seen for x in self.relations.get((min(a, b), max(a, b)), ()))
 
     def ways(self, robot: int) -> np.ndarray:
         """Return the way (n,) of a robot up to each key frame [m], by its steps."""
@@ -238,7 +252,7 @@ class Joint:
         enough = [
             (pair, kept)
             for pair, kept in sorted(self.agreed.items(), key=lambda one: (-len(one[1]), one[0]))
-            if self.common_frame or places_of(kept) >= s.places or any(x.is_seen for x in kept)
+            if self.common_frame or places_of(kept) >= s.places or is_seen_surely(kept)
         ]
         group = {robot: {robot} for robot in self.root}
         frames = {robot: np.zeros(3) for robot in self.root}  # of each robot in that of its group

@@ -67,6 +67,7 @@ class Search:
         self._looked: dict[int, tuple[int, int, int]] = {}  # by other: revision, its key frames, own ones
         self._joins = 0
         self._tasks: deque[_Task] = deque()  # of robots that are not joined, or wrongly
+        self._confirmed: dict[tuple[int, int], int] = {}  # by pair: how often they had seen each other then
         self._later: list[Relation] = []  # to confirm when their key frames are held
         self._pairs: deque[tuple[int, int, int]] = deque()
         self._paired = (-1, -1)
@@ -82,7 +83,7 @@ class Search:
         """
         if self._joins != self.joint.joins:
             self._joins = self.joint.joins
-            for held in (self._near, self._compared, self._looked, self._tasks):
+            for held in (self._near, self._compared, self._looked):
                 held.clear()
         if self._later:
             later, self._later = self._later, []
@@ -107,17 +108,21 @@ class Search:
         return None
 
     def confirm(self, relation: Relation) -> None:
-        """Compare places before and behind those of a relation next.
+        """Compare places before and behind those of a relation next, once their key frames are held.
 
-        A robot hears of being seen before the key frames of the other come, and joins by it at once. That is confirmed
-        afterwards: joining begins the search anew.
+        Of two robots that see each other again and again, it is done again when that is twice as sure.
         """
-        joint, ends = self.joint, ((relation.a, relation.first), (relation.b, relation.second))
-        is_held = all(k < len(joint.alone.get(robot, ())) for robot, k in ends)
-        if is_held and (not relation.is_seen or joint.are_joined(relation.a, relation.b)):
-            self._tasks.extendleft(self._around(relation))
-        else:
+        joint, pair = self.joint, (relation.a, relation.b)
+        ends = (relation.a, relation.first), (relation.b, relation.second)
+        if any(k >= len(joint.alone.get(robot, ())) for robot, k in ends):
             self._later.append(relation)
+            return
+        if relation.is_seen:
+            many = joint.sights(*pair)
+            if many < 2 * self._confirmed.get(pair, 0):
+                return
+            self._confirmed[pair] = many
+        self._tasks.extendleft(self._around(relation))
 
     def anywhere(self) -> list[Relation] | None:
         """Look for one place of this robot around one place of another, at a part of all headings; return as `compare`.
@@ -235,8 +240,9 @@ class Search:
             agreed = joint.agreed.get(_pair(other, self.number), ())
             if joint.common_frame or not relation.is_seen or sum(not x.is_seen for x in agreed) >= self.settings.places:
                 return []  # what was only seen is known to some degrees
-        a, b = joint.alone[relation.a], joint.alone[relation.b]
-        there = between([relation], a, b)
+        pair = relation.a, relation.b
+        tied = [x for x in joint.tied(*pair) if x.is_seen] if relation.is_seen else []
+        there = between(tied or [relation], *(joint.alone[robot] for robot in pair))
         into = inverse(there) if own_first else there  # own frame in that of the other
         rows = [m for m in range(n - 80, n + 81, 10) if m != n and 2 <= m < len(mine)]
         guesses = compose(into, mine[rows]) if rows else np.empty((0, 3))

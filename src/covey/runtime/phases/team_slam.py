@@ -29,7 +29,8 @@ SIGHTING = OWN_KINDS[4]
 """Kind of messages."""
 _SIZE_BYTES = HEADER_BYTES + 32  # time, key frame, pose in it, range, bearing, heading: 4 bytes each
 _REMEMBERED = 100  # moments at which somebody saw another
-_APART, _APART_JOINED = 5, 20  # key frames between two messages to the same robot
+_APART_S = 0.2  # between two messages to the same robot
+_OFTEN, _APART = 40, 20  # so many relations by sight are enough; then as many key frames between messages
 _LEAST_M, _LEAST_RAD = 0.02, 0.01  # standard deviations
 
 
@@ -105,7 +106,7 @@ class TeamSlam:
         self._starts = None if starts is None else [Pose(*start) for start in starts.tolist()]
         self._claim = network.claim(SIGHTING) if found else Claim()
         self._moments: OrderedDict[int, _Moment] = OrderedDict()
-        self._told: dict[tuple[int, int], int] = {}  # key frame of the last sighting
+        self._told: dict[tuple[int, int], tuple[float, int]] = {}  # time and key frame of the last sighting
 
     def frame_of(self, robot: int, other: int) -> Pose | None:
         """Return the pose of the start of another robot in the frame of a robot's own start; None: not known."""
@@ -153,12 +154,18 @@ class TeamSlam:
                 if other is None:
                     continue
                 moment.bearings[mine][other] = bearing
-                apart = _APART_JOINED if self.news.members[mine].joint.are_joined(mine, other) else _APART
-                if alive[robot] and here.frame >= self._told.get((mine, other), -apart) + apart:
-                    self._told[mine, other] = here.frame
+                if alive[robot] and self._is_news(mine, other, here.frame):
+                    self._told[mine, other] = self.clock.time_s, here.frame
                     told = [Sighting(sample.substep, here, away, bearing, heading, *sigmas)]
                     ends = np.array([robot]), np.array([identity])
                     self.network.send_many(*ends, np.array([_SIZE_BYTES]), SIGHTING, told)
+
+    def _is_news(self, mine: int, other: int, frame: int) -> bool:
+        """Return whether a member tells another that it sees it: often at first, as that makes their headings sure."""
+        told_s, told_frame = self._told.get((mine, other), (-math.inf, -_APART))
+        if self.clock.time_s < told_s + _APART_S - 1e-9:
+            return False
+        return frame >= told_frame + _APART or self.news.members[mine].joint.sights(mine, other) < _OFTEN
 
     def _moment(self, sample: BankSample, state: TeamState) -> _Moment:
         """Return what is remembered of the time of a sample; the way since then is known exactly."""
