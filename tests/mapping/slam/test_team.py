@@ -1,5 +1,7 @@
 """SLAM of a team on the ring road of a simulated world: frames that nobody knows, lost news, wrong relations."""
 
+import math
+
 import numpy as np
 import pytest
 from tests.mapping.slam.test_graph_slam import drive
@@ -9,7 +11,7 @@ from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.mapping.slam.graph_slam import Edge, GraphSlam, KeyFrame
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.team import TeamMember
-from covey.mapping.slam.team_graph import agreeing, track_of
+from covey.mapping.slam.team_graph import agreeing, between, is_seen_surely, track_of
 from covey.mapping.slam.team_news import Relation, Trail, frame_item, loop_item, relation_item, withdrawn_item
 
 PARTS = [(0, 240), (100, 340)]  # scans of each robot: 140 are common to both
@@ -230,6 +232,23 @@ def test_a_first_sight_is_made_exact_by_the_places_around_it(road):
     assert sum(not x.is_seen for x in a.joint.agreed[0, 1]) >= 1
     a.settle()
     assert_near(a.frame_of(1), true_frame(firsts, STARTS, 0, 1), 0.1, 0.015)
+
+
+def test_having_seen_each_other_often_makes_the_heading_sure():
+    """The mean of n sights has a standard deviation of 1 / sqrt(n) of one; the frame begins 10 m away."""
+    draw, n, sigma = np.random.default_rng(7), 40, np.array([0.1, 0.1, 0.05])
+    there, poses = np.array([3.0, -2.0, 2.0]), np.array([[10.0, 0.0, 0.5]])
+    motion = compose(there, poses[0]) + sigma * draw.standard_normal((n, 3))
+    seen = [Relation(0, 0, 1, 0, one, np.diag(sigma**-2.0)) for one in motion]
+    found = between(seen, np.zeros((1, 3)), poses)
+    mean = sigma / math.sqrt(n)
+    assert abs(found[2] - 2.0) < 3.0 * mean[2]
+    assert math.hypot(*(found - there)[:2]) < 3.0 * (math.hypot(*mean[:2]) + 10.0 * mean[2])
+    # Half of the sights tell of the same bearings: sure to a degree with 2 (0.05 / 0.01745)^2 = 16.4 of them.
+    assert [is_seen_surely(seen[:k]) for k in (1, 16, 17)] == [False, False, True]
+    exact = Relation(0, 0, 1, 0, motion[0], 1e4 * np.eye(3), 0.9)
+    assert is_seen_surely([seen[0], exact])
+    assert not is_seen_surely([exact])
 
 
 def test_two_runs_agree_to_the_byte(road):
