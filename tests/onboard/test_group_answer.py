@@ -55,8 +55,8 @@ def test_only_finite_values_of_the_right_shape_pass_the_check():
     good = np.ones((3, 3))
     assert are_finite(good)
     assert are_finite(np.full((2, 2), 1e308))
-    assert checked(GroupOutput({"r": good}), {"r": 3}).failure is None
+    assert checked(GroupOutput({"r": good}), ["r"], {"r": 3}).failure is None
     bad = good.copy()
     bad[2, 1] = np.nan
     for forged in (bad, good[:2], good.astype(int), good.tolist(), None):
-        assert checked(GroupOutput({"r": forged}), {"r": 3}).failure is not None
+        assert checked(GroupOutput({"r": forged}), ["r"], {"r": 3}).failure is not None

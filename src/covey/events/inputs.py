@@ -51,13 +51,14 @@ class Inputs:
 
     Attributes:
         faults: the faults of the robots.
+        rest: whether nothing is due in this step, and nothing lasts.
 
     Raises:
         InvalidValueError: a record is wrong, or names something unknown.
     """
 
     def __init__(self, port: Port, events: Sequence[Any], faults: Sequence[Any]):
-        self._port, self.faults = port, Faults(port, self.record_event, self.random)
+        self._port, self.faults, self.rest = port, Faults(port, self.record_event, self.random), False
         declared = [(f"events/{i}", as_input(record)) for i, record in enumerate(events)]
         declared += [(f"faults/{i}", as_input(record)) for i, record in enumerate(faults)]
         for stream, record in declared:
@@ -97,7 +98,8 @@ class Inputs:
         for request in port.digs():
             self._ground.dig(*request)
         lasting = self._building.lasts or self.faults.active or self._by_hand.lasts
-        if not (self._schedule.entries or self._calls or lasting):
+        self.rest = not (self._schedule.entries or self._calls or lasting)
+        if self.rest:
             return
         self.faults.recover()
         self._by_hand.lapse()

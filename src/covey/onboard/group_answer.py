@@ -5,7 +5,7 @@ import dis
 import functools
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
@@ -47,19 +47,22 @@ def columns_of(call: Callable[[Any], Any], view: GroupView) -> np.ndarray:
         raise placed(error, call) from None
 
 
-def checked(answer: GroupOutput, counts: Mapping[str, int], is_local: bool = False) -> GroupOutput:
+def checked(
+    answer: GroupOutput, names: Sequence[str], counts: Mapping[str, int], is_local: bool = False
+) -> GroupOutput:
     """Return an answer, or its failure if the law has forged it: by changing its view, or from its own process.
 
     Args:
         answer: the output of a controller of several robots.
-        counts: the number of robots in each of its groups.
+        names: its groups.
+        counts: the number of robots in each group.
         is_local: whether it comes from `twists_of` in this process, which returns finite twists.
     """
     if answer.failure is not None:
         return answer
     try:
-        for name, n in counts.items():
-            twists = answer.twists[name]
+        for name in names:
+            n, twists = counts[name], answer.twists[name]
             if not twists.flags.carray:  # another layout would be another compilation
                 twists = twists.copy()
             if twists.dtype != _FLOAT or twists.shape not in ((n, 2), (n, 3)):
@@ -67,16 +70,16 @@ def checked(answer: GroupOutput, counts: Mapping[str, int], is_local: bool = Fal
             if not (is_local or are_finite(twists)):
                 raise ValueError
         if answer.notes and (
-            len(answer.notes) > _MOST_NOTES * len(counts)
+            len(answer.notes) > _MOST_NOTES * len(names)
             or not all(
-                name in counts and 0 <= int(i) < counts[name] and len(text) <= _LONGEST_NOTE
+                name in names and 0 <= int(i) < counts[name] and len(text) <= _LONGEST_NOTE
                 for name, i, text in answer.notes
             )
         ):
             raise ValueError
     except Exception:
         what = (
-            f"its answer is not one of {', '.join(counts)}: the law changed its view, or wrote more than {_MOST_NOTES} "
+            f"its answer is not one of {', '.join(names)}: the law changed its view, or wrote more than {_MOST_NOTES} "
             f"notes in a step or a note of more than {_LONGEST_NOTE} characters; return commands and change only "
             "team.memory"
         )

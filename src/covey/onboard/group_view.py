@@ -1,7 +1,7 @@
 """The view of a group controller: its team as arrays."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -310,6 +310,6 @@ def _bearing(dx, dy, heading):
     return angle - 2.0 * math.pi * math.ceil((angle - math.pi) / (2.0 * math.pi))
 
 
-def notes_of(views: Iterable[GroupView]) -> list[tuple[str, int, str]]:
+def notes_of(view: GroupView | Mapping[str, GroupView]) -> list[tuple[str, int, str]]:
     """Return the notes that a controller wrote in this step, see `GroupOutput`."""
-    return [note for view in views for note in view.notes]
+    return list(view.notes) if isinstance(view, GroupView) else [note for one in view.values() for note in one.notes]

@@ -598,7 +598,8 @@ class Simulation:
         """Act, score and observe, in one kernel if nothing happens but motion."""
         assert self._moving is not None
         happened = self.events or self.deciding.requested.notes or self.communication.sample is not None
-        if happened or self.observers or self.inputs.driven(self.commands) is not self.commands:
+        if happened or self.observers or not self.inputs.rest:
+            self._moving.is_stale = True
             self._act()
         elif (contacts := self._moving.step()) is not NO_CONTACTS:
             self._meet(contacts)

@@ -21,6 +21,27 @@ def _speak(team):
     return 0.1, 1.0
 
 
+@covey.controller(scope="group", sees=("pose",))
+def _straight(team):
+    """Drive ahead."""
+    return 0.5, 0.0
+
+
+@covey.controller(scope="group", sees=("pose",))
+def _there_and_back(team):
+    """Drive ahead for two seconds, back for a second, and so on."""
+    return 0.4 if team.time % 3.0 < 2.0 else -0.4, 0.0
+
+
+def _build(sim):
+    """Build a wall after half a second, in which nothing has happened, and remove it later."""
+    if round(sim.time, 6) == 0.5:
+        sim.add_wall((0, -2), (0, 2), "bar")
+    if round(sim.time, 6) == 3.2:
+        sim.remove_wall("bar")
+    return sim.time > 6
+
+
 def _bytes(monkeypatch, observers, starts, law, **arguments):
     """Return the tables of a run, and how many steps it took in one kernel."""
     steps = []
@@ -41,6 +62,8 @@ CASES = {
     "one robot, long substeps": ([[0, 0, 0]], _meander, {"execution": {"substep_s": 0.1, "pose_every": 3}}),
     "notes": ([[-1, 0, 0], [1, 0, 0]], _speak, {}),
     "a goal that says why": ([[-1, 0, 0], [1, 0, 0]], _speak, {"goal": lambda sim: sim.time > 2.5 and "far enough"}),
+    "a wall that comes and goes": ([[-1, 0, 0], [-1.5, 1, 0]], _straight, {"goal": _build}),
+    "robots that meet twice": ([[-0.4, 0, 0], [0.4, 0, 3.141592653589793]], _there_and_back, {}),
     "a fault and a wall": (
         [[-1, 0, 0], [1, 0, 0]],
         _speak,
@@ -62,8 +85,8 @@ def test_the_tables_have_the_same_bytes(case, monkeypatch):
     assert no_steps == 0
     assert plain == phases
     assert all(np.array_equal(cells[name], other_cells[name]) for name in cells)
-    if case == "contacts":
-        assert len(run.events) > 2
+    collisions = (run.events["kind"] == "collision").sum()
+    assert collisions >= {"contacts": 3, "a wall that comes and goes": 2, "robots that meet twice": 2}.get(case, 0)
 
 
 def test_a_simulation_that_measures_more_goes_phase_by_phase():

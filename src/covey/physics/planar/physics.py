@@ -81,6 +81,11 @@ class PlanarPhysics:
                 stand(ground, *trace[k])
         return contacts
 
+    @property
+    def touches(self) -> bool:
+        """Whether robots touched each other at the end of the last step."""
+        return self._partners is not _NO_PARTNERS
+
     # -- the parts of a step, for a kernel that calls `advance` ------------------------------------------------------
 
     def present(

@@ -17,6 +17,8 @@ from covey.runtime.host import NONE, Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import failed_at_the_end
 from covey.runtime.local.watchdog import StepBudgetError, Watchdog, failed
 
+_output = partial(tuple.__new__, GroupOutput)
+
 
 class LocalHost(Host):
     """Controllers in the simulation's process.
@@ -72,20 +74,23 @@ class LocalHost(Host):
 
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
         """Let a controller of several robots act."""
-        program, views = self._programs[key], [self._views[shown.name].at(shown) for shown in inputs]
-        view = {one.name: one for one in views} if program.scope == "team" else views[0]
-        self.watchdog.ready()
+        watchdog, view = self.watchdog, self._views.get(key)
+        if view is not None:
+            view.at(inputs[0])
+        else:
+            view = {shown.name: self._views[shown.name].at(shown) for shown in inputs}
+        watchdog.ready()
         try:
-            self.watchdog.started = monotonic()
-            call = self._calls.get(key) or self._calls.setdefault(key, program.bound())
-            answer = GroupOutput(answer_of(call, view), None, notes_of(views))
-            self.watchdog.rest()
+            watchdog.started = monotonic()
+            call = self._calls.get(key) or self._calls.setdefault(key, self._programs[key].bound())
+            answer = _output((answer_of(call, view), None, notes_of(view)))
+            watchdog.rest()
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            self.watchdog.rest()
-            answer = GroupOutput(failure=failed(error, self.watchdog))
-        return [([shown.name for shown in inputs], answer)]
+            watchdog.rest()
+            answer = GroupOutput(failure=failed(error, watchdog))
+        return (([shown.name for shown in inputs], answer),)
 
     def settle(self) -> tuple[Answers, GroupAnswers]:
         """End the step."""

@@ -110,6 +110,11 @@ class Deciding:
             for name, banks in self._banks_of.items()
             for come, bank in zip(self._come[name], banks, strict=True)
         ]
+        self._acting = [
+            (group, group.program.scope, self._members[group.name], self._come[group.name])
+            for group in groups
+            if group.program is not None
+        ]
         self._collided, self._is_touched = np.zeros(int(self.starts[-1]), bool), False
         self._readers = {group.name: list(self._readers_of(group)) for group in groups if group.program is not None}
         self._missed: dict[int, StepInput] = {}  # inputs during which a robot's computer was busy
@@ -214,20 +219,19 @@ class Deciding:
         if (late := self.host.begin(step, time_s)) is not NONE:
             self._take(*late, commands)
         of_team: list[GroupInput] = []
-        for group in self.groups:
-            if step % group.control_every != group.phase or group.program is None:
+        for group, scope, members, come in self._acting:
+            if step % group.control_every != group.phase:
                 continue
-            members = self._members[group.name]
-            if group.program.scope == "robot":
+            if scope == "robot":
                 self._take(self._ask_each(group, members, time_s, collided, commands), (), commands)
             elif members[0] not in self.failed:
                 shown = self._of_group(group, time_s)
-                if group.program.scope == "team":
+                if scope == "team":
                     of_team.append(shown)
                 else:
                     self._take((), self.host.ask_group(group.name, [shown]), commands)
-            for come in self._come[group.name]:
-                come.clear()
+            for samples in come:
+                samples.clear()
             if self._is_touched:
                 self._collided[members.start : members.stop] = False
         if of_team:
@@ -403,7 +407,7 @@ class Deciding:
             if machines or any(requested) or "done" in statuses:
                 self._look_into(answered)
         for names, given in of_groups:
-            answer = checked(given, {name: self._count[name] for name in names}, self.host.is_local)
+            answer = checked(given, names, self._count, self.host.is_local)
             if answer.failure is not None:
                 robots = tuple(chain(*(self._members[name] for name in names)))
                 commands[list(robots)] = 0.0

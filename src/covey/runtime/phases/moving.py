@@ -41,6 +41,9 @@ class Moving:
 
     Args:
         sim: a simulation that `only_moves`.
+
+    Attributes:
+        is_stale: whether walls or bodies may have changed since the last call.
     """
 
     def __init__(self, sim: "Simulation"):
@@ -59,17 +62,22 @@ class Moving:
             self._recorder.blocks,
         )
         self._move = Bound(move, arrays, (0, 0.0, 0, 0, 0, 0.0, 0, True))
+        self.is_stale = True
 
     def step(self) -> Contacts:
         """Move the team; if nothing touches, write the row of this step, too."""
         physics, clock, (substeps, stride) = self._physics, self._clock, self._numbers
-        self._move.put(*physics.present(*self._moved))
+        if self.is_stale:
+            self._move.put(*physics.present(*self._moved))
+        self.is_stale = physics.touches
         clock.advance(substeps)
         row = self._recorder.row(clock.step)
         answer = self._move(*physics.numbers(substeps), stride, clock.step, clock.time_s, *row)
         contacts = physics.moved(answer, self._moved[1], substeps)
         if contacts is NO_CONTACTS:
             self._recorder.turn(clock.step, clock.time_s)
+        else:
+            self.is_stale = True
         return contacts
 
 

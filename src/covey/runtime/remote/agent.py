@@ -116,7 +116,7 @@ class GroupAgent:
         try:
             with self._watchdog:
                 self._call = self._call or self._program.bound()
-                return GroupOutput(answer_of(self._call, view), notes=notes_of(views.values()))
+                return GroupOutput(answer_of(self._call, view), notes=notes_of(view))
         except KeyboardInterrupt:
             raise
         except BaseException as error:
