@@ -1,14 +1,28 @@
 """Errors that say what was given, what is allowed, and what to do next."""
 
+import builtins
 import difflib
 import errno
+import sys
+import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Self
 
 _SHOWN = 20  # problems
+_CURES = {
+    "truth value of an array with more than one element": "to choose for each robot write np.where(condition, a, b)",
+    "destination is read-only": "what a law is given cannot be written: change a copy, x = x.copy()",
+    "arrays can be converted to Python scalars": "functions of math take one number; use those of numpy, as np.sin",
+    "too many values to unpack (expected 2)": "the two columns of an array (n, 2) are: x, y = array.T",
+    "operands could not be broadcast together": "one number for each robot times a place for each is: a[:, None] * b",
+    "maximum recursion depth exceeded": "a function calls itself without an end",
+}
+"""What to write instead, by what Python and NumPy say of common mistakes."""
+_IMPORTS = {"np": "import numpy as np", "plt": "import matplotlib.pyplot as plt", "covey": "import covey"}
+_LIBRARIES = ("numpy", "scipy", "covey", "matplotlib", "networkx", "shapely", "polars")
 
 
 class CoveyError(Exception):
@@ -145,3 +159,51 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if near:
         return f", did you mean {near[0]!r}?"
     return f"; known: {', '.join(known)}" if known else ""
+
+
+def cure_of(error: BaseException) -> str:
+    """Return the tail of a message about an error that Python raised: what to write instead; empty if not known.
+
+    Examples:
+        >>> try:
+        ...     import numpi
+        ... except ModuleNotFoundError as error:
+        ...     cure_of(error)
+        ", did you mean 'numpy'?"
+    """
+    said = str(error)
+    if cure := next((cure for text, cure in _CURES.items() if text in said), ""):
+        return f"; {cure}"
+    if isinstance(error, UnboundLocalError):
+        return "; give it a value in this function first; what a law keeps from step to step belongs into team.memory"
+    name = getattr(error, "name", None)
+    if not isinstance(name, str) or isinstance(error, CoveyError) or "Did you mean" in said:
+        return ""
+    if isinstance(error, NameError):
+        if needed := _import_of(name):
+            return f"; write above: {needed}"
+        return _near(name, _names_at(error)) or f"; write above: {name} = …"
+    if isinstance(error, ModuleNotFoundError):
+        near = _near(name, {*_LIBRARIES, *sys.stdlib_module_names})
+        return near or f"; correct the name, or install it: pip install {name}"
+    if type(error) is AttributeError and type(error.obj) is ModuleType:
+        return _near(name, vars(error.obj))
+    if type(error) is AttributeError and type(error.obj).__module__ in ("builtins", "numpy"):
+        return _near(name, dir(type(error.obj)))
+    return ""
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    names = sorted(one for one in known if isinstance(one, str) and not one.startswith("_"))
+    near = difflib.get_close_matches(name, names, n=1)
+    return f", did you mean {near[0]!r}?" if near else ""
+
+
+def _import_of(name: str) -> str:
+    return _IMPORTS.get(name) or (f"import {name}" if name in (*_LIBRARIES, *sys.stdlib_module_names) else "")
+
+
+def _names_at(error: BaseException) -> set[str]:
+    """Return all names that the line knew that raised an error."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1:]
+    return {name for frame in frames for name in (*frame.f_locals, *frame.f_globals)} | set(vars(builtins))

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
-from covey.errors import InvalidValueError, UnknownNameError, near_file
+from covey.errors import InvalidValueError, UnknownNameError, cure_of, near_file
 
 T = TypeVar("T")
 _PREFIX = "covey_user_"  # of the module names of users' files
@@ -223,7 +223,7 @@ def told(error: Exception, path: Path) -> str:
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {path.name}:{error.lineno}: {error.msg}"
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == str(path)]
-    return f"{type(error).__name__}: {f'{path.name}:{lines[-1]}: ' if lines else ''}{error}"
+    return f"{type(error).__name__}: {f'{path.name}:{lines[-1]}: ' if lines else ''}{error}{cure_of(error)}"
 
 
 def names_bound(statements: Iterable[ast.stmt]) -> set[str]:

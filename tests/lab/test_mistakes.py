@@ -287,3 +287,48 @@ def test_a_file_that_plays_itself(tmp_path, monkeypatch):
 
 def test_a_notebook_shows_a_run(out):
     assert out._repr_png_() == out.plot().to_bytes("png")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return 0.1, np.aran(3)", "no attribute 'aran', did you mean 'arctan'"),
+        ("return 0.1, team.heading.summ()", "no attribute 'summ', did you mean 'sum'"),
+        ("return 0.1, math.pi", "name 'math' is not defined; write above: import math"),
+        ("return sped, 0.1", "name 'sped' is not defined, did you mean 'speed'"),
+        ("return 0.1, omega", "name 'omega' is not defined; write above: omega = …"),
+        ("x, y = team.position", "too many values to unpack .*x, y = array.T"),
+        ("return team.heading * team.position, 0.1", r"could not be broadcast .*a\[:, None\] \* b"),
+        ("count += 1", "'count' where it is not .*team.memory"),
+        ("return law(team)", "recursion depth exceeded; a function calls itself without an end"),
+        ("return 0.1, team.bearing_to(team.after)", "after itself, without"),
+    ],
+)
+def test_a_wrong_name_or_shape_in_the_code_is_told_with_its_line_and_what_to_write(body, said, tmp_path):
+    head = "import numpy as np\ncount, speed = 0, 0.2\n\n\ndef law(team):\n"
+    (tmp_path / "law.py").write_text(f"{head}    {body}\n    return 0.0, 0.0\n")
+    with pytest.raises(ControllerError, match=rf"law\.py:6 in law: .*{said}"):
+        covey.play(tmp_path / "law.py", robots=3, stop_s=0.1, speed="max")
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("robts=3", "unknown setting 'robts', did you mean 'robots'"),
+        ("starts=[(50, 50, 0)]", "robot0 cannot start at"),
+        ("addons=['voronoy']", "did you mean 'voronoi'"),
+        ("draw={'wake_style': 'dots'}", "draw.wake_style: must be '-', '--', '-.' or ':'"),
+    ],
+)
+def test_a_wrong_setting_of_a_file_is_told_with_its_line(setting, said, tmp_path):
+    (tmp_path / "law.py").write_text(
+        f"settings = dict(\n    stop_s=0.1,\n    {setting},\n)\n\n\ndef law(team):\n    return 0, 0\n"
+    )
+    with pytest.raises(CoveyError, match=rf"law\.py:3: .*{said}"):
+        covey.play(tmp_path / "law.py", speed="max")
+
+
+def test_a_wrong_setting_of_the_call_is_not_blamed_on_the_file(tmp_path):
+    (tmp_path / "law.py").write_text("settings = dict(robots=2)\n\n\ndef law(team):\n    return 0, 0\n")
+    with pytest.raises(CoveyError, match=r"^max_speed_m_s: must be"):
+        covey.play(tmp_path / "law.py", speed="max", max_speed_m_s=-1)

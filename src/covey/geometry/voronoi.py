@@ -126,7 +126,10 @@ def convex(polygon: Any) -> np.ndarray:
     slack = 1e-12 * np.ptp(corners, axis=0).max() ** 2
     dented = (turns < -slack).any() and (turns > slack).any()
     if dented or (np.abs(turns) <= slack).all() or abs(abs(turned) - 2.0 * math.pi) > 1e-6:
-        raise InvalidValueError("the workspace is not convex, or has no area; Voronoi cells need a convex one")
+        raise InvalidValueError(
+            "the workspace is not convex, or has no area; Voronoi cells need a convex one: give another workspace, "
+            "and build its dents as obstacles"
+        )
     return np.ascontiguousarray(corners if turned > 0 else corners[::-1])
 
 

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import logging
+import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from covey.errors import ControllerError, CoveyError, InvalidValueError, UnknownNameError, near_file
+from covey.errors import ControllerError, CoveyError, InvalidValueError, PlacementError, UnknownNameError, near_file
 from covey.lab.addon import Addons
 from covey.lab.everybody import joined_facts, of_everybody, seen_by_all
 from covey.lab.files import write_addons
@@ -20,7 +21,7 @@ from covey.lab.settings import OF_ROBOTS, Robots, Settings, settings_of
 from covey.lab.watching import watched
 from covey.onboard.controller import Program, controllers
 from covey.onboard.group import Group
-from covey.onboard.group_answer import check_arguments
+from covey.onboard.group_answer import check_arguments, place_of
 from covey.onboard.group_view import MOTION, GroupFacts, GroupView
 from covey.onboard.step import GroupInput
 from covey.random import generator
@@ -83,8 +84,9 @@ def play(
     forget_changed_files()  # in a notebook a student changes the file and plays it again
     given = {"robots": robots, "workspace": workspace, "stop_s": stop_s, "speed": speed}
     given = {name: value for name, value in given.items() if value is not None} | settings
-    name = ""
+    name, lines = "", dict[str, str]()
     if isinstance(law, (str, Path)) and ".py" in str(law):
+        lines = lines_of_settings(str(law))
         law, own, name = law_of_file(str(law))
         for key in own.keys() & given.keys():
             if not np.array_equal(np.asarray(own[key], object), np.asarray(given[key], object)):
@@ -94,9 +96,13 @@ def play(
     if isinstance(law, Mapping):
         law = {group: _law_of_group(group, one) for group, one in law.items()}
         given["robots"] = robots_of_laws(law, given.get("robots"))
-    now = settings_of(given)
-    addons = Addons(now.addons, [sensor.name for part in now.robots for sensor in part.model.sensors])
-    sim, watch = simulation_of(law, now, name, addons)
+    try:
+        now = settings_of(given)
+        addons = Addons(now.addons, [sensor.name for part in now.robots for sensor in part.model.sensors])
+        sim, watch = simulation_of(law, now, name, addons)
+    except CoveyError as error:
+        error.args = (_line_about(error, lines) + str(error),)
+        raise
     outs: list[Out] = []
 
     def done(run: Run) -> None:
@@ -165,7 +171,9 @@ def _check_words(program: Program, part: Robots) -> None:
     known = {*words, *(sensor.name for sensor in part.model.sensors)}
     for word in (program.sees or ()) if program.scope != "robot" else ():
         if word not in known and not kinds_of(word):
-            raise UnknownNameError("word in sees=(…) of the law", word, known - {"full", "true_pose", "links"})
+            where = place_of(program.factory).removesuffix(": ")
+            kind = f"word in sees=(…) of the law{where and f' in {where}'}"
+            raise UnknownNameError(kind, word, known - {"full", "true_pose", "links"})
 
 
 def robots_of_laws(laws: Mapping[str, Any], robots: Any) -> list[Any]:
@@ -263,6 +271,35 @@ def law_of_file(reference: str) -> tuple[Any, Mapping[str, Any], str]:
     return law, settings, file.name
 
 
+def lines_of_settings(reference: str) -> dict[str, str]:
+    """Return the place of each of a file's settings, as the beginning of a message; empty if it cannot be read."""
+    file = Path(reference.partition(".py")[0] + ".py")
+    try:
+        statements = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    found = dict[str, str]()
+    for one in statements:
+        if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "settings":
+            parts = [(keyword.arg, keyword.value) for keyword in getattr(one.value, "keywords", ())]
+            if isinstance(one.value, ast.Dict):
+                parts += [
+                    (getattr(key, "value", None), value)
+                    for key, value in zip(one.value.keys, one.value.values, strict=True)
+                ]
+            found |= {name: f"{file}:{value.lineno}: " for name, value in parts if isinstance(name, str)}
+    return found
+
+
+def _line_about(error: CoveyError, lines: Mapping[str, str]) -> str:
+    """Return the place of the setting that an error is about, of those of a file; empty if it is about none of them."""
+    words = set(re.findall(r"\w+", str(error)))
+    words |= {f"{word}s" for word in words}
+    if isinstance(error, PlacementError):
+        words |= {"starts", "robots", "workspace", "obstacles", "walls", "diameter_m"}
+    return next((line for name, line in lines.items() if name in words and line not in str(error)), "")
+
+
 def _warn_of_idle(file: Path) -> None:
     """Say which variables of a file have the name of a setting, set nothing, and are not used by its code either."""
     statements = ast.parse(file.read_bytes()).body
@@ -287,15 +324,16 @@ def program_of(law: Any) -> Program:
         raise InvalidValueError(f"there is no controller {law!r}, but a file of this name; write {law}.py")
     if isinstance(law, type) and not hasattr(law, "covey_scope") and "team" in _arguments(getattr(law, "step", None)):
         raise InvalidValueError(
-            f"{law.__name__} is a class, and its step would get one robot; write a function, def {law.__name__}(team), "
-            "and keep values in team.memory; or write @covey.controller(scope='group') above the class"
+            f"{place_of(law)}{law.__name__} is a class, and its step would get one robot; write a function, "
+            f"def {law.__name__}(team), and keep values in team.memory; or write @covey.controller(scope='group') "
+            "above the class"
         )
     if callable(law) and not isinstance(law, type) and not hasattr(law, "covey_scope"):
         check_arguments(law, "team")
         if inspect.iscoroutinefunction(law):
             raise InvalidValueError(
-                f"{law.__name__} is async, as a controller of one robot: write @covey.controller above it; or leave "
-                f"out async and write a law of the team: def {law.__name__}(team)"
+                f"{place_of(law)}{law.__name__} is async, as a controller of one robot: write @covey.controller above "
+                f"it; or leave out async and write a law of the team: def {law.__name__}(team)"
             )
         law = seen_by_all(law)
     return Program(law)

@@ -91,8 +91,8 @@ class Drawing(Record):
     initial_poses: bool = Field(default=True, description="Whether the starts are drawn, as empty bodies.")
     real_shape: bool = Field(default=True, description="Whether bodies are drawn in their size; false: points.")
     wake: bool = Field(default=True, description="Whether the ways of the robots are drawn.")
-    wake_style: str = Field(
-        default="-", pattern=r"^(-|--|-\.|:)$", description="Line style of the ways: -, --, -. or :."
+    wake_style: Literal["-", "--", "-.", ":"] = Field(
+        default="-", description="Line style of the ways: -, --, -. or :."
     )
     sensors: bool | tuple[str, ...] = Field(
         default=True, description="Whether what the sensors measured is drawn; or the names of those that are."

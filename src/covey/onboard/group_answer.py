@@ -103,8 +103,7 @@ def check_arguments(law: Callable[..., Any], gets: str) -> None:
     except ValueError:  # callables that are not written in Python may have no signature
         return
     except TypeError:
-        code, name = _code_of(law), getattr(law, "__name__", "law")
-        where = f"{code.co_filename}:{code.co_firstlineno}: " if code is not None else ""
+        name, where = getattr(law, "__name__", "law"), place_of(law)
         others = [p.name for p in signature.parameters.values() if p.default is p.empty][1:]
         hint = f", and give {' and '.join(others)} a default" if others else ""
         raise InvalidValueError(
@@ -241,6 +240,12 @@ def _what(value: Any) -> str:
     if inspect.isroutine(value):
         return f"{value.__name__} itself (call it: {value.__name__}(…))"
     return f"{value!r:.60}" if isinstance(value, (str, int, float, complex, type(None))) else type(value).__name__
+
+
+def place_of(law: Any) -> str:
+    """Return the file and the first line of a function, or of the step of a class, as the beginning of a message."""
+    code = _code_of(getattr(law, "step", law) if isinstance(law, type) else law)
+    return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}: "
 
 
 def _code_of(call: Any) -> CodeType | None:

@@ -269,6 +269,8 @@ class GroupView:
                 raise ControllerError(what) from None
         if kind not in "iuf" or shape not in ((2,), (n, 2)):
             what = f"an array of shape {shape}" if kind in "iuf" else repr(x)[:60]
+            if callable(x):
+                what = f"{getattr(x, '__name__', 'it')} itself, without (…),"
             raise ControllerError(
                 f"{what} is no target; give indices of robots such as team.after(1), one index or name, a point "
                 f"(x, y), or points of shape ({n}, 2)"

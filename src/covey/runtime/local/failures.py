@@ -8,14 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from covey.errors import ControllerError, printable
+from covey.errors import ControllerError, cure_of, printable
 
 _LIBRARIES = (str(Path(__file__).parents[2]), sysconfig.get_path("stdlib"))
-_CURES = {
-    "truth value of an array with more than one element": "; to choose for each robot write np.where(condition, a, b)",
-    "destination is read-only": "; what a law is given cannot be written: change a copy, x = x.copy()",
-}
-"""What to write instead, by what NumPy says of mistakes with arrays."""
 _MOST = 300  # characters of an error's message
 _SHOWN, _LOOKED_AT = 5, 1000  # last frames of a traceback, which may have millions
 _LONGEST = 2000  # characters of one entry of a traceback
@@ -40,7 +35,7 @@ def text_of(error: BaseException) -> str:
     below = _last(error.__traceback__.tb_next if error.__traceback__ is not None else None)
     said = "".join(traceback.format_exception_only(type(error), error)).strip().partition("\n")[0]
     said = said.removeprefix(f"{type(error).__module__}.")[:_MOST]
-    said += next((cure for text, cure in _CURES.items() if text in said), "")
+    said += cure_of(error)
     entries = traceback.format_exception(type(error), error, below, limit=-_SHOWN)[-_SHOWN - 1 :]
     trace = "".join(entry if len(entry) <= _LONGEST else entry[:_LONGEST] + "…\n" for entry in entries)
     where = place([error.place]) if isinstance(error, ControllerError) and error.place else _place(below)

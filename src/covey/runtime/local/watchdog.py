@@ -213,9 +213,10 @@ def failed(error: BaseException, watchdog: Watchdog) -> Failed:
 
 
 def _advice(error: BaseException) -> str:
-    """Return what a loop needs, for an error inside an async controller."""
+    """Return what a loop needs, in an async controller or in another one."""
     codes = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
-    return "; a loop needs an await" if any(code.co_flags & inspect.CO_COROUTINE for code in codes) else ""
+    is_async = any(code.co_flags & inspect.CO_COROUTINE for code in codes)
+    return "; a loop needs an await" if is_async else "; does a loop in it never end?"
 
 
 def _look_up(*_: object) -> None:
