@@ -1,9 +1,10 @@
 """The base of every record that a user writes in a file or passes in Python."""
 
+import types
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Tag, ValidationError, field_validator
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from covey.errors import InvalidValueError, did_you_mean
@@ -140,10 +141,7 @@ def _placed(found: ErrorDetails, record: Any, place: str) -> str:
     path, key = [p for p in (place, *map(str, found["loc"])) if p], str(found["loc"][-1]) if found["loc"] else ""
     if found["type"] != "extra_forbidden":
         return ": ".join(filter(None, (".".join(path), in_words(found))))
-    for name in found["loc"][:-1]:
-        field = getattr(record, "model_fields", {}).get(name)
-        record = None if field is None else field.annotation
-    hint = did_you_mean(key, getattr(record, "model_fields", ()))
+    hint = did_you_mean(key, keys_at(record, found["loc"][:-1]))
     return ": ".join(filter(None, (".".join(path[:-1]), f"unknown key {key!r}{hint}")))
 
 
@@ -154,3 +152,60 @@ def _numbers(value: Any) -> Iterator[int | float]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _numbers(item)
+
+
+def keys_at(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
+    """Return the keys that the record at ``path`` below ``model`` may have.
+
+    ``path`` is a location as pydantic reports it: keys, indices, and the tags of the branches of unions.
+    """
+    candidates: list[tuple[Any, Any]] = [(None, model)]
+    for item in path:
+        branches = [(None, annotation) for tag, annotation in candidates if item == tag]
+        below = [member for _, annotation in candidates for member in _below(annotation, item)]
+        candidates = branches or below or candidates
+    return sorted({key for _, annotation in candidates if _is_record(annotation) for key in _keys(annotation)})
+
+
+def _keys(record: type[BaseModel]) -> dict[str, Any]:
+    return {(f.alias or name): f.annotation for name, f in record.model_fields.items()}
+
+
+def _below(annotation: Any, item: Any) -> list[tuple[Any, Any]]:
+    """Return the tagged types of the value at key or index ``item`` of a value of type ``annotation``."""
+    if _is_record(annotation):
+        keys = _keys(annotation)
+        return list(members(keys[item])) if item in keys else []
+    arguments = [a for a in get_args(annotation) if a is not ...]
+    if get_origin(annotation) in (list, tuple, set, frozenset) and isinstance(item, int):
+        return [member for argument in arguments for member in members(argument)]
+    if get_origin(annotation) is dict and isinstance(item, str):
+        return list(members(arguments[1]))
+    return []
+
+
+def members(annotation: Any, tag: Any = None) -> Iterator[tuple[Any, Any]]:
+    """Yield the types in a union, optional or annotated type, each with the tag of its branch."""
+    if get_origin(annotation) is Annotated:
+        inner, *metadata = get_args(annotation)
+        tags = [m.tag for m in metadata if isinstance(m, Tag)]
+        yield from members(inner, tags[0] if tags else tag)
+    elif get_origin(annotation) in (Union, types.UnionType):
+        for member in get_args(annotation):
+            yield from members(member)
+    else:
+        yield (_literal_tag(annotation) if tag is None else tag), annotation
+
+
+def _literal_tag(annotation: Any) -> Any:
+    """Return the single value of a record's key that distinguishes it in a union, or the record's name."""
+    if not _is_record(annotation):
+        return None
+    for field in annotation.model_fields.values():
+        if get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1:
+            return get_args(field.annotation)[0]
+    return annotation.__name__
+
+
+def _is_record(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

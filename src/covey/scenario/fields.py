@@ -10,8 +10,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from covey.missions import Mission
+from covey.records import members
 from covey.scenario.dump import plain
-from covey.scenario.messages import members
 from covey.scenario.records import Scenario
 
 BEGIN, END = "<!-- fields -->\n", "<!-- end of fields -->\n"

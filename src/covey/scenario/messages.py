@@ -1,14 +1,13 @@
 """Conversion of pydantic's errors to problems with the place in the file and the nearest valid name."""
 
-import types
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any
 
-from pydantic import BaseModel, Tag, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from covey.errors import Problem, did_you_mean
 from covey.named import Named
-from covey.records import wanted
+from covey.records import keys_at, wanted
 from covey.scenario.yaml12 import Document, Path
 
 _WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_required")
@@ -41,63 +40,6 @@ def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> It
     elif isinstance(data, (bool, str)) and isinstance(record, (bool, int, float)) and type(data) is not type(record):
         wanted = "true or false" if isinstance(record, bool) else "a number"
         yield document.problem(f"{_dotted(path)}must be {wanted}; given: {_shown(data)}", path)
-
-
-def keys_at(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
-    """Return the keys that the record at ``path`` below ``model`` may have.
-
-    ``path`` is a location as pydantic reports it: keys, indices, and the tags of the branches of unions.
-    """
-    candidates: list[tuple[Any, Any]] = [(None, model)]
-    for item in path:
-        branches = [(None, annotation) for tag, annotation in candidates if item == tag]
-        below = [member for _, annotation in candidates for member in _below(annotation, item)]
-        candidates = branches or below or candidates
-    return sorted({key for _, annotation in candidates if _is_record(annotation) for key in _keys(annotation)})
-
-
-def _keys(record: type[BaseModel]) -> dict[str, Any]:
-    return {(f.alias or name): f.annotation for name, f in record.model_fields.items()}
-
-
-def _below(annotation: Any, item: Any) -> list[tuple[Any, Any]]:
-    """Return the tagged types of the value at key or index ``item`` of a value of type ``annotation``."""
-    if _is_record(annotation):
-        keys = _keys(annotation)
-        return list(members(keys[item])) if item in keys else []
-    arguments = [a for a in get_args(annotation) if a is not ...]
-    if get_origin(annotation) in (list, tuple, set, frozenset) and isinstance(item, int):
-        return [member for argument in arguments for member in members(argument)]
-    if get_origin(annotation) is dict and isinstance(item, str):
-        return list(members(arguments[1]))
-    return []
-
-
-def members(annotation: Any, tag: Any = None) -> Iterator[tuple[Any, Any]]:
-    """Yield the types in a union, optional or annotated type, each with the tag of its branch."""
-    if get_origin(annotation) is Annotated:
-        inner, *metadata = get_args(annotation)
-        tags = [m.tag for m in metadata if isinstance(m, Tag)]
-        yield from members(inner, tags[0] if tags else tag)
-    elif get_origin(annotation) in (Union, types.UnionType):
-        for member in get_args(annotation):
-            yield from members(member)
-    else:
-        yield (_literal_tag(annotation) if tag is None else tag), annotation
-
-
-def _literal_tag(annotation: Any) -> Any:
-    """Return the single value of a record's key that distinguishes it in a union, or the record's name."""
-    if not _is_record(annotation):
-        return None
-    for field in annotation.model_fields.values():
-        if get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1:
-            return get_args(field.annotation)[0]
-    return annotation.__name__
-
-
-def _is_record(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def _by_value(error: ValidationError, document: Document) -> dict[Path, dict[Any, list[Any]]]:
