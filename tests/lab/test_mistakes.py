@@ -171,6 +171,7 @@ def test_a_wrong_ending_is_told_before_the_run(tmp_path, monkeypatch, capsys):
         ({"names": np.array(["one"])}, "poses has the shape"),
         ({"time": np.zeros(0)}, "shape"),
         ({"radius": np.zeros(7)}, "radius has the shape"),
+        ({"discs": np.zeros((1, 4))}, "discs lack a robot"),
         ({"workspace": np.zeros(3)}, "workspace has the shape"),
         ({"twists": np.zeros((3, 2, 2))}, "twists has the shape"),
     ],

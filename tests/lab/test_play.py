@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import covey
+from covey.lab import picture
 
 SQUARE = [(0, 0), (10, 0), (10, 10), (0, 10)]
 
@@ -216,6 +217,7 @@ def test_a_run_is_saved_and_opened(tmp_path, name):
     again = covey.Out.load(out.save(tmp_path / name))
     for array in ("time", "poses", "commands", "twists", "workspace", "radius"):
         assert (getattr(again, array) == getattr(out, array)).all(), array
+    assert [discs.tolist() for discs in again.discs] == [[[0.0, 0.0, 0.15]]] * 2
     assert again.names == out.names
     assert again.status == out.status == "timeout"
     assert again.events.equals(out.events)
@@ -227,9 +229,21 @@ def test_a_run_is_saved_and_opened(tmp_path, name):
     assert again.plot().to_bytes("png")[:4] == b"\x89PNG"
 
 
-def test_a_table_of_poses_and_commands(tmp_path):
-    out = play(lambda team: (0.3, 0.1), 2)
+def test_a_body_is_drawn_where_it_is_not_around_its_axle(monkeypatch):
+    circles = []
+    circle = picture.Circle
+    monkeypatch.setattr(
+        picture, "Circle", lambda at, radius, **how: circles.append((*at, radius)) or circle(at, radius, **how)
+    )
+    out = play(lambda team: (0.0, 0.0), 1, starts=[(4, 5, np.pi / 2)], diameter_m=0.6, centre_to_barycentre_m=0.2)
+    out.plot()
+    assert np.allclose(circles, (4.0, 5.2, 0.3))
+
+
+def test_a_table_of_poses_and_commands(tmp_path, caplog):
+    out = play(lambda team: (0.3, 0.1), 2, sensors=["compass"])
     again = covey.Out.load(out.save(tmp_path / "run.csv"))
+    assert "a .csv file has no columns for the readings of compass" in caplog.text
     assert (again.poses == out.poses).all()
     assert (again.commands == out.commands).all()
     assert (again.time == out.time).all()

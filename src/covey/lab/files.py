@@ -98,6 +98,7 @@ def arrays_of(out: "Out") -> dict[str, np.ndarray]:
     """Return everything of a run as arrays by name."""
     arrays: dict[str, Any] = {name: getattr(out, name) for name in _PLAIN}
     arrays |= {"names": np.array(out.names), "status": np.array([out.status or ""])}
+    arrays["discs"] = np.array([(i, *disc) for i, discs in enumerate(out.discs) for disc in discs.tolist()])
     arrays |= {f"events_{name}": _array(out.events[name].to_list()) for name in _EVENTS}
     if out.cells is not None:
         grid = out.cells
@@ -165,6 +166,11 @@ def _out_of(arrays: dict[str, np.ndarray], kind_of_out: type["Out"]) -> "Out":
     own = vars(out)
     _check_shapes(arrays, len(out.names))
     own |= {name: constant(np.asarray(arrays[name], float)) for name in _PLAIN if name in arrays}
+    if "discs" in arrays:
+        discs = np.asarray(arrays["discs"], float).reshape(-1, 4)
+        own["discs"] = tuple(constant(discs[discs[:, 0] == i, 1:]) for i in range(len(out.names)))
+        if not all(map(len, own["discs"])) or not np.isfinite(discs).all():
+            raise ValueError("discs lack a robot, or are not finite")
     own["status"] = str(arrays["status"][0]) or None if "status" in arrays else None
     events = {name: arrays[f"events_{name}"] for name in _EVENTS if f"events_{name}" in arrays}
     own["events"] = pl.DataFrame({name: values.tolist() for name, values in events.items()}, schema=_schema())
@@ -249,16 +255,16 @@ def _matlab(name: str) -> str:
 
 def _table(out: "Out") -> Any:
     """Return `Out.frame` with the numbers that add-ons gave: ``data_NAME[0][1]``, the same in all rows of a time."""
-    frame, left, n = out.frame, list[str](), len(out.names)
+    frame, left, n = out.frame, [f"the readings of {name}" for name in out.readings], len(out.names)
     for name, values in out.data.items():
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf" or values[0].size > _MOST_COLUMNS:
-            left.append(name)
+            left.append(f"the data of {name}")
             continue
         for at in np.ndindex(values.shape[1:]):
             label = f"data_{name}{''.join(f'[{k}]' for k in at)}"
             frame = frame.with_columns(pl.Series(label, np.repeat(values[(slice(None), *at)], n)))
     if left:
-        LOG.warning("a .csv file has no columns for the data of %s; save an .npz or .mat file", ", ".join(left))
+        LOG.warning("a .csv file has no columns for %s; save an .npz or .mat file", ", ".join(left))
     return frame
 
 

@@ -77,6 +77,11 @@ class Out:
         return self.recorded.radius
 
     @cached_property
+    def discs(self) -> tuple[np.ndarray, ...]:
+        """The discs of which the body of each robot consists: x, y on the body, radius [m], float64 (k, 3) each."""
+        return self.recorded.discs
+
+    @cached_property
     def time(self) -> np.ndarray:
         """Simulated time at the start and after each step [s], float64 (t + 1,)."""
         return constant(np.concatenate(([0.0], self.recorded.times)))

@@ -134,15 +134,19 @@ def _robots(axes: Axes, out: "Out", k: int) -> list[Any]:
 
 
 def _body(axes: Axes, out: "Out", i: int, k: int, color: str, *, filled: bool) -> list[Any]:
-    """Draw a robot at time k: its circle and heading, or a point; and return what was drawn."""
-    (x, y, heading), radius = out.poses[k, i].tolist(), float(out.radius[i])
+    """Draw a robot at time k: the discs of its body and its heading, or a point; and return what was drawn."""
+    x, y, heading = out.poses[k, i].tolist()
     order = 5 if filled else 4
     if not out.draw.real_shape:
         style_of = {"mfc": color if filled else "white", "mec": color, "ms": 3.5, "mew": 0.8}
         return axes.plot(x, y, "o", zorder=order, **style_of)
-    nose = (x + radius * np.cos(heading), y + radius * np.sin(heading))
-    circle = Circle((x, y), radius, fc=color if filled else "white", ec=color, lw=0.8, zorder=order)
-    line = Line2D([x, nose[0]], [y, nose[1]], color="white" if filled else color, lw=1.0, zorder=order + 0.1)
-    axes.add_patch(circle)
-    axes.add_line(line)
-    return [circle, line]
+    c, s, drawn = np.cos(heading), np.sin(heading), list[Any]()
+    for ahead, left, radius in out.discs[i].tolist():
+        middle = (x + c * ahead - s * left, y + s * ahead + c * left)
+        drawn.append(Circle(middle, radius, fc=color if filled else "white", ec=color, lw=0.8, zorder=order))
+        axes.add_patch(drawn[-1])
+    front = max(ahead + radius for ahead, _, radius in out.discs[i].tolist())
+    nose = Line2D([x, x + front * c], [y, y + front * s], color="white" if filled else color, lw=1.0)
+    nose.set_zorder(order + 0.1)
+    axes.add_line(nose)
+    return [*drawn, nose]

@@ -252,11 +252,13 @@ class Run:
     @cached_property
     def radius(self) -> np.ndarray:
         """Radius of the circle around the centre that holds the whole body of each robot [m], float64 (n,)."""
-        radii = list[float]()
-        for body in self.manifest["bodies"]:
-            x, y, radius = np.array(body["discs_m"]).T
-            radii += [float((np.hypot(x, y) + radius).max())] * len(body["start"])
-        return constant(radii)
+        return constant([(np.hypot(*discs[:, :2].T) + discs[:, 2]).max() for discs in self.discs])
+
+    @cached_property
+    def discs(self) -> tuple[np.ndarray, ...]:
+        """The discs of which the body of each robot consists: x, y on the body, radius [m], float64 (k, 3) each."""
+        bodies = self.manifest["bodies"]
+        return tuple(constant(np.array(body["discs_m"], float)) for body in bodies for _ in body["start"])
 
     @cached_property
     def map_changes(self) -> MapChanges | None:
