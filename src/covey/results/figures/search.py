@@ -181,9 +181,8 @@ def finds(run: "Run") -> style.Picture | None:
     for target in targets:
         if target.finder:
             marker, row = _MARKERS.get(target.kind, _OTHER_MARKER), run.names.index(target.finder)
-            axes.plot(
-                target.found_s, row, marker, ms=_SIZES[marker], mfc=SEARCHED_COLOR, mec="white", mew=0.6, zorder=4
-            )
+            look = {"ms": _SIZES[marker], "mfc": SEARCHED_COLOR, "mec": "white", "mew": 0.6}
+            axes.plot(target.found_s, row, marker, **look, zorder=4, clip_on=False)  # the last one ends the run
             layout.direct_label(axes, target.found_s, row, str(target.identity), style.INK, xytext=(3.0, 3.0))
     for mark in false_reports(run):
         axes.plot(mark.time_s, run.names.index(mark.robot), "x", ms=4.5, mec=FALSE_COLOR, mew=1.6, zorder=3)
