@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.geometry.beams import beam_directions, crossed_cells, mark_beam, sensor_in_grid
+from covey.geometry.beams import beam_directions, crossed_cells, mark_beam, mark_fan, sensor_in_grid
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
 
@@ -43,6 +43,27 @@ def test_cells_are_those_of_the_plain_reference_cut_to_the_grid(u0, v0, u1, v1):
     if found:
         assert box[0] <= min(r for r, _ in found) <= max(r for r, _ in found) <= box[1]
         assert box[2] <= min(c for _, c in found) <= max(c for _, c in found) <= box[3]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_fan_marks_what_its_beams_mark_one_by_one(seed):
+    """Fans of even and of random angles, sorted or not, of long, short and lost beams, from inside the grid or not."""
+    rng = np.random.default_rng(seed)
+    for shape in [(40, 90), (120, 60)]:
+        u, v = rng.uniform(-0.1, 1.1, 2) * shape[::-1] if seed % 3 == 0 else rng.uniform(5, 35, 2)
+        rays = int(rng.choice([5, 90, 360]))
+        angles = np.linspace(-3, 3, rays) if seed % 2 else rng.uniform(-math.pi, math.pi, rays)
+        if seed % 4 == 2:
+            angles = np.sort(angles)[::-1]
+        lengths = rng.uniform(0.0, 60.0, rays) if seed % 5 == 4 else rng.uniform(20.0, 24.0) + rng.uniform(0, 1, rays)
+        ends = np.array([u, v]) + lengths[:, None] * beam_directions(angles)
+        ends[rng.random(rays) < 0.03] = np.nan
+        (fan, fan_box), (alone, box) = ((np.zeros(shape, np.uint8), np.array([10**6, -1] * 2)) for _ in range(2))
+        mark_fan(fan, u, v, ends, fan_box)
+        for end in ends[np.isfinite(ends[:, 0])]:
+            mark_beam(alone, u, v, *end.tolist(), box)
+        np.testing.assert_array_equal(fan, alone)
+        assert fan_box.tolist() == box.tolist()
 
 
 def _clearance(ends, row, column):

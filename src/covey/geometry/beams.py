@@ -18,6 +18,7 @@ from covey.kernel import kernel
 
 _EDGE = 1e-6  # beams are kept this far [cells] inside the grid: far more than the fixed-point walk can drift
 _FIXED = 4294967296.0  # 32 fractional bits
+_CONE = 8  # beams
 
 
 def beam_directions(angles: Any) -> np.ndarray:
@@ -121,6 +122,79 @@ def mark_beam(mark, u0, v0, u1, v1, box):
     if abs(u1 - u0) < abs(v1 - v0):
         u0, v0, u1, v1, step_u, step_v = v0, u0, v1, u1, step_v, step_u
     mark_segment(mark.reshape(-1), u0, v0, u1, v1, step_u, step_v)
+
+
+@kernel
+def mark_fan(mark, u, v, ends, box):
+    """Set to 1 the cells that beams from column u, row v [cells] cross, as `mark_beam` does for each of them.
+
+    Near the sensor neighbouring beams cross the same cells. So the beams are taken in cones. As long as neighbours
+    leave a column at most a cell apart, the cells of a cone in it are all those between its outer beams; these are
+    filled, and each beam is only followed from there on.
+
+    Args:
+        mark, box: see `mark_beam`.
+        ends: float64 (rays, 2), where the beams end, column and row [cells]; NaN: no beam.
+    """
+    flat = mark.reshape(-1)
+    right, top = mark.shape[1] - _EDGE, mark.shape[0] - _EDGE
+    leave, slope, more = np.empty(_CONE, np.int64), np.empty(_CONE, np.int64), np.empty(_CONE, np.int64)
+    inside = min(u, v) >= _EDGE and u <= right and v <= top
+    for begin in range(0, ends.shape[0], _CONE):
+        count = min(_CONE, ends.shape[0] - begin)
+        du, dv = ends[begin, 0] - u, ends[begin, 1] - v
+        steep, sign = abs(du) < abs(dv), (0 if not inside else (1 if (dv if abs(du) < abs(dv) else du) > 0.0 else -1))
+        a0, b0, step_u, step_v = (v, u, mark.shape[1], 1) if steep else (u, v, 1, mark.shape[1])
+        for k in range(count):
+            x, y = ends[begin + k, 0], ends[begin + k, 1]
+            if not (x >= _EDGE and x <= right and y >= _EDGE and y <= top) or (abs(x - u) < abs(y - v)) != steep:
+                sign = 0
+            if sign != 0:
+                _, way, more[k], leave[k], slope[k] = walk(a0, b0, y if steep else x, x if steep else y)
+                if more[k] < 3 or way != sign:
+                    sign = 0
+        filled = 0 if sign == 0 else _filled(leave, slope, more, count)
+        if filled == 0:
+            for k in range(begin, begin + count):
+                if not math.isnan(ends[k, 0]):
+                    mark_beam(mark, u, v, ends[k, 0], ends[k, 1], box)
+            continue
+        at, last = int(a0) * step_u, count - 1
+        for j in range(1, filled + 1):
+            i0, o0 = (leave[0] + (j - 1) * slope[0]) >> 32, (leave[0] + j * slope[0]) >> 32
+            i1, o1 = (leave[last] + (j - 1) * slope[last]) >> 32, (leave[last] + j * slope[last]) >> 32
+            here = at + j * sign * step_u
+            for across in range(min(min(i0, o0), min(i1, o1)), max(max(i0, o0), max(i1, o1)) + 1):
+                flat[np.uint64(here + across * step_v)] = 1
+        for k in range(count):
+            x, y = ends[begin + k, 0], ends[begin + k, 1]
+            box[0], box[1] = min(box[0], int(min(v, y))), max(box[1], int(max(v, y)))
+            box[2], box[3] = min(box[2], int(min(u, x))), max(box[3], int(max(u, x)))
+            flat[np.uint64(at + int(b0) * step_v)] = flat[np.uint64(at + (leave[k] >> 32) * step_v)] = 1
+            here, across = at + filled * sign * step_u, leave[k] + filled * slope[k]
+            for _ in range(more[k] - 1 - filled):
+                here += sign * step_u
+                flat[np.uint64(here + (across >> 32) * step_v)] = 1
+                across += slope[k]
+                flat[np.uint64(here + (across >> 32) * step_v)] = 1
+            here += sign * step_u
+            flat[np.uint64(here + (across >> 32) * step_v)] = 1
+            flat[np.uint64(here + int(x if steep else y) * step_v)] = 1
+
+
+@kernel
+def _filled(leave, slope, more, count):
+    """Return in how many columns after the first a cone of beams has no gap, see `mark_fan`; 0: it is not sorted."""
+    most = more[0] - 1
+    for k in range(1, count):
+        apart, wider = leave[k] - leave[k - 1], slope[k] - slope[k - 1]
+        turn = leave[count - 1] - leave[0]
+        if (turn >= 0) != (apart >= 0) or (turn >= 0) != (wider >= 0) or abs(apart) > 1 << 32:
+            return 0
+        most = min(most, more[k] - 1)
+        if wider != 0:
+            most = min(most, ((1 << 32) - abs(apart)) // abs(wider))
+    return most
 
 
 @kernel

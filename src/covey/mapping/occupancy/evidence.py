@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from covey.geometry.beams import mark_beam, sensor_in_grid
+from covey.geometry.beams import mark_fan, sensor_in_grid
 from covey.kernel import kernel
 from covey.mapping.occupancy.tiles import TILE, TILE_CELLS, show, state_of
 
@@ -55,16 +55,19 @@ def mark_scan(mark, box, frame, pose, mount, directions, ranges, range_m, max_ra
         return
     resolution = frame[4]
     far, free = min(range_m, max_range), min(range_m, max_free)
+    ends = np.empty((ranges.size, 2))
     for i in range(ranges.size):
         r = ranges[i]
         if not r > 0.0:
+            ends[i, 0] = ends[i, 1] = math.nan
             continue
         if r <= far:
             length = max(r / resolution - 0.5 * _slant(directions, ranges, i), 0.0)
         else:
             length = min(r, free if math.isinf(r) else far) / resolution
         du, dv = c * directions[i, 0] - s * directions[i, 1], s * directions[i, 0] + c * directions[i, 1]
-        mark_beam(mark, u, v, u + length * du, v + length * dv, box)
+        ends[i, 0], ends[i, 1] = u + length * du, v + length * dv
+    mark_fan(mark, u, v, ends, box)
     for i in range(ranges.size):
         r = ranges[i]
         if r > 0.0 and r <= far:
