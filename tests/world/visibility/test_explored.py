@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import psutil
 import pytest
 
 from covey.errors import InvalidValueError
@@ -137,3 +138,15 @@ def test_bodies_that_come_back_cover_every_cell_they_pass():
             passed[i] |= np.hypot(centres[..., 0] - x, centres[..., 1] - y) <= radius
     np.testing.assert_array_equal(coverage.passed_by, passed.sum(axis=0))
     assert coverage.share == passed.any(axis=0).mean()
+
+
+def test_the_memory_of_coverage_is_that_of_what_robots_cover():
+    robots, side = 400, 1024  # 50 MB in all; a robot covers rows of 4 cells, in one or two pages of 4 kB
+    process, place = psutil.Process(), (np.arange(robots) % 20)[:, None] * [40.0, 0.0, 0.0] + [20.0, 500.0, 0.0]
+    coverage = CoveredCells(Grid(np.ones((side, side), bool), 1.0), robots)
+    discs = np.tile([0.0, 0.0, 2.0], (robots, 1, 1))
+    coverage.mark(place[:1], discs[:1], 0)
+    before = process.memory_info().rss
+    coverage.mark(place, discs, 1)
+    assert process.memory_info().rss - before < 2 * robots * 4096 + 2**22
+    assert coverage.passed_by[500].sum() == 4 * robots  # centres within sqrt(2**2 - 0.5**2) = 1.94 m of the middle

@@ -12,10 +12,11 @@ from covey.world.rooms import Room
 from covey.world.world import World
 
 _MOST_LAYERS, _MOST_NAMED = len(ROBOTS), 40
+_LETTER = 0.6  # width of a letter, by the size of the font
 
 
 def plan_picture(world: World, lines: Mapping[str, Sequence[np.ndarray]], rooms: Sequence[Room]) -> Picture:
-    """Return a picture of a world: walls, the lines they come from, and number and area of each room.
+    """Return a picture of a world: walls, the lines they come from, and the rooms with number and area, if it has room.
 
     Args:
         world: the world.
@@ -32,8 +33,11 @@ def plan_picture(world: World, lines: Mapping[str, Sequence[np.ndarray]], rooms:
         if i < _MOST_LAYERS:
             shown = layer if len(layer) <= 16 else f"{layer[:15]}…"
             handles.append(Line2D([], [], color=color, lw=1.2, label=shown))
+    (left, right), width_pt = axes.get_xlim(), 72.0 * figure.get_figwidth() * axes.get_position().width
     for number, room in enumerate(rooms[:_MOST_NAMED], start=1):
-        text = f"{number}: {room.area_m2:.{1 if room.area_m2 < 10 else 0}f} m²" + ("\nclosed" if room.closed else "")
+        area = f"{room.area_m2:.{1 if room.area_m2 < 10 else 0}f} m²"
+        has_room = _LETTER * (SMALL - 1.5) * len(area) < room.area_m2**0.5 * width_pt / (right - left)
+        text = "\n".join([str(number), *([area] if has_room else []), *(["closed"] if room.closed else [])])
         axes.text(room.x_m, room.y_m, text, fontsize=SMALL - 1.5, color=INK, ha="center", va="center", zorder=9)
     if handles:
         layout.legend(axes, handles)
