@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from covey.cli.tournament import tournament_command
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.lab.tournament.game import GameError
-from covey.lab.tournament.match import Limits, play_match
+from covey.lab.tournament.match import Limits, Outcome, play_match
 from covey.lab.tournament.page import write_page
 from covey.lab.tournament.ranking import bradley_terry
 from covey.lab.tournament.tournament import Tournament
@@ -239,6 +239,24 @@ def test_the_game_of_exploration_ends_when_the_hidden_room_is_seen(tmp_path):
     assert (outcome.ended, outcome.failed) == ("goal reached", {})
     assert outcome.score == outcome.time_s < 8.0
     assert outcome.time_s > 1.3 / 0.26  # not before the corner at 2 m is passed, at the top speed of the robot
+
+
+def test_who_does_not_explore_all_has_the_limit_and_as_much_again_for_what_is_left(tmp_path):
+    outcome = played(tmp_path, EXPLORATION, "def law(robot):\n    robot.drive(0.0)\n")
+    assert (outcome.ended, outcome.failed) == ("time is up", {})
+    # of 12 m2 the robot at (3.3, 1) sees all but what the corner (2, 2) hides: x < 2, y > 2 + (2 - x) / 1.3, 4 - 1.54 m2
+    assert outcome.score == pytest.approx(8.0 * (1.0 + 2.46 / 12.0), rel=0.02)
+
+
+def test_who_fails_loses_against_who_has_no_score(tmp_path):
+    (tmp_path / "short.py").write_text(GAME)
+    files = written(tmp_path / "laws", fails=STILL, idle=STILL, wins=STILL)
+    tournament = Tournament(str(tmp_path / "short.py"), [files], tmp_path / "out")
+    for match in tournament.matches:
+        name = match.files["laws"].stem
+        failed = {"laws": "ZeroDivisionError"} if name == "fails" else {}
+        tournament.outcomes[match.key] = Outcome(1.0 if name == "wins" else np.nan, "", 2.0, failed, {})
+    assert [(row.name, row.won) for row in tournament.standings()] == [("wins", 2.0), ("idle", 1.0), ("fails", 0.0)]
 
 
 @pytest.mark.parametrize(("law", "score", "ended"), [(REPORTS, 700.0, "goal reached"), (CREEPS, 0.0, "time is up")])

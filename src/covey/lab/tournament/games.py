@@ -115,11 +115,19 @@ class OfScenario(Game):
 
 
 class Exploration(OfScenario):
-    """Three robots explore rooms of which they know nothing; the sooner 99 % are explored, the better."""
+    """Three robots explore rooms of which they know nothing; the sooner 99 % are explored, the better.
+
+    A law that does not get there in time has the time limit, and as much again for what is not explored.
+    """
 
     name = "exploration"
     scenario, metric, unit, stop_s = "office", "t99_s", "s", 900.0
     changes: Mapping[str, Any] = {"robots.scout.count": 3, "stop.explored": 0.99}
+
+    def score(self, played: Played) -> float:
+        """Return the time at which 99 % were explored [s], or the time limit times 1 + the share that is left."""
+        explored = float(played.run.series("explored_share_union")[-1])
+        return super().score(played) if played.ended else self.stop_s * (2.0 - explored)
 
 
 class Rescue(OfScenario):

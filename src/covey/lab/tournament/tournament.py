@@ -174,15 +174,16 @@ class Tournament:
         side = next(iter(self.files))
         for (one, a), (other, b) in itertools.combinations(played, 2):
             if one.start == other.start:
-                yield at[side, one.players[0]], at[side, other.players[0]], self._better(a.score, b.score)
+                yield at[side, one.players[0]], at[side, other.players[0]], self._better(a, b)
 
-    def _better(self, a: float, b: float) -> float:
-        """Return 1 if score a beats score b, 0 if b beats a, else 0.5; a law without a score loses."""
-        if np.isnan(a) or np.isnan(b):
-            return 0.5 if np.isnan(a) and np.isnan(b) else float(np.isnan(b))
-        if a == b:
+    def _better(self, a: Outcome, b: Outcome) -> float:
+        """Return 1 if a beats b, 0 if b beats a, else 0.5; who failed loses, and then who has no score."""
+        for worse, other in ((bool(a.failed), bool(b.failed)), (np.isnan(a.score), np.isnan(b.score))):
+            if worse or other:
+                return 0.5 if worse and other else float(other)
+        if a.score == b.score:
             return 0.5
-        return float((a < b) == self.game.smaller_wins)
+        return float((a.score < b.score) == self.game.smaller_wins)
 
 
 def _forget_main() -> None:
