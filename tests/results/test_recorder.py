@@ -36,6 +36,7 @@ def test_finished_folder_holds_exactly_its_files_and_says_finished(record, tmp_p
 
 def test_tables_hold_every_step_and_robot_sorted_across_row_groups(record, tmp_path, monkeypatch):
     monkeypatch.setattr(recorder_module, "_ROWS", 14)
+    monkeypatch.setattr(recorder_module, "_STEPS", 1)
     table = record(tmp_path / "run", n=3).measurements
     assert table["step"].to_list() == [step for step in range(1, 101) for _ in range(3)]
     assert table["robot"].cast(pl.String).to_list() == ["a0", "a1", "a2"] * 100
@@ -91,6 +92,7 @@ def test_folder_with_other_files_is_left_alone(tmp_path):
 
 def test_full_disk_is_one_clear_error_and_an_incomplete_folder(circle_frame, tmp_path, monkeypatch):
     monkeypatch.setattr(recorder_module, "_ROWS", 20)
+    monkeypatch.setattr(recorder_module, "_STEPS", 1)
     recorder = start(tmp_path / "run")
     for step in range(1, 10):
         recorder.observe(circle_frame(step))
@@ -128,7 +130,7 @@ import numpy as np
 from covey.results import recorder as module
 from covey.results.snapshot import Snapshot
 from covey.results.manifest import build_manifest
-module._ROWS = 200
+module._ROWS, module._STEPS = 200, 1
 recorder = module.Recorder(sys.argv[1], ["a0", "a1"])
 recorder.open(build_manifest(robots=["a0", "a1"], seed=0))
 draw = np.random.default_rng(1)
@@ -172,6 +174,7 @@ def test_real_limit_of_the_system_on_file_size_is_reported(tmp_path):
 
 def test_memory_stays_flat_however_long_the_run(circle_frame, tmp_path, monkeypatch):
     monkeypatch.setattr(recorder_module, "_ROWS", 400)
+    monkeypatch.setattr(recorder_module, "_STEPS", 1)
     recorder = start(tmp_path / "run")
     for step in range(1, 1001):
         recorder.observe(circle_frame(step))

@@ -31,7 +31,7 @@ TEAM_COLUMNS = ("explored_share_union", "known_share_union", "covered_share", "m
 COVERED, SEPARATION = 2 + TEAM_COLUMNS.index("covered_share"), 2 + TEAM_COLUMNS.index("min_separation_m")
 DRIVEN, COUNTED = ("distance_m", "energy_j"), ("collisions_robot", "collisions_wall")
 _INTEGERS = frozenset({"step", *COUNTED})
-_ROWS = 65536  # rows of a row group: 10 MiB of columns in memory
+_ROWS, _STEPS = 65536, 16  # rows of a row group, 10 MiB of columns in memory; but at least so many steps
 _EVENTS = 4096
 _HOST_S = 5.0  # one row of host.parquet per 5 s of wall time (Yan et al. 2017)
 
@@ -95,7 +95,7 @@ class Recorder:
             constant: values of columns that are the same in every snapshot.
         """
         n = len(self.names)
-        self._steps_in_block, self._used = max(1, _ROWS // n), 0
+        self._steps_in_block, self._used = max(_STEPS, _ROWS // n), 0
         # Column by column, as they are written.
         size = (self._steps_in_block, n)
         self._poses = np.empty((len(self._pose_columns), *size))

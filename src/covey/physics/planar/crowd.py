@@ -74,12 +74,14 @@ def advance(
     for i in range(n):
         bearing[i] = np.nan
         reach[i] = _prepare(team, i, halted, commands, drive, twist, goals, substeps)
+    clear = np.empty(n)
+    for i in range(n):  # in a loop of its own, which waits for the memory of many robots at once
+        clear[i] = free_radius(place[0], place[1], pose[i, 0], pose[i, 1])
     pairs = find_pairs(pose, limits, reach, world_id, partners, order)
     links, first = link(pairs, n)
     busy, size = np.empty(n, np.int64), np.int64(0)  # a literal 0 would cause a second compilation
     for i in range(n):
-        clear = free_radius(place[0], place[1], pose[i, 0], pose[i, 1]) - limits[i, RADIUS] - reach[i] - HYSTERESIS_M
-        if clear > 0.0:
+        if clear[i] - limits[i, RADIUS] - reach[i] - HYSTERESIS_M > 0.0:
             wall_contact[i] = 0
             if first[i] == first[i + 1]:
                 _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted, trace)
