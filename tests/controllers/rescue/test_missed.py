@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from covey.controllers.rescue.missed import Eye, Missed, Sights, sights_reference, without_bodies
+from covey.controllers.rescue.missed import Eye, Missed, Sights, sights_reference
 from covey.geometry.grid import Grid
 
 EYE = Eye(
@@ -51,27 +51,6 @@ def test_blur_range_and_incidence_limit_a_look():
     wide, far = room(width=160)
     far.look(wide, (2.0, 2.0, 0.0))  # the wall is 5.9 m away
     assert (far.missed == 1.0).all()
-
-
-def test_a_robot_on_the_map_hides_no_wall_and_is_none():
-    occupancy, missed = room()
-    centre, place = np.array([40, 40]), np.array([[40, 20]])
-    rows, columns = np.indices(occupancy.shape)
-    occupancy[np.hypot(rows - 40, columns - 40) <= 4.0] = 100  # another robot, of 0.2 m
-    patches = [
-        set(missed.sights(m, place).patches.ravel().tolist())
-        for m in (occupancy, without_bodies(occupancy, centre[None].astype(float), 6.0), room()[0])
-    ]
-    assert patches[1] == patches[2] != patches[0]
-
-
-def test_walls_beside_the_bodies_stay():
-    rng = np.random.default_rng(4)
-    occupancy = rng.choice([-1, 0, 100], (40, 60)).astype(np.int8)
-    cells, radius = rng.uniform((-3, -3), (43, 63), (8, 2)), 5.3
-    away = np.linalg.norm(np.moveaxis(np.indices(occupancy.shape), 0, -1)[:, :, None] - cells, axis=-1).min(axis=-1)
-    expected = np.where((occupancy > 0) & (away <= radius), 0, occupancy)
-    np.testing.assert_array_equal(without_bodies(occupancy, cells, radius), expected)
 
 
 def test_what_was_seen_moves_with_the_pose_from_which_it_was_seen():

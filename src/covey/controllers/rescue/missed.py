@@ -138,27 +138,6 @@ class Missed:
         return (x - left) / self.grid.resolution, (y - bottom) / self.grid.resolution
 
 
-@kernel
-def without_bodies(occupancy, cells, radius):
-    """Return a copy of a map in which no wall is nearer to places where robots have stood than their bodies reach.
-
-    Other robots see these bodies, so they are on the map for a while, and look like walls that nobody has searched.
-
-    Args:
-        occupancy: the map.
-        cells: rows and columns of the places, float64 (k, 2).
-        radius: of the bodies [cells].
-    """
-    cleared = occupancy.copy()
-    for k in range(cells.shape[0]):
-        row, column = cells[k, 0], cells[k, 1]
-        for r in range(max(math.ceil(row - radius), 0), min(math.floor(row + radius) + 1, cleared.shape[0])):
-            for c in range(max(math.ceil(column - radius), 0), min(math.floor(column + radius) + 1, cleared.shape[1])):
-                if cleared[r, c] > 0 and (r - row) ** 2 + (c - column) ** 2 <= radius * radius:
-                    cleared[r, c] = 0
-    return cleared
-
-
 class Sights(NamedTuple):
     """What is seen from k places: indices into ``missed.ravel()`` or -1, int64 (k, rays), and directions [rad]."""
 

@@ -11,7 +11,7 @@ from covey.controllers.exploration.next_best_view import unseen_area
 from covey.controllers.exploration.team_assignment import MOST_MATES, middles, sensor_range_m
 from covey.controllers.rescue.lookout import Lookout
 from covey.controllers.rescue.meeting import Meetings, standing_place
-from covey.controllers.rescue.missed import PATCH_M, Eye, Missed, without_bodies
+from covey.controllers.rescue.missed import PATCH_M, Eye, Missed
 from covey.controllers.teammates import Mate, Teammates
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
@@ -36,7 +36,6 @@ _ROAM_S = 30.0  # on the way to a meeting it comes 1 m nearer in this time
 _BESIDE_M = 1.5  # a mate this near may be what is in the way
 _REFUSED_M = 0.5  # goals this near to one that did not help are not tried
 _SURE = 0.3
-_BODY_M = 0.1  # a body on a map is this much larger than the robot
 SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
 """Sweeps in turn: patches count that were missed with this probability, and places where so many are left."""
 
@@ -309,8 +308,8 @@ class Searcher:
         assert task.place is not None
         self._refused.add(task.place)
         if self.searched is not None:
-            cell = np.array([robot.map.grid.cell_at(*robot.pose[:2])])
-            patches = self.searched.sights(self._walls(robot), cell).patches[0]
+            cell = np.array([robot.map.grid.cell_at(*task.place)])
+            patches = self.searched.sights(robot.map.occupancy(), cell).patches[0]
             left = self.searched.missed.reshape(-1)
             patches = patches[patches >= 0]
             left[patches] = np.where(left[patches] > _SURE, _IN_VAIN * left[patches], left[patches])
@@ -320,7 +319,7 @@ class Searcher:
         if self.searched is None:
             return np.empty(0)
         cell = np.array([robot.map.grid.cell_at(*robot.pose[:2])])
-        sights = self.searched.sights(self._walls(robot), cell)
+        sights = self.searched.sights(robot.map.occupancy(), cell)
         patches, angles = sights.patches[0], sights.angles[0]
         left = (patches >= 0) & (self.searched.missed.ravel()[patches] > _SURE)
         return angles[left]
@@ -426,15 +425,6 @@ class Searcher:
         places = np.vstack((places, [grid.cell_at(*robot.pose[:2])]))
         return places[self._refused.clear(grid.to_world(places))]
 
-    def _walls(self, robot: Robot) -> np.ndarray:
-        """Return its map without the bodies of robots, its own and those of mates, where they have been lately."""
-        told = [np.frombuffer(trail).reshape(-1, 5) for trail, _ in self._trail_of.values()]
-        been = np.vstack([np.array(self._trail).reshape(-1, 5), *told])
-        been = been[been[:, 0] > robot.time - self.settings.forget_s, 1:3]
-        grid, radius = robot.map.grid, robot.model.outer_radius_m + _BODY_M
-        cells = (been - grid.origin[:2]) / grid.resolution
-        return without_bodies(robot.map.occupancy(), cells[:, ::-1] - 0.5, radius / grid.resolution)
-
     def _forget_where_candidates_are(self) -> None:
         """Count the walls around candidates as not searched, so that somebody looks again."""
         for candidate in self.lookout.belief.candidates:
@@ -447,7 +437,7 @@ class Searcher:
         if searched is None or not len(places):
             return [], np.empty(0)
         self._forget_where_candidates_are()
-        sights = searched.sights(self._walls(robot), places)
+        sights = searched.sights(robot.map.occupancy(), places)
         for missed, least in SWEEPS:
             left = np.where(searched.missed > missed, searched.missed, 0.0)
             if chosen := sights.cover(left, _VIEWS, least, ways + _NEAR_M):

@@ -103,7 +103,7 @@ class _Touring(Searcher):
             self.places, self.between = np.empty((0, 2), np.int64), np.empty((0, 0))
             return
         self._forget_where_candidates_are()
-        occupancy = self._walls(robot)
+        occupancy = robot.map.occupancy()
         can = reach[self.places[:, 0], self.places[:, 1]] & self._refused.clear(grid.to_world(self.places))
         self._keep(np.flatnonzero(can))
         lattice = self._places(robot, reach)
