@@ -120,6 +120,17 @@ def test_uncertainty_grows_along_a_featureless_corridor():
     assert not any(edge.is_loop for edge in slam.edges)
 
 
+def test_niches_along_a_corridor_do_not_stretch_it():
+    """Where beams are as far apart as a niche is deep, lines that lead slantwise into it make the way longer."""
+    edges = np.arange(-22.0, 22.1, 1.1)
+    walls = [(x, y, x + 1.1, y + 0.3) for k, x in enumerate(edges[:-1]) for y in (-1.8, 1.5) if (k + (y > 0)) % 3]
+    world, rng, truth = world_of(44, 3.6, *walls), np.random.default_rng(0), way([(-15, 0), (15, 0)], 0.15)
+    exact = np.vstack((np.zeros(3), relative(truth[:-1], truth[1:])))
+    scans = [noisy(rng, seen(world, pose)) for pose in truth]
+    slam, _, _ = follow(truth[0], exact, scans, SETTINGS.model_copy(update={"loops": None}))
+    assert abs(slam.pose[0] - truth[-1, 0]) < 0.07  # of 30 m; 0.22 with such lines
+
+
 def test_a_new_room_behind_a_door_does_not_bend_the_way(monkeypatch):
     """Behind a door nearly nothing that a short lidar sees is in the map; what little is pulled the robot off by 0.36 m."""
     walls = [(2, 1, 10.3, 1.2), (2, 7.4, 10.3, 7.6), (2, 1, 2.2, 7.5), (10.1, 1, 10.3, 7.5)]

@@ -13,6 +13,8 @@ _TABLE = 256
 _SPAN_M = 0.15  # neighbours on a surface are nearer than this
 _MOST_NEIGHBOURS = 5  # on either side
 _ALIKE = 0.8  # cosine between normals of one surface
+_FEW = 3  # neighbours on either side that may be farther away
+_FLAT_M = 0.02  # standard deviation across a surface at most
 _ONE_SIDE = 2  # neighbours at least of a point at a corner
 _MOST_THICK = 0.05  # variance across a line by that along it
 
@@ -230,7 +232,9 @@ def normals_of(points, eye, widest, normals):
 
     They point towards the sensor at ``eye`` (2,). The surface at a point is the line that fits its neighbours within
     `_SPAN_M` on both sides best, or on one side if that is none: edges of doors are all that fixes a robot along a
-    corridor. Neighbours end at a gap wider than ``widest`` [m]. Where there is no line, the normal is 0, 0.
+    corridor. Neighbours end at a gap wider than ``widest`` [m]. Where there is no line, the normal is 0, 0. Where beams
+    are far apart, a few more neighbours must be in line: three points may lead slantwise from a wall into a niche, and
+    such normals stretch or shrink the way along a corridor.
     """
     n = points.shape[0]
     sums, line = np.zeros((3, 6)), np.empty(2)
@@ -247,7 +251,7 @@ def normals_of(points, eye, widest, normals):
                 j += 2 * s - 1
                 gap = math.hypot(points[j, 0] - points[last, 0], points[j, 1] - points[last, 1])
                 dx, dy = points[j, 0] - x, points[j, 1] - y
-                if gap > widest or (k and dx * dx + dy * dy > _SPAN_M * _SPAN_M):
+                if gap > widest or (k >= _FEW and dx * dx + dy * dy > _SPAN_M * _SPAN_M):
                     break
                 sums[s, 0] += 1.0
                 sums[s, 1] += dx
@@ -279,8 +283,9 @@ def _line(sums, normal):
     mx, my = sums[1] / count, sums[2] / count
     cxx, cxy, cyy = sums[3] / count - mx * mx, sums[4] / count - mx * my, sums[5] / count - my * my
     middle, half = 0.5 * (cxx + cyy), math.hypot(0.5 * (cxx - cyy), cxy)
-    thick = max(middle - half, 0.0) / (middle + half)  # variance across the line by all
-    if thick > _MOST_THICK:
+    across = max(middle - half, 0.0)
+    thick = across / (middle + half)  # variance across the line by all
+    if thick > _MOST_THICK or across > _FLAT_M * _FLAT_M:
         return np.inf
     turn = 0.5 * math.atan2(2.0 * cxy, cxx - cyy)
     normal[0], normal[1] = -math.sin(turn), math.cos(turn)
