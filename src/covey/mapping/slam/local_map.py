@@ -14,7 +14,7 @@ _SPAN_M = 0.15  # neighbours on a surface are nearer than this
 _MOST_NEIGHBOURS = 5  # on either side
 _ALIKE = 0.8  # cosine between normals of one surface
 _FEW = 3  # neighbours on either side that may be farther away
-_FLAT_M = 0.02  # standard deviation across a surface at most
+_FLAT_M = 0.03  # standard deviation across a surface at most
 _ONE_SIDE = 2  # neighbours at least of a point at a corner
 _MOST_THICK = 0.05  # variance across a line by that along it
 
