@@ -161,8 +161,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; known: {', '.join(known)}" if known else ""
 
 
-def cure_of(error: BaseException) -> str:
+def cure_of(error: BaseException, said: str | None = None) -> str:
     """Return the tail of a message about an error that Python raised: what to write instead; empty if not known.
+
+    ``said`` is what the error says, if that was asked for already: the text of a user's error may have no end.
 
     Examples:
         >>> try:
@@ -171,7 +173,7 @@ def cure_of(error: BaseException) -> str:
         ...     cure_of(error)
         ", did you mean 'numpy'?"
     """
-    said = str(error)
+    said = str(error) if said is None else said
     if cure := next((cure for text, cure in _CURES.items() if text in said), ""):
         return f"; {cure}"
     if isinstance(error, UnboundLocalError):

@@ -35,7 +35,7 @@ def text_of(error: BaseException) -> str:
     below = _last(error.__traceback__.tb_next if error.__traceback__ is not None else None)
     said = "".join(traceback.format_exception_only(type(error), error)).strip().partition("\n")[0]
     said = said.removeprefix(f"{type(error).__module__}.")[:_MOST]
-    said += cure_of(error)
+    said += cure_of(error, said)
     entries = traceback.format_exception(type(error), error, below, limit=-_SHOWN)[-_SHOWN - 1 :]
     trace = "".join(entry if len(entry) <= _LONGEST else entry[:_LONGEST] + "…\n" for entry in entries)
     where = place([error.place]) if isinstance(error, ControllerError) and error.place else _place(below)
