@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from covey.geometry.constant import constant
 from covey.missions.protocol import MissionContext, Tracker
 from covey.sensors.tag_camera import TagCamera
 from covey.world.editing.changing import with_doors_open
@@ -67,7 +68,7 @@ class SearchTracker(Tracker):
         self.faces = SearchedFaces(world, np.unique(np.concatenate(parts), axis=0), n)
         mask = explorable(world, starts, radii, ranges)
         self.cells = ExploredTruth(world.grid.with_cells(mask), n, solid=world.solid) if mask.any() else None
-        self._none = np.full(n, np.nan)
+        self._none = constant(np.full(n, np.nan))
         self.sightings: list[Sighting] = []
         self._sighted: set[int] = set()  # robot, identity and truth of sightings
 

@@ -1,4 +1,5 @@
 import math
+import os
 
 import numpy as np
 import psutil
@@ -8,7 +9,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.beams import crossed_cells
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.world.visibility.explored import CoveredCells, ExploredTruth
+from covey.world.visibility.explored import CoveredCells, ExploredTruth, _small_pages
 
 
 def test_a_beam_explores_the_cells_it_crosses_for_its_robot_and_for_the_team():
@@ -138,6 +139,17 @@ def test_bodies_that_come_back_cover_every_cell_they_pass():
             passed[i] |= np.hypot(centres[..., 0] - x, centres[..., 1] - y) <= radius
     np.testing.assert_array_equal(coverage.passed_by, passed.sum(axis=0))
     assert coverage.share == passed.any(axis=0).mean()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
+def test_a_process_that_is_forked_changes_nothing_here():
+    cells = _small_pages((2, 3, 4))
+    child = os.fork()
+    if child == 0:
+        cells[:] = 7
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert not cells.any()
 
 
 def test_the_memory_of_coverage_is_that_of_what_robots_cover():

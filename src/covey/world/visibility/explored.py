@@ -7,6 +7,7 @@ explored are skipped (`covey.world.visibility.beam_culling`), except in an occas
 
 import math
 import mmap
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -397,9 +398,15 @@ def _to_border(u, a):
 def _small_pages(shape: tuple[int, ...]) -> np.ndarray:
     """Return zeros, uint32, of which only touched pages of 4 kB take memory; those of `numpy.zeros` have 2 MB on Linux.
 
-    A robot covers few of the rows of its array: 10 000 robots then take 0.1 GB in the place of 5 GB.
+    A robot covers few of the rows of its array: 10 000 robots then take 0.1 GB in the place of 5 GB. A process that is
+    forked gets a copy, as of every other array.
     """
-    return np.ndarray(shape, np.uint32, mmap.mmap(-1, max(1, 4 * math.prod(shape))))
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+    memory = mmap.mmap(-1, max(1, 4 * math.prod(shape)), **private)
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        with suppress(OSError):  # a system without large pages
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.ndarray(shape, np.uint32, memory)
 
 
 def no_words(robots: int) -> np.ndarray:
