@@ -52,3 +52,11 @@ def test_an_array_of_another_type_or_layout_is_refused():
         bound.put(np.zeros(1), np.zeros(2))
     with pytest.raises(AssertionError):
         Bound(_mix, [np.zeros((3, 4)).T, np.zeros((4, 3, 2)), np.ones(3)], (0.0, 0))
+
+
+def test_no_two_entries_have_one_name():
+    """A linker knows code by its name, also code that other processes have compiled and saved."""
+    a, b, pair = np.zeros((4, 3)), np.zeros((4, 3, 2)), (np.zeros(1), np.zeros((2, 1)))
+    bound = [Bound(_mix, [a, b, np.zeros(3, kind)], (0.0, 0)) for kind in (np.uint8, np.float64)]
+    bound.append(Bound(_of_groups, [pair, np.zeros(1)], (0.0,)))
+    assert len({one._run.__name__ for one in bound}) == 3

@@ -10,6 +10,7 @@ Examples:
         add_to_numbers(2.0)
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -84,6 +85,9 @@ def _entry(function: Any, kinds: str, others: tuple) -> Callable[[np.ndarray, tu
     def call(table, others):
         return function(*(_arrays(table, kinds) + others))  # pyright: ignore
 
+    # The linker knows code by its name: two entries of one name, compiled by different processes, would be mixed up.
+    what = f"{function.py_func.__module__} {function.py_func.__qualname__} {kinds}"
+    call.__name__ = call.__qualname__ = f"call_{hashlib.blake2b(what.encode(), digest_size=8).hexdigest()}"
     compiled = kernel(call)
     compiled._cache._index_key = lambda signature, codegen: (signature, codegen.magic_tuple())  # see `_cache_file`
     signature = _TABLE, types.Tuple(others)
