@@ -27,6 +27,7 @@ import llvmlite
 import numba
 import numpy
 import platformdirs
+from llvmlite import ir
 from numba.core import cgutils, event, types
 from numba.core import config as _numba_config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -112,6 +113,25 @@ def _bare(_context, array):
 
 
 bare: Any = intrinsic(_bare)
+
+
+def _fetch(_context, array, row, column):
+    """Ask for the memory of an element of a matrix that will soon be changed, without waiting for it."""
+
+    def codegen(context, builder, signature, args):
+        matrix = context.make_array(signature.args[0])(context, builder, args[0])
+        at = cgutils.get_item_pointer(context, builder, signature.args[0], matrix, args[1:], wraparound=False)
+        at, flag = builder.bitcast(at, cgutils.voidptr_t), cgutils.int32_t
+        ask = builder.module.declare_intrinsic(
+            "llvm.prefetch", [at.type], ir.FunctionType(ir.VoidType(), [at.type, flag, flag, flag])
+        )
+        builder.call(ask, [at, flag(1), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp), codegen
+
+
+fetch: Any = intrinsic(_fetch)
 
 
 def is_compiled(*functions: Any) -> bool:

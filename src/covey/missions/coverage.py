@@ -10,7 +10,7 @@ from covey.physics.clock import Clock
 from covey.physics.motion import ARM, MAX_SPEED, MAX_TURN
 from covey.world.editing.changing import with_doors_open
 from covey.world.visibility.coverable import coverable
-from covey.world.visibility.explored import CoveredCells
+from covey.world.visibility.covered import CoveredCells
 
 SAGITTA = 0.02
 """Largest deviation of a path that is treated as straight [cells]."""

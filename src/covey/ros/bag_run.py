@@ -20,7 +20,8 @@ from covey.results.recording import Details, Recording
 from covey.results.run import Run
 from covey.results.snapshot import Snapshot
 from covey.ros.bag_reading import Bag, BagRobot, Track, world_of
-from covey.world.visibility.explored import CoveredCells, ExploredTruth
+from covey.world.visibility.covered import CoveredCells
+from covey.world.visibility.explored import ExploredTruth
 from covey.world.world import World
 
 Poses = Literal["better", "slam", "odometry"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.kernel import kernel
-from covey.world.visibility.explored import cover, no_words
+from covey.world.visibility.covered import cover, no_words
 
 
 def first_covered(
@@ -27,7 +27,7 @@ def first_covered(
         each[i, : len(some)] = some
     first = np.full(place.shape, -1, np.int32)
     goal = np.zeros(place.shape, np.bool_)
-    words = np.zeros((len(discs), place.shape[0], -(-place.shape[1] // 32)), np.uint32)
+    words = np.zeros((len(discs), -(-place.shape[1] // 32), place.shape[0]), np.uint32)
     _cover_backwards(poses, steps, each, np.array(place.frame), goal, first, words, no_words(len(discs)))
     return first
 

@@ -9,7 +9,8 @@ from covey.errors import InvalidValueError
 from covey.geometry.beams import crossed_cells
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.world.visibility.explored import CoveredCells, ExploredTruth, _small_pages
+from covey.world.visibility.covered import CoveredCells, put_back, small_pages
+from covey.world.visibility.explored import ExploredTruth
 
 
 def test_a_beam_explores_the_cells_it_crosses_for_its_robot_and_for_the_team():
@@ -141,9 +142,31 @@ def test_bodies_that_come_back_cover_every_cell_they_pass():
     assert coverage.share == passed.any(axis=0).mean()
 
 
+def test_many_bodies_of_any_speed_cover_what_they_sweep():
+    """More robots than are cut at once, more words than are kept: they stand, drive along an axis, cross or leave."""
+    rng, grid, n = np.random.default_rng(7), Grid(np.ones((70, 100), bool), 0.1), 130
+    centres = grid.to_world(np.stack(np.indices(grid.shape), axis=-1))
+    coverage, passed, last = CoveredCells(grid, n), np.zeros((n, *grid.shape), bool), np.full(grid.shape, -1)
+    discs = np.tile([0.0, 0.0, 0.0], (n, 1, 1)) + rng.choice([0.0, 0.04, 0.13, 0.5], (n, 1, 1)) * [0.0, 0.0, 1.0]
+    poses = rng.uniform((-1, -1, -3), (11, 8, 3), (n, 3))
+    for step in range(3):
+        before, way = poses.copy(), rng.normal(0, 1, (n, 2)) * rng.choice([0.0, 0.1, 4.0], (n, 2))
+        poses[:, :2] += way
+        coverage.mark(poses, discs, step, before)
+        for i, radius in enumerate(discs[:, 0, 2]):
+            share = np.clip((centres - before[i, :2]) @ way[i] / max(way[i] @ way[i], 1e-300), 0.0, 1.0)
+            apart = np.linalg.norm(centres - before[i, :2] - share[..., None] * way[i], axis=-1)
+            passed[i] |= (apart <= radius) & (radius > 0)
+            last[(apart <= radius) & (radius > 0)] = step
+    np.testing.assert_array_equal(coverage.last_step, last)
+    np.testing.assert_array_equal(coverage.passed_by, passed.sum(axis=0))
+    assert coverage.share == passed.any(axis=0).mean()
+    assert passed.any(axis=(1, 2)).sum() > 70
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
 def test_a_process_that_is_forked_changes_nothing_here():
-    cells = _small_pages((2, 3, 4))
+    cells = small_pages((2, 3, 4))
     child = os.fork()
     if child == 0:
         cells[:] = 7
@@ -160,5 +183,6 @@ def test_the_memory_of_coverage_is_that_of_what_robots_cover():
     coverage.mark(place[:1], discs[:1], 0)
     before = process.memory_info().rss
     coverage.mark(place, discs, 1)
+    put_back(*coverage.arrays[3:])
     assert process.memory_info().rss - before < 2 * robots * 4096 + 2**22
     assert coverage.passed_by[500].sum() == 4 * robots  # centres within sqrt(2**2 - 0.5**2) = 1.94 m of the middle

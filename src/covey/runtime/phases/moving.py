@@ -16,7 +16,7 @@ from covey.physics.planar.physics import NO_CONTACTS, PlanarPhysics
 from covey.physics.protocol import Contacts
 from covey.results.recorder import COVERED, SEPARATION, keep
 from covey.runtime.phases.observing import measured
-from covey.world.visibility.explored import cover
+from covey.world.visibility.covered import cover
 
 if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation

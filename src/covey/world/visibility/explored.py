@@ -1,4 +1,4 @@
-"""The cells that a team has truly explored and covered: cells of G that beams crossed, and cells that bodies stood on.
+"""The cells that a team has truly explored: cells of G that beams crossed.
 
 Cells are grouped in blocks of 4 x 4, with a bit per cell: a robot's unexplored cells take one bit per cell of the
 world, and 16 cells are compared at once. Beams, and first parts of beams, that only cross cells that their robot has
@@ -6,18 +6,15 @@ explored are skipped (`covey.world.visibility.beam_culling`), except in an occas
 """
 
 import math
-import mmap
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from covey.bound import Bound
 from covey.errors import InvalidValueError
 from covey.geometry.beams import clip_segment, sensor_in_grid, walk
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import march_flat
-from covey.kernel import bare, kernel
+from covey.kernel import kernel
 from covey.world.visibility.beam_culling import (
     BLOCK,
     SAFE,
@@ -30,7 +27,6 @@ from covey.world.visibility.beam_culling import (
     first_open,
 )
 
-_WORD, _SLOTS = 32, 16
 _NEVER = -1
 _UNKNOWN = np.zeros((0, 0))
 _NO_WALLS = np.zeros((4, 0, 0), np.uint8)
@@ -184,64 +180,6 @@ class ExploredTruth:
         return cells_of(bits)[: self.grid.shape[0], : self.grid.shape[1]]
 
 
-class CoveredCells:
-    """The cells of the world whose centre a robot's body has covered or swept.
-
-    Attributes:
-        last_step: int32 (rows, columns), the step in which a cell was last covered; -1 = never.
-        goal: bool (rows, columns), the cells to cover.
-        total: their number.
-        count: int64 (1,), the number of those that have been covered.
-    """
-
-    def __init__(self, goal: Grid, robots: int = 1):
-        self.goal = goal.cells != 0
-        self.grid, self._goal = goal, np.ascontiguousarray(goal.cells != 0).view(np.uint8)
-        self.total = int(self._goal.sum())
-        if not self.total:
-            raise InvalidValueError("there is no cell to cover")
-        self.last_step = np.full(goal.shape, _NEVER, np.int32)
-        self.count = np.zeros(1, np.int64)
-        self._each = _small_pages((robots, goal.shape[0], -(-goal.shape[1] // _WORD)))
-        self._recent = no_words(robots)
-
-    def mark(self, poses: np.ndarray, discs: np.ndarray, step: int, before: np.ndarray | None = None) -> None:
-        """Cover the cells that bodies sweep on straight paths from one pose to the next.
-
-        Args:
-            poses: true poses (n, 3).
-            discs: (n, k, 3): x, y, radius [m] on the body; radius 0 for none.
-            step: the control step.
-            before: previous poses, (n, 3); None: no motion.
-        """
-        self.sweep(self.path(poses if before is None else before, poses, discs), step)
-
-    def path(self, before: np.ndarray, after: np.ndarray, discs: np.ndarray) -> Bound:
-        """Return a straight path of bodies, for `sweep`, between poses (n, 3) that change in place; see `mark`."""
-        if len(after) > len(self._each):
-            raise InvalidValueError(f"{len(after)} robots, but the coverage is for {len(self._each)}")
-        return Bound(cover, (before, after, discs, *self.arrays), (0,))
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """What `cover` reads and writes."""
-        return self.grid.frame, self._goal, self.last_step, self._each, self._recent
-
-    def sweep(self, path: Bound, step: int) -> None:
-        """Cover the cells that bodies sweep on a path in a control step."""
-        self.count += path(step)
-
-    @property
-    def share(self) -> float:
-        """Return the share of the cells that have been covered."""
-        return float(self.count[0] / self.total)
-
-    @property
-    def passed_by(self) -> np.ndarray:
-        """Return the number of robots that have passed over each cell of the goal, int32 (rows, columns)."""
-        return count_bits(self._each, self.goal)
-
-
 @kernel
 def flush(goal, unseen, step, last):
     """Set the step in the cells of ``goal`` that are not in ``unseen``, both `cell_bits`, and put them back there."""
@@ -393,118 +331,3 @@ def explore(
 def _to_border(u, a):
     """Return the distance [blocks] from u to the next border of a block in the direction of a."""
     return u - int(u) if a < 0.0 else int(u) + 1 - u
-
-
-def _small_pages(shape: tuple[int, ...]) -> np.ndarray:
-    """Return zeros, uint32, of which only touched pages of 4 kB take memory; those of `numpy.zeros` have 2 MB on Linux.
-
-    A robot covers few of the rows of its array: 10 000 robots then take 0.1 GB in the place of 5 GB. A process that is
-    forked gets a copy, as of every other array.
-    """
-    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-    memory = mmap.mmap(-1, max(1, 4 * math.prod(shape)), **private)
-    if hasattr(mmap, "MADV_NOHUGEPAGE"):
-        with suppress(OSError):  # a system without large pages
-            memory.madvise(mmap.MADV_NOHUGEPAGE)
-    return np.ndarray(shape, np.uint32, memory)
-
-
-def no_words(robots: int) -> np.ndarray:
-    """Return ``recent`` of `cover` before the first step: no words of any robot."""
-    return np.full((robots, _SLOTS, 2), 2**32 - 1, np.uint32)
-
-
-@kernel
-def cover(before, poses, discs, frame, goal, last, each, recent, step):
-    """Set the step in the cells whose centres discs sweep on straight paths from one pose to the next.
-
-    The swept area is exact: a disc moved along a segment, a capsule. ``each``, uint32 (n, rows, words), gets the bits
-    of the cells that each robot has passed over. A robot mostly passes over the cells of the step before:
-    ``recent``, uint32 (n, slots, 2), keeps some words of ``each``, each with its number in the rows of a robot; a bit
-    that is set there is not written again.
-
-    Returns:
-        the number of newly covered cells of ``goal``.
-    """
-    before, poses, discs, frame = bare(before), bare(poses), bare(discs), bare(frame)
-    goal, last, each, recent = bare(goal), bare(last), bare(each), bare(recent)
-    new = 0
-    for i in range(poses.shape[0]):
-        for k in range(discs.shape[1]):
-            radius = discs[i, k, 2] / frame[4]
-            if radius > 0.0:
-                x0, y0 = _centre_in_grid(frame, before[i], discs[i, k])
-                x1, y1 = _centre_in_grid(frame, poses[i], discs[i, k])
-                low, high = max(math.ceil(min(y0, y1) - radius), 0), math.floor(max(y0, y1) + radius)
-                for row in range(low, min(high, last.shape[0] - 1) + 1):
-                    left, right = capsule_row(x0, y0, x1, y1, radius, float(row))
-                    first, end = max(math.ceil(left), 0), min(math.floor(right), last.shape[1] - 1)
-                    if first <= end:
-                        new += _cover_row(row, first, end, step, goal[row], last[row], each[i], recent[i])
-    return new
-
-
-@kernel(inline=True)
-def _cover_row(row, first, end, step, goal, last, each, recent):
-    """Set the step and a robot's bits in the columns from ``first`` to ``end`` of a row; see `cover`."""
-    new = 0
-    for c in range(first, end + 1):
-        column = np.uint64(c)
-        new += last[column] < 0 and goal[column] > 0
-        last[column] = step
-    for w in range(first // _WORD, end // _WORD + 1):
-        word, begin = np.uint64(w), w * _WORD
-        bits = np.uint32((2 << min(end - begin, _WORD - 1)) - (1 << max(first - begin, 0)))
-        number, slot = np.uint32(row * each.shape[1] + w), np.uint64((2 * row + w) & (_SLOTS - 1))
-        if recent[slot, 0] != number or bits & ~recent[slot, 1] != 0:
-            each[np.uint64(row), word] |= bits
-            recent[slot, 0], recent[slot, 1] = number, each[np.uint64(row), word]
-    return new
-
-
-@kernel
-def count_bits(each, goal):
-    """Return the number of robots with a bit in ``each``, see `cover`, for each cell of ``goal``, int32."""
-    count = np.zeros(goal.shape, np.int32)
-    for i in range(each.shape[0]):
-        for row in range(each.shape[1]):
-            for word in range(each.shape[2]):
-                bits = each[i, row, word]
-                column = word * _WORD
-                while bits != 0:
-                    if bits & 1 and goal[row, column]:
-                        count[row, column] += 1
-                    bits >>= np.uint32(1)
-                    column += 1
-    return count
-
-
-@kernel(inline=True)
-def _centre_in_grid(frame, pose, disc):
-    """Return column and row of a disc's centre (x, y on the body); whole numbers are centres of cells."""
-    x, y = pose[0] - frame[0], pose[1] - frame[1]
-    if disc[0] != 0.0 or disc[1] != 0.0:
-        c, s = math.cos(pose[2]), math.sin(pose[2])
-        x += c * disc[0] - s * disc[1]
-        y += s * disc[0] + c * disc[1]
-    return (frame[2] * x + frame[3] * y) / frame[4] - 0.5, (frame[2] * y - frame[3] * x) / frame[4] - 0.5
-
-
-@kernel(inline=True)
-def capsule_row(x0, y0, x1, y1, radius, y):
-    """Return start and end of the part of a horizontal line within ``radius`` of a segment; inf, -inf if none."""
-    left, right = math.inf, -math.inf
-    for end in range(2):
-        x, up = (x0, y - y0) if end == 0 else (x1, y - y1)
-        if radius * radius >= up * up:
-            half = math.sqrt(radius * radius - up * up)
-            left, right = min(left, x - half), max(right, x + half)
-    dx, dy = x1 - x0, y1 - y0
-    length = math.sqrt(dx * dx + dy * dy)
-    for side in range(2 if dy != 0.0 else 0):
-        out = radius / length if side == 0 else -radius / length
-        along = (y - y0 - out * dx) / dy
-        if 0.0 <= along <= 1.0:
-            x = x0 - out * dy + along * dx
-            left, right = min(left, x), max(right, x)
-    return left, right
