@@ -9,6 +9,7 @@ import pytest
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
+from covey.kernel import kernel
 from covey.physics import motion
 from covey.physics.planar.physics import PlanarPhysics
 from covey.robots.catalogue import disc, maes, pioneer3dx
@@ -20,7 +21,7 @@ def open_world(side_m=20.0, resolution=0.5):
     cells = int(side_m / resolution)
     solid = np.zeros((cells, cells), bool)
     origin = (-side_m / 2, -side_m / 2, 0.0)
-    return SimpleNamespace(grid=Grid(solid.astype(np.uint8), resolution, origin), skip=skip_field(solid))
+    return SimpleNamespace(grid=Grid(solid.astype(np.uint8), resolution, origin), skip=skip_field(solid), version=0)
 
 
 def run(model, command, steps, substeps=10, pose=(0.0, 0.0, 0.0), world=None, substep_s=0.01):
@@ -223,3 +224,16 @@ def test_command_that_is_not_finite_is_refused():
     physics, state = PlanarPhysics(open_world(), TeamModel.of([disc()])), TeamState.at([[0, 0, 0]])
     with pytest.raises(InvalidValueError, match="robot 0"):
         physics.step(state, np.array([[np.nan, 0.0, 0.0]]), 10)
+
+
+def test_a_length_is_that_of_hypot_to_the_last_bit():
+    numbers = np.append(np.random.default_rng(0).normal(size=6), [0.0, -0.0, 1e-320, -1e300, math.inf, -math.inf])
+    for x in numbers:
+        for y in numbers:
+            assert _length(x, y) == math.hypot(x, y)
+    assert math.isnan(_length(math.nan, 0.0))
+
+
+@kernel
+def _length(x, y):
+    return motion.length(x, y)

@@ -71,7 +71,7 @@ def respond(kinematics, limits, i, dt, vx, vy, turn, goal_vx, goal_vy, goal_turn
     dx, dy = new_vx - vx, new_vy - vy
     braking = dx * vx + dy * vy < 0.0
     most = dt * (limits[i, DECELERATION] if braking else limits[i, ACCELERATION])
-    change = math.hypot(dx, dy)
+    change = length(dx, dy)
     if change > most:
         new_vx, new_vy = vx + dx * most / change, vy + dy * most / change
     most = dt * limits[i, TURN_ACCELERATION]
@@ -103,6 +103,12 @@ def arc(x, y, heading, vx, vy, turn, time):
         if new >= math.pi:
             new = -math.pi
     return x + chord * (c * vx - s * vy), y + chord * (s * vx + c * vy), new
+
+
+@kernel(inline=True)
+def length(x, y):
+    """Return the length of a vector; the same number as `math.hypot`, sooner for one along an axis."""
+    return abs(x) if y == 0.0 else math.hypot(x, y)
 
 
 @kernel(inline=True)

@@ -18,7 +18,9 @@ from covey.robots.team import TeamModel, TeamState
 
 def world_of(solid, resolution=0.05, origin=(0.0, 0.0, 0.0)):
     solid = np.asarray(solid, bool)
-    return SimpleNamespace(grid=Grid(solid.astype(np.uint8), resolution, origin), skip=skip_field(solid), solid=solid)
+    return SimpleNamespace(
+        grid=Grid(solid.astype(np.uint8), resolution, origin), skip=skip_field(solid), solid=solid, version=0
+    )
 
 
 def room(width_m, height_m, resolution=0.05):
@@ -294,6 +296,24 @@ def test_turned_grid_is_the_turned_world():
     assert rows == other_rows
     assert len(rows) > 0
     assert np.allclose(straight.twist, other.twist, atol=1e-4)
+
+
+def test_a_wall_that_comes_up_is_felt_as_by_physics_that_never_saw_the_place_without_it():
+    """The wall is 2 cm ahead of a robot, which then meets it in the cell in which it was before."""
+    world, team, command = room(6.0, 4.0), TeamModel.of([disc(radius_m=0.17)]), np.array([[0.5, 0.0, 0.0]])
+    start = [[60 * 0.05 - 0.05 - 0.17 - 0.02, 2.02, 0.0]]
+    physics, state = PlanarPhysics(world, team), TeamState.at(start)
+    physics.step(state, 0.0 * command, 1)
+    world.skip[:] = skip_field(world.solid | (np.arange(world.solid.shape[1]) == 60))
+    world.version += 1
+    other, fresh, met = PlanarPhysics(world, team), TeamState.at(start), 0
+    for _ in range(8):
+        felt, expected = physics.step(state, command, 1), other.step(fresh, command, 1)
+        np.testing.assert_array_equal(state.pose, fresh.pose)
+        np.testing.assert_array_equal(felt.robot, expected.robot)
+        met += len(expected.robot)
+    assert met == 1
+    assert math.floor(state.pose[0, 0] / 0.05) == math.floor(start[0][0] / 0.05)
 
 
 def test_body_may_leave_an_open_world_and_come_back():

@@ -20,10 +20,16 @@ _BURIED_M = 2e-3  # a pose with an overlap that may be kept is never pushed this
 
 
 @kernel(inline=True)
+def cell_at(frame, x, y):
+    """Return column and row of the cell at a world point x, y [m]."""
+    u, v = frame[2] * (x - frame[0]) + frame[3] * (y - frame[1]), frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])
+    return math.floor(u / frame[4]), math.floor(v / frame[4])
+
+
+@kernel(inline=True)
 def free_radius(skip, frame, x, y):
     """Return a lower bound [m] of the distance from a world point x, y [m] to the nearest wall; may be negative."""
-    u, v = frame[2] * (x - frame[0]) + frame[3] * (y - frame[1]), frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])
-    column, row = math.floor(u / frame[4]), math.floor(v / frame[4])
+    column, row = cell_at(frame, x, y)
     if row < 0 or column < 0 or row >= skip.shape[1] or column >= skip.shape[2]:
         return -1.0
     cells = min(

@@ -5,8 +5,11 @@ import math
 import numpy as np
 
 from covey.kernel import bare, kernel
-from covey.physics.motion import ARM, MAX_SPEED, MAX_TURN, RADIUS, SMALLEST_DISC, arc, respond, saturate, sinc
-from covey.physics.planar.contacts import TOLERANCE_M, body_overlap, free_radius, move, wall_overlap
+from covey.physics.motion import ARM, MAX_SPEED, MAX_TURN, RADIUS, SMALLEST_DISC, arc, length, respond, saturate, sinc
+from covey.physics.planar.contacts import TOLERANCE_M, body_overlap, cell_at, free_radius, move, wall_overlap
+
+UNSEEN = -2
+"""No cell, see `advance`."""
 
 HYSTERESIS_M = 2e-3
 """A contact ends when the gap is wider than this [m]."""
@@ -40,6 +43,8 @@ def advance(
     wall_contact,
     order,
     goals,
+    cell,
+    clear,
     clock,
     dt,
     substeps,
@@ -54,6 +59,8 @@ def advance(
     Args:
         partners: int64 (m, 2), pairs i < j of robots in contact, sorted by i.
         wanted: uint8 (substeps,); if ``wanted[k]``, the poses after substep k are written to ``trace[k, 0]``.
+        cell, clear: int64 and float64 (n,), the cell in which each robot was seen last, and its `free_radius` there;
+            `UNSEEN` for none, and after the walls have changed.
 
     Returns:
         the first robot whose command is not finite, -1 for none; and None if nobody touches anything, else
@@ -74,9 +81,7 @@ def advance(
     for i in range(n):
         bearing[i] = np.nan
         reach[i] = _prepare(team, i, halted, commands, drive, twist, goals, substeps)
-    clear = np.empty(n)
-    for i in range(n):  # in a loop of its own, which waits for the memory of many robots at once
-        clear[i] = free_radius(place[0], place[1], pose[i, 0], pose[i, 1])
+    _see(place, pose, bare(cell), bare(clear))
     pairs = find_pairs(pose, limits, reach, world_id, partners, order)
     links, first = link(pairs, n)
     busy, size = np.empty(n, np.int64), np.int64(0)  # a literal 0 would cause a second compilation
@@ -90,7 +95,9 @@ def advance(
         size += 1
     if size == 0:  # so there are no pairs either
         return np.int64(-1), None
-    touch = np.zeros((n + len(pairs), 3))
+    touch = np.empty((n + len(pairs), 3))
+    for b in range(size + len(pairs)):
+        touch[busy[b] if b < size else n + b - size, 0] = 0.0
     events, begun = np.empty(((size + len(pairs)) * (substeps // 2 + 1), 6)), 0
     felt, feeling = np.empty((size + 2 * len(pairs), 3)), np.int64(0)
     for k in range(substeps):
@@ -103,6 +110,27 @@ def advance(
     if begun + feeling + len(lasting) == 0:  # None costs less than empty arrays on the way to Python
         return np.int64(-1), None
     return np.int64(-1), (events[:begun], felt[:feeling], lasting)
+
+
+@kernel
+def _see(place, pose, cell, clear):
+    """Write the cell in which each robot is, and `free_radius` there if it has changed.
+
+    The walls around a robot lie apart in memory from those around the next one, so most of the time goes into waiting
+    for it. The second loop waits for the memory of many robots at once.
+    """
+    skip, frame = place
+    moved, size = np.empty(len(pose), np.int64), np.int64(0)
+    for i in range(len(pose)):
+        column, row = cell_at(frame, pose[i, 0], pose[i, 1])
+        is_inside = (row >= 0) & (column >= 0) & (row < skip.shape[1]) & (column < skip.shape[2])
+        at = row * skip.shape[2] + column if is_inside else -1
+        moved[size] = i
+        size += at != cell[i]
+        cell[i] = at
+    for k in range(size):
+        i = moved[k]
+        clear[i] = free_radius(skip, frame, pose[i, 0], pose[i, 1])
 
 
 @kernel(inline=True)
@@ -138,7 +166,7 @@ def _prepare(team, i, halted, commands, drive, twist, goals, substeps):
         vx, vy, turn = limits[i, MAX_SPEED], 0.0, limits[i, MAX_TURN]
     if halted[i]:
         return 0.0
-    speed = max(math.hypot(vx, vy), math.hypot(drive[i, 0], drive[i, 1]))
+    speed = max(length(vx, vy), length(drive[i, 0], drive[i, 1]))
     fastest = speed + max(abs(turn), abs(drive[i, 2])) * limits[i, ARM]
     return substeps * (_SLIP * dt * fastest + TOLERANCE_M)
 
@@ -174,7 +202,7 @@ def _roam(team, i, goals, substeps, pose, twist, drive, halted, distance, wanted
                 px, py, angle = arc(x, y, heading, vx, vy, turn, (k + 1) * dt)
                 _write(trace, done + k, i, px, py, angle)
         pose[i, 0], pose[i, 1], pose[i, 2] = arc(x, y, heading, vx, vy, turn, span * dt)
-        distance[i] += span * dt * math.hypot(vx, vy)
+        distance[i] += span * dt * length(vx, vy)
         done += span
     twist[i, 0], twist[i, 1], twist[i, 2] = drive[i, 0], drive[i, 1], drive[i, 2]
 
@@ -185,7 +213,7 @@ def _jostle(team, place, bodies, near, touch, i, k, goals, pose, twist, drive, d
     limits, dt = team[1], team[5]
     _steer(team, i, k, goals, drive)
     vx, vy, turn = drive[i, 0], drive[i, 1], drive[i, 2]
-    speed = math.hypot(vx, vy)
+    speed = length(vx, vy)
     furthest = dt * (speed + abs(turn) * limits[i, ARM])
     if speed == 0.0 and turn == 0.0:
         _stop(twist, i)
@@ -324,40 +352,48 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
         begin[partners[p, 0] + 1] += 1
     for i in range(n):
         begin[i + 1] += begin[i]
+    order, pose, limits, reach = bare(order), bare(pose), bare(limits), bare(reach)
     xs, ys, widest = np.empty(n), np.empty(n), 0.0  # in this order: neighbours in the sweep are neighbours in memory
+    for i in range(n):
+        widest = max(widest, limits[i, RADIUS] + reach[i])
     for a in range(n):
         i, b = order[a], a
         x = pose[i, 0]
         while b > 0 and xs[b - 1] > x:
-            order[b], xs[b] = order[b - 1], xs[b - 1]
+            order[b], xs[b], ys[b] = order[b - 1], xs[b - 1], ys[b - 1]
             b -= 1
-        order[b], xs[b] = i, x
-        widest = max(widest, limits[i, RADIUS] + reach[i])
+        order[b], xs[b], ys[b] = i, x, pose[i, 1]
+    pairs, size, most = np.empty((n, 3), np.int64), 0, widest + HYSTERESIS_M + widest
+    end, last = np.uint64(0), np.uint64(n)
     for a in range(n):
-        ys[a] = pose[order[a], 1]
-    pairs, size = np.empty((n, 3), np.int64), 0
-    for a in range(n):
-        i = order[a]
-        own = limits[i, RADIUS] + reach[i] + HYSTERESIS_M
-        for b in range(a + 1, n):
-            dx, dy = xs[b] - xs[a], ys[b] - ys[a]
-            if dx > own + widest:
-                break
-            if abs(dy) > own + widest + HYSTERESIS_M:
-                continue
-            j = order[b]
-            far = own + limits[j, RADIUS] + reach[j]
-            if dx * dx + dy * dy > far * far or world_id[i] != world_id[j]:
-                continue
-            if size == len(pairs):
-                pairs = _grown(pairs)
-            low, high = min(i, j), max(i, j)
-            pairs[size, 0], pairs[size, 1], pairs[size, 2] = low, high, 0
-            for k in range(begin[low], begin[low + 1]):
-                if partners[k, 1] == high:
-                    pairs[size, 2] = 1
-            size += 1
+        first, near = np.uint64(a), 0
+        while end < last and xs[end] - xs[first] <= most:
+            end += np.uint64(1)
+        for b in range(first + np.uint64(1), end):
+            near += abs(ys[b] - ys[first]) <= most
+        if near > 0:
+            pairs, size = _pair(a, np.int64(end), xs, ys, order, limits, reach, world_id, partners, begin, pairs, size)
     return pairs[:size]
+
+
+@kernel
+def _pair(a, end, xs, ys, order, limits, reach, world_id, partners, begin, pairs, size):
+    """Append the pairs of the robot at place a of ``order`` with those behind it and before ``end``."""
+    i = order[a]
+    for b in range(a + 1, end):
+        j, dx, dy = order[b], xs[b] - xs[a], ys[b] - ys[a]
+        far = limits[i, RADIUS] + reach[i] + HYSTERESIS_M + limits[j, RADIUS] + reach[j]
+        if dx * dx + dy * dy > far * far or world_id[i] != world_id[j]:
+            continue
+        if size == len(pairs):
+            pairs = _grown(pairs)
+        low, high = min(i, j), max(i, j)
+        pairs[size, 0], pairs[size, 1], pairs[size, 2] = low, high, 0
+        for k in range(begin[low], begin[low + 1]):
+            if partners[k, 1] == high:
+                pairs[size, 2] = 1
+        size += 1
+    return pairs, size
 
 
 @kernel

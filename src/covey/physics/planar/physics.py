@@ -14,7 +14,7 @@ import numpy as np
 
 from covey.bound import Bound
 from covey.errors import InvalidValueError
-from covey.physics.planar.crowd import advance
+from covey.physics.planar.crowd import UNSEEN, advance
 from covey.physics.planar.standing import stand
 from covey.physics.protocol import Contacts, Incident
 from covey.robots.team import TeamModel, TeamState
@@ -28,7 +28,8 @@ class PlanarPhysics:
     """Planar physics of one team in one world.
 
     Args:
-        world: the world; it may be edited, since each step reads its ``skip`` field and the ``frame`` of its ``grid``.
+        world: the world; it may be edited, since each step reads its ``skip`` field and the ``frame`` of its ``grid``;
+            its ``version`` then changes.
         model: the bodies and drives.
         substep_s: length of a substep [s].
     """
@@ -45,6 +46,7 @@ class PlanarPhysics:
         self._partners = _NO_PARTNERS
         self._order = np.arange(n)
         self._goals = np.zeros((n, 3))
+        self._cell, self._clear, self._version = np.full(n, UNSEEN), np.zeros(n), world.version
         self._state: TeamState | None = None
         self._advance: Any = None  # for this state
         self.incidents: Sequence[Incident] = ()
@@ -105,11 +107,14 @@ class PlanarPhysics:
             *(model.kinematics, model.limits, self._delay, model.discs, self._past),
             *(state.pose, state.twist, state.drive, state.halted, state.world_id),
             *(state.distance_m, state.contact_bearing),
-            *(self._wall_contact, self._order, self._goals),
+            *(self._wall_contact, self._order, self._goals, self._cell, self._clear),
         )
 
     def numbers(self, substeps: int) -> tuple[int, float, int]:
-        """Return the arguments of `advance` that are numbers."""
+        """Return the arguments of `advance` that are numbers; note whether the walls have changed."""
+        if self._version != self._world.version:
+            self._version = self._world.version
+            self._cell[:] = UNSEEN
         return self._clock, self._substep_s, substeps
 
     def moved(self, answer: tuple[int, Any], commands: np.ndarray, substeps: int) -> Contacts:

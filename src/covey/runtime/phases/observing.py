@@ -100,7 +100,7 @@ def carry(estimate, before, after, out):
     for i in range(estimate.shape[0]):
         dx, dy = after[i, 0] - before[i, 0], after[i, 1] - before[i, 1]
         turned = estimate[i, 2] - before[i, 2]
-        c, s = math.cos(turned), math.sin(turned)
+        c, s = (1.0, turned) if turned == 0.0 else (math.cos(turned), math.sin(turned))
         out[i, 0] = estimate[i, 0] + c * dx - s * dy
         out[i, 1] = estimate[i, 1] + s * dx + c * dy
         heading = estimate[i, 2] + after[i, 2] - before[i, 2]
