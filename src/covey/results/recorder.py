@@ -101,18 +101,22 @@ class Recorder:
         self._poses = np.empty((len(self._pose_columns), *size))
         self._driven, self._counts = np.empty((2, *size)), np.empty((2, *size), np.int64)
         blocks = dict(zip((*DRIVEN, *COUNTED), (*self._driven, *self._counts), strict=True))
-        self._measured = {name: np.empty(size) for name in self._step_columns if name not in blocks}
-        self._blocks = {name: (blocks | self._measured)[name] for name in self._step_columns}
+        measured = {name: np.empty(size) for name in self._step_columns if name not in (*blocks, *constant)}
+        self._of_robots = list(measured.items())
+        lasting = {
+            name: pa.array(np.broadcast_to(np.asarray(value, np.float64), size).reshape(-1), from_pandas=True)
+            for name, value in constant.items()
+            if name in self._step_columns
+        }
+        columns = {name: block.reshape(-1) for name, block in (blocks | measured).items()} | lasting
+        self._columns = {name: columns[name] for name in self._step_columns}
         self._robot = pa.array(np.tile(np.arange(n, dtype=np.int32), self._steps_in_block))
         self._team = np.empty((self._steps_in_block, 2 + len(self._team_columns)))
         for name, value in constant.items():
             if name in self._team_columns:
                 self._team[:, 2 + self._team_columns.index(name)] = value
-            if name in self._measured:
-                self._measured[name][:] = value
         team = enumerate(self._team_columns, start=2)
         self._of_team = [(k, name) for k, name in team if name not in ("min_separation_m", *constant)]
-        self._of_robots = [(name, block) for name, block in self._measured.items() if name not in constant]
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
         self._host_rows: list[tuple[float, ...]] = []
@@ -299,7 +303,7 @@ class Recorder:
             names = ("step", "time_s", *self._team_columns)
             team: dict[str, Any] = dict(zip(names, self._team[:steps].T, strict=True))
             team["step"] = team["step"].astype(np.int64)
-            robots: dict[str, Any] = {name: block[:steps].reshape(-1) for name, block in self._blocks.items()}
+            robots: dict[str, Any] = {name: column[: steps * n] for name, column in self._columns.items()}
             poses = zip(self._pose_columns, self._poses, strict=True)
             robots |= {name: block[:steps].reshape(-1) for name, block in poses}
             names = pa.array(self.names, pa.string())
