@@ -363,16 +363,19 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
             order[b], xs[b], ys[b] = order[b - 1], xs[b - 1], ys[b - 1]
             b -= 1
         order[b], xs[b], ys[b] = i, x, pose[i, 1]
-    pairs, size, most = np.empty((n, 3), np.int64), 0, widest + HYSTERESIS_M + widest
-    end, last = np.uint64(0), np.uint64(n)
-    for a in range(n):
+    most, end, last = widest + HYSTERESIS_M + widest, np.uint64(0), np.uint64(n)
+    crowded, ends, count = np.empty(n, np.int64), np.empty(n, np.int64), np.int64(0)
+    for a in range(n):  # few have somebody near, so pairs are made in a loop of its own
         first, near = np.uint64(a), 0
         while end < last and xs[end] - xs[first] <= most:
             end += np.uint64(1)
         for b in range(first + np.uint64(1), end):
             near += abs(ys[b] - ys[first]) <= most
-        if near > 0:
-            pairs, size = _pair(a, np.int64(end), xs, ys, order, limits, reach, world_id, partners, begin, pairs, size)
+        crowded[count], ends[count] = a, end
+        count += near > 0
+    pairs, size = np.empty((n, 3), np.int64), 0
+    for c in range(count):
+        pairs, size = _pair(crowded[c], ends[c], xs, ys, order, limits, reach, world_id, partners, begin, pairs, size)
     return pairs[:size]
 
 
