@@ -34,6 +34,15 @@ def test_the_normal_quantile_is_that_of_scipy_also_far_out():
     np.testing.assert_allclose(got, special.ndtri(u), rtol=1e-11, atol=1e-13)
 
 
+@pytest.mark.parametrize("count", [0, 1, 3, 360])
+def test_an_array_is_filled_with_the_numbers_of_the_elements(count):
+    filled = np.empty(count)
+    random.fill_normals(np.uint64(7), 3, filled)
+    elements = np.arange((count + 3) // 4)
+    expected = np.stack(random.normal4_numpy(np.uint64(7), 3, elements), axis=-1).ravel()[:count]
+    np.testing.assert_allclose(filled, expected, rtol=1e-13)
+
+
 def test_normal_has_the_moments_of_a_normal():
     z = np.concatenate(random.normal2_numpy(random.stream_key(3, "moments"), np.arange(100_000), 0))
     # Standard errors of the mean, variance and kurtosis of n normal numbers: 1, sqrt(2), sqrt(24) over sqrt(n).

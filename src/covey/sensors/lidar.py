@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from covey.geometry.constant import constant
 from covey.kernel import kernel
-from covey.random import normal4, normal4_numpy, uniform2, uniform2_numpy
+from covey.random import fill_normals, normal4_numpy, uniform2, uniform2_numpy
 from covey.sensors.degradation import Degradation
 from covey.sensors.scan import scan
 from covey.sensors.sensor import Readings, SensorRecord, fan_angles
@@ -131,27 +131,20 @@ def _angles(rays: int, fov_rad: float) -> np.ndarray:
 
 @kernel
 def measure(true_ranges, keys, sample, errors, min_range, range_m, ranges):
-    """Add noise, outliers and dropout; rays 4 e … 4 e + 3 use the normal numbers of element e.
+    """Add noise, outliers and dropout; ray j uses the j-th normal number of `covey.random.fill_normals`.
 
     Args:
         errors: sigma [m], and the probabilities of a lost ray and of an outlier.
     """
     rays, (sigma, dropout, outliers) = true_ranges.shape[1], errors
+    noise = np.zeros(rays)
     for i in range(true_ranges.shape[0]):
-        for first in range(0, rays, 4):
-            last = min(first + 4, rays)
-            n0, n1, n2, n3 = 0.0, 0.0, 0.0, 0.0
-            if sigma > 0.0:
-                hits = 0
-                for j in range(first, last):
-                    hits += true_ranges[i, j] < range_m
-                if hits > 0:
-                    n0, n1, n2, n3 = normal4(keys[i], sample, first >> 2)
-            for j in range(first, last):
-                value = max(true_ranges[i, j] + sigma * n0, min_range)
-                beyond = true_ranges[i, j] >= range_m or value > range_m
-                ranges[i, j] = math.inf if beyond else value
-                n0, n1, n2 = n1, n2, n3
+        if sigma > 0.0:
+            fill_normals(keys[i], sample, noise)
+        true, measured = true_ranges[i], ranges[i]
+        for j in range(rays):
+            value = max(true[j] + sigma * noise[j], min_range)
+            measured[j] = math.inf if true[j] >= range_m or value > range_m else value
         for j in range(rays if outliers > 0.0 else 0):
             chance, value = uniform2(keys[i], sample, (1 << 33) + j)
             if chance < outliers:
