@@ -27,6 +27,9 @@ def reachable(
     return flood(cost, row, column)
 
 
+_ONE = np.uint64(1)
+
+
 @kernel
 def flood(cost, row, column):
     """Return the cells that are connected with one cell by their sides, bool (rows, columns).
@@ -39,25 +42,38 @@ def flood(cost, row, column):
     """
     rows, columns = cost.shape
     width = columns + 2  # a border of impassable cells all around
-    state = np.zeros((rows + 2) * width, np.uint8)  # 1 passable, 2 reached
+    framed = np.zeros((rows + 2, width), np.uint8)  # 1 passable, 2 reached
     for r in range(rows):
+        to, of = framed[r + 1, 1:-1], cost[r]
         for c in range(columns):
-            state[(r + 1) * width + c + 1] = cost[r, c] != np.inf
-    stack, size = np.empty(rows * columns, np.int32), 1
+            to[c] = of[c] != np.inf
+    state = framed.reshape(-1)
+    stack, size = np.empty(2 * state.size, np.int32), 1  # cells whose row is filled to both sides from there
     stack[0] = (row + 1) * width + column + 1
-    state[stack[0]] = 2
-    beside = (-width, -1, 1, width)
+    state[stack[0]] = 1
     while size > 0:
         size -= 1
-        here = stack[size]
-        for step in beside:
-            cell = np.uint64(here + step)
-            if state[cell] == 1:
-                state[cell] = 2
-                stack[size] = cell
-                size += 1
+        first = np.uint64(stack[size])
+        if state[first] != 1:
+            continue
+        last = first
+        while state[first - _ONE] == 1:
+            first -= _ONE
+        while state[last + _ONE] == 1:
+            last += _ONE
+        for shift in (-width, width):
+            before = np.uint8(0)
+            for cell in range(first, last + _ONE):
+                other = np.uint64(np.int64(cell) + shift)
+                if state[other] == 1 and before != 1:
+                    stack[size] = other
+                    size += 1
+                before = state[other]
+        for cell in range(first, last + _ONE):
+            state[cell] = 2
     out = np.empty((rows, columns), np.bool_)
     for r in range(rows):
+        to, of = out[r], framed[r + 1, 1:-1]
         for c in range(columns):
-            out[r, c] = state[(r + 1) * width + c + 1] == 2
+            to[c] = of[c] == 2
     return out
