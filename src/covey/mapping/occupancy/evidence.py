@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from covey.geometry.beams import mark_fan, sensor_in_grid
-from covey.kernel import kernel
+from covey.kernel import bare, kernel
 from covey.mapping.occupancy.tiles import TILE, TILE_CELLS, show, state_of
 
 _HIT = 2
@@ -92,20 +92,21 @@ def use_segment(mark, own, published, joined, occupancy, model):
         occupancy: int8 (32,), states of the cells, changed.
         model: int64 (5,): miss, hit, lowest and highest evidence, in units, and index of the rule.
     """
-    turned = 0
-    miss, hit, low, high, rule = model[0], model[1], model[2], model[3], model[4]
+    turned, sized = np.int8(0), joined.dtype.type  # the narrowest types, for the vector unit
+    rule, none, one = model[4], np.int16(0), np.int16(1)
+    gain, loss, low, high = np.int16(model[1]), np.int16(-model[0]), np.int16(model[2]), np.int16(model[3])
     for k in range(TILE):
         m = mark[k]
-        delta = hit if m == _HIT else (-miss if m == 1 else 0)
-        seen = 1 if m == _HIT else (-1 if m == 1 else 0)
-        after = min(max(own[k] + delta, low), high)
-        after = seen if after == 0 else after
+        delta = gain if m == _HIT else (loss if m == 1 else none)
+        seen = one if m == _HIT else (-one if m == 1 else none)
+        after = min(max(np.int16(own[k] + delta), low), high)
+        after = np.int8(seen if after == none else after)
         own[k] = after
         if rule == 0:
-            total = joined[k] - published[k] + after
-            state = 100 if total > 0 else (0 if total < 0 else -1)
+            total = sized(joined[k] - sized(published[k]) + sized(after))
+            state = np.int8(100 if total > 0 else (0 if total < 0 else -1))
         else:
-            state = state_of(after, published[k], joined[k], rule)
+            state = np.int8(state_of(after, published[k], joined[k], rule))
         turned |= state ^ occupancy[k]
         occupancy[k] = state
     return turned != 0
@@ -125,10 +126,10 @@ def use_marks(mark, box, robot, team, store, stamp, model):
         model: see `use_segment`.
     """
     turned = False
-    low, high = model[2], model[3]
+    low, high, now = np.int16(model[2]), np.int16(model[3]), np.uint16(stamp)
     per_row = mark.shape[1] // TILE
-    words = mark.view(np.uint64)
-    occupancy = team.occupancy[robot]
+    mark, occupancy = bare(mark), bare(team.occupancy)[robot]
+    words, evidence, seen, joined = mark.view(np.uint64), bare(store.evidence), bare(store.seen), bare(store.joined)
     for tile_row in range(box[0] // TILE, box[1] // TILE + 1):
         top = tile_row * TILE
         for tile_column in range(box[2] // TILE, box[3] // TILE + 1):
@@ -147,20 +148,18 @@ def use_marks(mark, box, robot, team, store, stamp, model):
                     team.page[robot, tile] = page
                     for k in range(TILE_CELLS):
                         store.seen[page, k] = 0
-                marks, when, own = mark[row, left : left + TILE], store.seen[page, at], store.evidence[slot, at]
-                useful = 0
+                marks, when, own = mark[row, left : left + TILE], seen[page, at], evidence[slot, at]
+                useful = False
                 for k in range(TILE):
-                    when[k] = stamp if marks[k] != 0 else when[k]
+                    when[k] = now if marks[k] != 0 else when[k]
                     useful |= ((marks[k] == 1) & (own[k] > low)) | ((marks[k] == _HIT) & (own[k] < high))
                 if useful:
                     if not is_mine:
                         slot, is_mine = copied(slot, store), True
                         team.own[robot, tile] = slot
-                        own = store.evidence[slot, at]
+                        own = evidence[slot, at]
                     states = occupancy[row, left : left + TILE]
-                    turned_here |= use_segment(
-                        marks, own, store.evidence[published, at], store.joined[node, at], states, model
-                    )
+                    turned_here |= use_segment(marks, own, evidence[published, at], joined[node, at], states, model)
                 words[row, word] = words[row, word + 1] = words[row, word + 2] = words[row, word + 3] = 0
             if turned_here:
                 team.changed[robot, tile] = team.version[robot] + 1
