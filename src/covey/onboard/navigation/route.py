@@ -296,7 +296,7 @@ def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach
     """
     rows, columns = occupancy.shape
     block = int(radius / resolution)
-    from_x, from_y = x, y
+    from_x, from_y, last_row, last_column = x, y, -1, -1
     for i in range(segment + 1, line.shape[0]):
         dx, dy = line[i, 0] - from_x, line[i, 1] - from_y
         length = np.sqrt(dx * dx + dy * dy)
@@ -304,6 +304,9 @@ def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach
         for k in range(count):
             t = min(0.4 * k * resolution / max(length, 1e-9), 1.0)
             row, column = int((from_y + t * dy - y0) // resolution), int((from_x + t * dx - x0) // resolution)
+            if row == last_row and column == last_column:
+                continue
+            last_row, last_column = row, column
             for r in range(max(row - block, 0), min(row + block + 1, rows)):
                 for c in range(max(column - block, 0), min(column + block + 1, columns)):
                     if occupancy[r, c] > 50:
