@@ -4,13 +4,14 @@ Each kind is a record that builds a `Localizer` for a whole group. SLAM increase
 poses change.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from covey.geometry.se2 import compose, wrap_angle
+from covey.geometry.se2 import compose
 from covey.kernel import kernel
 from covey.mapping.dead_reckoning import grow
 from covey.mapping.known_map import KnownMap
@@ -97,8 +98,8 @@ class _NoisyLocalizer:
         self._revision = np.zeros(len(names), np.int64)
 
     def update(self, sensed: Sensed) -> Estimate:
-        pose = sensed.true_pose + self._sigma * normals(self._keys, sensed.step, 3)
-        pose[:, 2] = wrap_angle(pose[:, 2])
+        pose = sensed.true_pose.copy()
+        disturb(pose, self._sigma, self._keys, sensed.step)
         return Estimate(pose, self._covariance, self._revision)
 
 
@@ -122,16 +123,11 @@ class _DeadReckoning:
         return Estimate(self._pose.copy(), self._covariance, self._revision)
 
 
-def normals(keys: np.ndarray, sample: int, count: int) -> np.ndarray:
-    """Return independent standard normal numbers, (m, count), of streams ``keys`` (m,) for one sample."""
-    out = np.empty((len(keys), count + count % 2))
-    draw_normals(keys, sample, out)
-    return out[:, :count]
-
-
 @kernel
-def draw_normals(keys, sample, out):
-    """Fill the rows of ``out`` (even number of columns) with standard normals of the streams ``keys``."""
+def disturb(pose, sigma, keys, step):
+    """Add noise of standard deviations [m, m, rad] to poses (m, 3), in place: by the first normal numbers of a step."""
     for i in range(keys.size):
-        for pair in range(out.shape[1] // 2):
-            out[i, 2 * pair], out[i, 2 * pair + 1] = normal2(keys[i], sample, pair)
+        x, y = normal2(keys[i], step, 0)
+        heading, _ = normal2(keys[i], step, 1)
+        pose[i, 0], pose[i, 1] = pose[i, 0] + sigma[0] * x, pose[i, 1] + sigma[1] * y
+        pose[i, 2] = (pose[i, 2] + sigma[2] * heading + math.pi) % (2.0 * math.pi) - math.pi
