@@ -18,7 +18,7 @@ _SAME_S = 1e-9
 _DENSE = 4096
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Receptions:
     """Packets that reached receivers, one in each row.
 
@@ -229,6 +229,8 @@ def _pairs(world: AnyWorld, xy: np.ndarray, source: np.ndarray, receiver: np.nda
         needed[key] = True
         once = np.flatnonzero(needed)
         which = (np.cumsum(needed) - 1)[key]
+    elif len(key) == 1:
+        once, which = key, np.zeros(1, np.int64)
     else:
         once, which = np.unique(key, return_inverse=True)
     return Pairs.of(world, xy, once // robots, once % robots), which

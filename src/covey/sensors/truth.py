@@ -27,7 +27,7 @@ class Bodies(NamedTuple):
     robots: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # a frozen one takes three times as long to make
 class Truth:
     """The true positions of the walls and of n robots at one instant, in the world frame.
 
@@ -72,7 +72,7 @@ class Truth:
 
     def __post_init__(self) -> None:
         if len(self.altitude_roll_pitch) != len(self.pose):
-            object.__setattr__(self, "altitude_roll_pitch", np.zeros((len(self.pose), 3)))
+            self.altitude_roll_pitch = np.zeros((len(self.pose), 3))
 
     @cached_property
     def bodies(self) -> Bodies:

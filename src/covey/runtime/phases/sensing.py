@@ -19,7 +19,7 @@ from covey.sensors.truth import Truth
 from covey.world.state import WorldState
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class BankSample:
     """One sample of a bank.
 
