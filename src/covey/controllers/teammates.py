@@ -47,6 +47,7 @@ class Teammates:
 
     def step(self, robot: Robot, goal: tuple[float, float] | None = None, **facts: Any) -> None:
         """Process new messages, and report to the others when it is time; call it at every step."""
+        now = robot.time
         for message in robot.messages(KIND):
             pose, told_goal, told_facts = message.payload
             T_own_sender = robot.frame_of(message.sender)
@@ -55,10 +56,11 @@ class Teammates:
             if T_own_sender != (0.0, 0.0, 0.0):
                 pose, told_goal = T_own_sender @ pose, told_goal and T_own_sender @ told_goal
             self.mates[message.sender] = Mate(message.sent_s, pose, told_goal, told_facts)
-        if robot.time >= self._next_s - 1e-9 or (goal, facts) != self._told:
+        if now >= self._next_s - 1e-9 or (goal, facts) != self._told:
             robot.send((robot.pose, goal, facts), kind=KIND)
-            self._told, self._next_s = (goal, facts), robot.time + self.every_s
+            self._told, self._next_s = (goal, facts), now + self.every_s
 
     def others(self, robot: Robot) -> dict[str, Mate]:
         """Return the recently heard team mates, sorted by name."""
-        return {n: m for n, m in sorted(self.mates.items()) if robot.time - m.time_s <= self.forget_s}
+        now = robot.time
+        return {n: m for n, m in sorted(self.mates.items()) if now - m.time_s <= self.forget_s}

@@ -176,7 +176,7 @@ class Existence:
     def worth(self, at_least: float, sigma_m: float, detections: int = 2) -> Iterable[Candidate]:
         """Yield the candidates of its own that exist with a probability, and whose place is known well enough."""
         for candidate in self.candidates:
-            sure = candidate.probability >= at_least and candidate.detections >= detections
+            sure = candidate.detections >= detections and candidate.probability >= at_least
             if sure and candidate.own_detections and candidate.sigma_m <= sigma_m:
                 yield candidate
 

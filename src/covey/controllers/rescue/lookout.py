@@ -17,6 +17,7 @@ _EDGE_RAD = math.radians(3.0)  # a marker this near to the edge of the view may 
 _ASIDE_RAD = math.radians(30.0)  # a candidate should be seen again from directions this near to an earlier one
 _MEAN_SLANT = 0.5
 _TELL_S = 1.0
+_NO_PLACES = np.empty((0, 3))
 _WRONG_M = 0.5  # a place this near to one that was too far is not reported again
 
 
@@ -73,13 +74,15 @@ class Lookout:
                     self._learn(identity, Find(*find))
                 told = (Told(*one) for one in mate.facts.get("seen", ()))
                 self.belief.hear(name, [t for t in told if t.identity not in {*self.found, *self._refused}])
-        if robot.time >= self._told_s + _TELL_S - 1e-9:
-            self._told_s, self._told = robot.time, tuple(map(tuple, self.belief.told()))
-        self._hear(robot)
+        if (now := robot.time) >= self._told_s + _TELL_S - 1e-9:
+            self._told_s, self._told = now, tuple(map(tuple, self.belief.told()))
+        if self._asked:
+            self._hear(robot)
         if self.camera is not None:
             for sample in robot.samples(self.camera.name):
                 self._look(robot, sample.reading)
-            self._report(robot)
+            if self.belief.candidates:
+                self._report(robot)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -105,12 +108,13 @@ class Lookout:
             self.belief.forget(identity)
 
     def _look(self, robot: Robot, reading: Any) -> None:
-        if not len(reading) and not self.belief.candidates:
+        count = len(reading)
+        if not count and not self.belief.candidates:
             return
         camera, (x, y, heading), turn_rate = self.camera, robot.pose, robot.twist[2]
         seen: set[int] = set()
-        places = reading.places(robot.pose) if len(reading) else np.empty((0, 3))
-        for k, identity in enumerate(reading.identities.tolist()):
+        places = reading.places(robot.pose) if count else _NO_PLACES
+        for k, identity in enumerate(reading.identities.tolist() if count else ()):
             last, self._last[identity] = self._last.get(identity), reading.positions[k]
             repeated = last is not None and np.array_equal(last, reading.positions[k])  # a camera that holds the last
             if repeated or identity in self.found or identity in self._refused:
@@ -128,12 +132,13 @@ class Lookout:
             del candidate.seen_from[:-20]
             candidate.reach_m = max(candidate.reach_m, away)
             seen.add(id(candidate))
-        half = math.radians(camera.fov_deg) / 2 - _EDGE_RAD
+        half, ahead = math.radians(camera.fov_deg) / 2 - _EDGE_RAD, math.radians(camera.mount_heading_deg)
         for candidate in self.belief.candidates:
             dx, dy = candidate.x - x, candidate.y - y
             away = math.hypot(dx, dy)
-            aside = abs(wrap_angle(math.atan2(dy, dx) - heading - math.radians(camera.mount_heading_deg)))
-            if id(candidate) in seen or aside > half or not 0.2 < away <= candidate.reach_m:
+            if id(candidate) in seen or not 0.2 < away <= candidate.reach_m:
+                continue
+            if abs(wrap_angle(math.atan2(dy, dx) - heading - ahead)) > half:
                 continue
             from_it = math.atan2(-dy, -dx)
             if min(abs(wrap_angle(from_it - seen_from)) for seen_from in candidate.seen_from) <= _ASIDE_RAD:
