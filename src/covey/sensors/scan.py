@@ -1,10 +1,10 @@
 """Fans of exact rays against walls and the bodies of other robots, for all robots with equal sensors in one call."""
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
+from covey.geometry.constant import is_constant
 from covey.geometry.raycast import cast_fan, cast_ray_reference
 from covey.kernel import kernel
 from covey.sensors.truth import Truth, bucket_window
@@ -27,18 +27,27 @@ def scan(
         sees_robots: whether bodies are seen, or only walls.
     """
     distance = np.empty((members.shape[0], angles.shape[0]))
-    directions = _directions(angles.tobytes())
+    directions, first, spacing = _fan_of(angles)
     _scan(truth.skip, truth.frame, truth.pose, members, mount, directions, range_m, distance)
     if sees_robots and truth.pose.shape[0] > 1:
-        spacing = (angles[-1] - angles[0]) / (angles.shape[0] - 1) if angles.shape[0] > 1 else 2.0 * math.pi
-        _see_bodies(truth.pose, truth.bodies, members, mount, directions, float(angles[0]), float(spacing), distance)
+        _see_bodies(truth.pose, truth.bodies, members, mount, directions, first, spacing, distance)
     return distance
 
 
-@lru_cache(maxsize=64)
-def _directions(angles: bytes) -> np.ndarray:
-    values = np.frombuffer(angles)
-    return np.column_stack((np.cos(values), np.sin(values)))
+def _fan_of(angles: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """Return the directions, the first angle and the spacing of a fan; those of a constant array are remembered."""
+    known = _fans.get(id(angles))
+    if known is not None:  # it holds the array, so no other one has its id
+        return known[1]
+    spacing = (angles[-1] - angles[0]) / (angles.shape[0] - 1) if angles.shape[0] > 1 else 2.0 * math.pi
+    fan = np.column_stack((np.cos(angles), np.sin(angles))), float(angles[0]), float(spacing)
+    if is_constant(angles) and len(_fans) < _MOST_FANS:
+        _fans[id(angles)] = angles, fan
+    return fan
+
+
+_fans: dict[int, tuple[np.ndarray, tuple[np.ndarray, float, float]]] = {}
+_MOST_FANS = 256
 
 
 @kernel
