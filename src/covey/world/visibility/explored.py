@@ -64,6 +64,7 @@ class ExploredTruth:
         self._counts = np.zeros(robots + 1, np.int64)
         self._shape, self._angles, self._fan = np.array(explorable.shape), np.zeros(0), fan(np.zeros(0))
         self._since = self._step = 0
+        self._shares: tuple[np.ndarray, float] | None = None
 
     def close(self, solid: np.ndarray) -> None:
         """Set the cells in which beams end now, bool (rows, columns)."""
@@ -110,12 +111,14 @@ class ExploredTruth:
             self._angles, self._fan = angles, fan(angles)
         place = self._fan, np.ascontiguousarray(mount, np.float64), step, self.grid.frame, self._shape
         beams = self._closed, self._all_beams_at, self._seen_every
-        explore(robots, poses, ranges, skip, float(reach), *place, *beams, *self._state)
+        if explore(robots, poses, ranges, skip, float(reach), *place, *beams, *self._state):
+            self._shares = None
 
     def mark_cells(self, robots: np.ndarray, cells: np.ndarray, step: int) -> None:
         """Record that robots, int64 (k,), see cells, int64 (k,), numbered row by row; ``step`` as in `mark`."""
         self._at(step)
         explore_cells(robots, cells, self.grid.shape[1], step, *self._state)
+        self._shares = None
 
     def _at(self, step: int) -> None:
         if step >= self._since + self._seen_every:
@@ -129,13 +132,20 @@ class ExploredTruth:
 
     @property
     def share_each(self) -> np.ndarray:
-        """Share of G that each robot explored itself, float64 (n,)."""
-        return self._counts[:-1] / self.total
+        """Share of G that each robot explored itself, float64 (n,), read-only."""
+        return (self._shares or self._count())[0]
 
     @property
     def share_union(self) -> float:
         """Share of G that the robots explored together."""
-        return float(self._counts[-1] / self.total)
+        return (self._shares or self._count())[1]
+
+    def _count(self) -> tuple[np.ndarray, float]:
+        """Return the shares of each robot and of all, which hold until somebody explores a cell."""
+        shares = self._counts / self.total
+        shares.flags.writeable = False
+        self._shares = shares[:-1], float(shares[-1])
+        return self._shares
 
     @property
     def first_step(self) -> np.ndarray:
@@ -233,6 +243,8 @@ def explore(
 ):
     """Mark the beams of some robots' scans, see `ExploredTruth.mark`, except beams that find nothing new.
 
+    Returns whether any robot explored a cell.
+
     Args:
         ranges: float64 (m, rays) [m]; without columns, the beams end at walls, see `ExploredTruth.look`, or after
             ``reach`` [m].
@@ -246,7 +258,7 @@ def explore(
         open_: int64 (n, words), `block_bits` of blocks in which ``left`` is not 0.
     """
     known, cell, blocks, none = ranges.shape[1] > 0, frame[4], left.shape[1:], np.int64(0)
-    t_max, walls = reach / frame[4], skip.reshape(-1)
+    t_max, walls, found = reach / frame[4], skip.reshape(-1), False
     ours, lately = left[-1].reshape(-1), unseen.reshape(-1)  # flat, without checks for negative indices
     for k in range(robots.size):
         robot = robots[k]
@@ -316,7 +328,7 @@ def explore(
                         if (mine[at] >> bit) & 1 == 0:
                             continue
                         mine[at] &= bits
-                        counts[robot] += 1
+                        counts[robot], found = counts[robot] + 1, True
                         if mine[at] == 0:
                             complete(todo, blocks, row >> 2, column >> 2)
                         if (ours[at] >> bit) & 1:
@@ -325,6 +337,7 @@ def explore(
                             first[row, column] = step
                     here = there
                     along, leave = along + sign, leave + slope
+    return found
 
 
 @kernel

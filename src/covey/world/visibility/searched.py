@@ -52,6 +52,7 @@ class SearchedFaces:
         self._at.ravel()[cells] = first
         self._angles = self._fan = np.empty(0)
         self._seen, self._counts = np.zeros((robots + 1, len(faces)), bool), np.zeros(robots + 1, np.int64)
+        self._shares: tuple[np.ndarray, float] | None = None
 
     def mark(
         self,
@@ -78,11 +79,13 @@ class SearchedFaces:
         """
         if angles is not self._angles:
             self._angles, self._fan = angles, np.column_stack((np.cos(angles), np.sin(angles)))
-        _mark(
+        found = _mark(
             np.ascontiguousarray(robots, np.int64), np.ascontiguousarray(poses, np.float64), ranges, self._fan,
             np.ascontiguousarray(mount, np.float64), math.cos(incidence_rad), range_m, step, self._frame, self._bits,
             self._at, self._seen, self._counts, self.first_step,
         )  # fmt: skip
+        if found:
+            self._shares = None
 
     @property
     def table(self) -> np.ndarray:
@@ -91,13 +94,20 @@ class SearchedFaces:
 
     @property
     def share_each(self) -> np.ndarray:
-        """Share of the faces that each robot has searched itself, float64 (n,); NaN if there are none."""
-        return self._counts[:-1] / (len(self.faces) or math.nan)
+        """Share of the faces that each robot has searched itself, float64 (n,), read-only; NaN if there are none."""
+        return (self._shares or self._count())[0]
 
     @property
     def share_union(self) -> float:
         """Share of the faces that the robots have searched together; NaN if there are none."""
-        return float(self._counts[-1] / (len(self.faces) or math.nan))
+        return (self._shares or self._count())[1]
+
+    def _count(self) -> tuple[np.ndarray, float]:
+        """Return the shares of each robot and of all, which hold until somebody searches a face."""
+        shares = self._counts / (len(self.faces) or math.nan)
+        shares.flags.writeable = False
+        self._shares = shares[:-1], float(shares[-1])
+        return self._shares
 
     def searched(self, robot: int | None = None) -> np.ndarray:
         """Return which faces a robot (None: the team) has searched, bool (f,)."""
@@ -106,8 +116,9 @@ class SearchedFaces:
 
 @kernel
 def _mark(robots, poses, ranges, fan, mount, least, range_m, step, frame, bits, at, seen, counts, first):
+    """Mark the faces that rays meet, see `SearchedFaces.mark`; return whether any robot searched a new one."""
     rows, columns = bits.shape
-    cell = frame[4]
+    cell, found = frame[4], False
     for k in range(robots.size):
         u, v, c, s = sensor_in_grid(frame, poses[k], mount)
         for j in range(fan.shape[0]):
@@ -125,10 +136,11 @@ def _mark(robots, poses, ranges, fan, mount, least, range_m, step, frame, bits, 
                 i += (bits[row, column] >> lower) & 1
             for who in (robots[k], seen.shape[0] - 1):
                 if not seen[who, i]:
-                    seen[who, i] = True
+                    seen[who, i] = found = True
                     counts[who] += 1
                     if who == seen.shape[0] - 1:
                         first[i] = step
+    return found
 
 
 @kernel
