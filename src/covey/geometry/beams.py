@@ -18,7 +18,7 @@ from covey.kernel import kernel
 
 _EDGE = 1e-6  # beams are kept this far [cells] inside the grid: far more than the fixed-point walk can drift
 _FIXED = 4294967296.0  # 32 fractional bits
-_CONE = 8  # beams
+_CONE = 12  # beams
 
 
 def beam_directions(angles: Any) -> np.ndarray:
