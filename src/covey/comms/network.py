@@ -215,8 +215,7 @@ class Network:
 
     def _count_written(self, packets: Packets, alive: np.ndarray) -> None:
         wanted = np.where(packets.final < 0, int(alive.sum()) - alive[packets.origin], 1)
-        self.traffic.add("messages_sent", packets.origin, packets.kind)
-        self.traffic.add("messages_wanted", packets.origin, packets.kind, wanted)
+        self.traffic.add("messages_sent", packets.origin, packets.kind, wanted)
 
     def hears_of(self, receiver: int, origins: np.ndarray, written_s: np.ndarray) -> None:
         """Record when the newest data of ``receiver`` about others, int64 (k,), was written, float64 (k,) [s]."""
@@ -227,8 +226,7 @@ class Network:
         if not len(come):
             return
         receiver, kind, origin, sent_s = come.receiver, come.kind, come.origin, come.sent_s
-        self.traffic.add("messages_received", receiver, kind)
-        self.traffic.add("delay_s", receiver, kind, come.arrived_s - sent_s)
+        self.traffic.add("messages_received", receiver, kind, come.arrived_s - sent_s)
         np.maximum.at(self.news_s, (receiver, origin), sent_s)
         mine = np.arange(len(come))
         for claimed, claim in self._claims.items():

@@ -11,11 +11,12 @@ from covey.comms.propagation import Propagation
 from covey.comms.queue import TransmitQueues
 from covey.comms.radio import Radio
 from covey.comms.traffic import COLLISION, DEAD, LOSS, QUEUE_FULL, TTL, Traffic
+from covey.kernel import kernel
 from covey.random import stream_key
 from covey.world.state import AnyWorld
 
 _SAME_S = 1e-9
-_DENSE = 4096
+_FEW, _DENSE = 64, 4096  # robots
 
 
 @dataclass(eq=False, slots=True)
@@ -133,8 +134,7 @@ class RadioChannel:
             order = np.lexsort((packets.number, packets.end_s))
             if np.any(order[1:] < order[:-1]):
                 packets = packets.take(order)
-        self.traffic.add("packets_sent", packets.source, packets.kind)
-        self.traffic.add("bytes_sent", packets.source, packets.kind, packets.size)
+        self.traffic.add("packets_sent", packets.source, packets.kind, packets.size)
         serial = self._serial + np.arange(len(packets))
         self._serial += len(packets)
         self._receive(packets, serial, world, xy, alive, others)
@@ -159,8 +159,7 @@ class RadioChannel:
         if len(come) > 1:
             come = come.take(np.lexsort((come.receiver, come.number, come.arrived_s)))
         self.traffic.log_packets(come, come.receiver, 0, come.arrived_s)
-        self.traffic.add("packets_received", come.receiver, come.kind)
-        self.traffic.add("bytes_received", come.receiver, come.kind, come.size)
+        self.traffic.add("packets_received", come.receiver, come.kind, come.size)
         return come
 
     def _receive(
@@ -210,27 +209,42 @@ class RadioChannel:
             self.traffic.log_packets(packets, packets.to if receiver is None else receiver, cause, np.nan)
 
 
-def _expand(source: np.ndarray, to: np.ndarray, robots: int) -> tuple[np.ndarray, np.ndarray]:
+@kernel
+def _expand(source, to, robots):
     """Return one row for each packet and receiver: index of the packet, and robot, int64 (m,)."""
-    if (to >= 0).all():
-        return np.arange(len(to)), to
-    count = np.where(to < 0, robots - 1, 1)
-    row = np.repeat(np.arange(len(to)), count)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    everybody = place + (place >= source[row])
-    return row, np.where(to[row] < 0, everybody, to[row])
+    rows = 0
+    for k in range(to.size):
+        rows += robots - 1 if to[k] < 0 else 1
+    row, receiver, m = np.empty(rows, np.int64), np.empty(rows, np.int64), 0
+    for k in range(to.size):
+        for robot in range(robots) if to[k] < 0 else range(to[k], to[k] + 1):
+            if robot != source[k] or to[k] >= 0:
+                row[m], receiver[m], m = k, robot, m + 1
+    return row, receiver
 
 
 def _pairs(world: AnyWorld, xy: np.ndarray, source: np.ndarray, receiver: np.ndarray, robots: int):
-    """Return the distinct pairs of the rows, and the index of each row's pair, int64 (m,)."""
+    """Return the distinct pairs of the rows, in order, and the index of each row's pair, int64 (m,)."""
+    if robots <= _FEW or (robots <= _DENSE and len(source) > robots):
+        a, b, which = _distinct(source, receiver, robots)
+        return Pairs.of(world, xy, a, b), which
     key = np.minimum(source, receiver) * robots + np.maximum(source, receiver)
-    if robots <= _DENSE and len(key) > robots:
-        needed = np.zeros(robots * robots, bool)
-        needed[key] = True
-        once = np.flatnonzero(needed)
-        which = (np.cumsum(needed) - 1)[key]
-    elif len(key) == 1:
-        once, which = key, np.zeros(1, np.int64)
-    else:
-        once, which = np.unique(key, return_inverse=True)
+    once, which = np.unique(key, return_inverse=True)
     return Pairs.of(world, xy, once // robots, once % robots), which
+
+
+@kernel
+def _distinct(source, receiver, robots):
+    """Return the distinct pairs of the rows, int64 (k,) each, and the index of each row's pair, int64 (m,)."""
+    number, which, k = np.full(robots * robots, -1, np.int64), np.empty(source.size, np.int64), 0
+    for m in range(source.size):
+        which[m] = min(source[m], receiver[m]) * robots + max(source[m], receiver[m])
+        k += number[which[m]] < 0
+        number[which[m]] = 0
+    a, b, k = np.empty(k, np.int64), np.empty(k, np.int64), 0
+    for pair in range(number.size):
+        if number[pair] == 0:
+            a[k], b[k], number[pair], k = pair // robots, pair % robots, k, k + 1
+    for m in range(source.size):
+        which[m] = number[which[m]]
+    return a, b, which

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from covey.comms.packets import Packets
+from covey.kernel import kernel
 
 if TYPE_CHECKING:
     from covey.comms.radio_channel import Receptions
@@ -74,9 +75,9 @@ class Traffic:
             self._shown = _wider(self._shown)
         return self._index[name]
 
-    def add(self, counter: str, robots: np.ndarray, kinds: np.ndarray, amount: np.ndarray | float = 1.0) -> None:
-        """Add an amount for each robot and kind; a pair may occur several times."""
-        np.add.at(self.counts[..., COUNTERS.index(counter)], (robots, kinds), amount)
+    def add(self, counter: str, robots: np.ndarray, kinds: np.ndarray, amounts: np.ndarray) -> None:
+        """Add 1 to a counter and an amount to the next one, for each robot and kind; a pair may come several times."""
+        _add(self.counts, COUNTERS.index(counter), robots, kinds, amounts)
 
     def drop(self, robots: np.ndarray, kinds: np.ndarray, causes: np.ndarray | int) -> None:
         """Count drops of packets of these senders."""
@@ -119,6 +120,13 @@ class Traffic:
         for robot, kind in np.argwhere((now != self._shown).any(axis=2)).tolist():
             yield robot, self.kinds[kind], now[robot, kind]
         self._shown = now
+
+
+@kernel
+def _add(counts, counter, robots, kinds, amounts):
+    for k in range(robots.size):
+        at = counts[robots[k], kinds[k]]
+        at[counter], at[counter + 1] = at[counter] + 1.0, at[counter + 1] + amounts[k]
 
 
 def _wider(table: np.ndarray) -> np.ndarray:
