@@ -161,7 +161,7 @@ class Network:
         for radio_channel, packets in batches:
             self._count_written(packets, alive)
             dead = ~alive[packets.origin]
-            if dead.any():
+            if np.count_nonzero(dead):
                 self.traffic.drop(packets.origin[dead], packets.kind[dead], DEAD)
                 packets = packets.take(~dead)
             self.posts[radio_channel].send(packets)
@@ -230,7 +230,7 @@ class Network:
         np.maximum.at(self.news_s, (receiver, origin), sent_s)
         mine = np.arange(len(come))
         for claimed, claim in self._claims.items():
-            if (its := kind == claimed).any():
+            if np.count_nonzero(its := kind == claimed):
                 claim.receptions.append(come.take(its))
                 mine = mine[kind[mine] != claimed]
         packets = come.packets

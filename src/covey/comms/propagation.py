@@ -151,7 +151,7 @@ class Propagation:
         return total
 
     def _keep(self, left: Any, sub: Pairs, heard: np.ndarray, cause: np.ndarray, why: int):
-        if heard.all():
+        if np.count_nonzero(heard) == len(heard):
             return left, sub
         here = np.flatnonzero(heard)
         if isinstance(left, slice):  # all

@@ -97,7 +97,7 @@ class RadioChannel:
         """Queue packets for transmission, at their ``start_s`` at the earliest."""
         packets, full, late = self.queues.submit(packets)
         refused = full | late
-        if refused.any():
+        if np.count_nonzero(refused):
             self._drop(packets.take(full), QUEUE_FULL)
             self._drop(packets.take(late), TTL)
             packets = packets.take(~refused)
@@ -117,15 +117,15 @@ class RadioChannel:
             others: other radios on the same channel.
         """
         done = self.pending.end_s <= now_s + _SAME_S
-        if not done.any():
+        if not (ended := np.count_nonzero(done)):
             return
         packets, self.pending = (
-            (self.pending, NONE) if done.all() else (self.pending.take(done), self.pending.take(~done))
+            (self.pending, NONE) if ended == len(done) else (self.pending.take(done), self.pending.take(~done))
         )
         if self.radio.interference or others:
             self.past = Packets.join([self.past, packets])
         dead = ~alive[packets.source]
-        if dead.any():
+        if np.count_nonzero(dead):
             self._drop(packets.take(dead), DEAD)
             packets = packets.take(~dead)
             if not len(packets):
@@ -148,11 +148,13 @@ class RadioChannel:
     def arrived(self, now_s: float, alive: np.ndarray) -> Receptions:
         """Remove and return what has arrived, in the order of arrival."""
         rows = self.flying.arrived_s <= now_s + _SAME_S
-        if not rows.any():
+        if not (n := np.count_nonzero(rows)):
             return NOTHING
-        come, self.flying = (self.flying, NOTHING) if rows.all() else (self.flying.take(rows), self.flying.take(~rows))
+        come, self.flying = (
+            (self.flying, NOTHING) if n == len(rows) else (self.flying.take(rows), self.flying.take(~rows))
+        )
         dead, late = ~alive[come.receiver], come.arrived_s > come.expires_s + _SAME_S
-        if (missed := dead | late).any():
+        if np.count_nonzero(missed := dead | late):
             self._drop(come.take(dead).each(), DEAD, come.receiver[dead])
             self._drop(come.take(late & ~dead).each(), TTL, come.receiver[late & ~dead])
             come = come.take(~missed)
@@ -167,7 +169,7 @@ class RadioChannel:
     ) -> None:
         row, receiver = _expand(packets.source, packets.to, self.robots)
         dead = ~alive[receiver]
-        if dead.any():
+        if np.count_nonzero(dead):
             self._drop(packets.take(row[dead]), DEAD, receiver[dead])
             row, receiver = row[~dead], receiver[~dead]
         if not len(row):
@@ -189,7 +191,7 @@ class RadioChannel:
 
             jammed = got & disturbed(self, others, packets, row, receiver, power, draws[:, 0], world, xy)
             cause[jammed], got = COLLISION, got & ~jammed
-        if not got.all():
+        if np.count_nonzero(got) < len(got):
             lost = packets.take(row[~got])
             self.traffic.drop(lost.source, lost.kind, cause[~got])
             self.traffic.log_packets(lost, receiver[~got], cause[~got], np.nan)

@@ -121,7 +121,7 @@ class Lidar(SensorRecord):
         ranges = np.empty_like(true_ranges)
         errors = self.sigma_m, self.dropout, self.outliers
         measure(true_ranges, keys, sample, errors, self.min_range_m, self.range_m, ranges)
-        return LidarReadings(ranges, angles, self.range_m, mount, truth=true_ranges)
+        return LidarReadings.made(ranges=ranges, angles=angles, range_m=self.range_m, mount=mount, truth=true_ranges)
 
 
 @lru_cache(maxsize=64)

@@ -131,7 +131,7 @@ class Odometry(SensorRecord):
         motion = np.empty((len(members), 3))
         model, parameters = self.noise_model
         _odometry(truth.pose_before, truth.pose, members, keys, sample, model, parameters, motion)
-        return OdometryReadings(motion)
+        return OdometryReadings.made(motion=motion)
 
     @property
     def noise_model(self) -> tuple[int, np.ndarray]:

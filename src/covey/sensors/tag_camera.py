@@ -203,7 +203,15 @@ class TagCamera(SensorRecord):
             -1 if self.dictionary is None else self.dictionary, count, identities, ranges, bearings, positions, view,
         )  # fmt: skip
         kinds = _kinds(targets, identities) if any_read else np.zeros((m, width), targets.kind_of.dtype)
-        return TagCameraReadings(count, identities, kinds, ranges, bearings, positions, truth=view)
+        return TagCameraReadings.made(
+            count=count,
+            identities=identities,
+            kinds=kinds,
+            ranges=ranges,
+            bearings=bearings,
+            positions=positions,
+            truth=view,
+        )
 
     def after(self, readings: TagCameraReadings, before: TagCameraReadings | None) -> TagCameraReadings:
         """Return the readings; with `holds_last`, robots that read nothing read the last marker again."""

@@ -78,7 +78,7 @@ class Truth:
     def bodies(self) -> Bodies:
         """The bodies in the world frame, sorted by place; computed once, at first use."""
         n = len(self.pose)
-        world, place, shape = np.zeros_like(self.discs), np.zeros(4), np.zeros(2, np.int64)
+        world, place, shape = np.zeros(self.discs.shape), np.zeros(4), np.zeros(2, np.int64)
         start, bucket, robots = np.zeros(3 * n + 2, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
         _sort_bodies(self.pose, self.discs, self.disc_count, world, place, shape, start, bucket, robots)
         return Bodies(world, self.disc_count, place, shape, start, robots)
