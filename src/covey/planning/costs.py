@@ -11,7 +11,7 @@ LETHAL = np.float32(np.inf)
 """Cost of a cell that a robot's centre must not enter."""
 MAX_COST = 50.0
 """Largest finite cost of a cell."""
-_BLOCK = 32  # side of the blocks of cells that are checked for changes
+_BLOCK = 64  # side of the blocks of cells that are checked for changes
 
 
 @kernel

@@ -102,6 +102,12 @@ class Deciding:
             ]
             for group, first in self._parts()
         }
+        self._rows = {
+            group.name: [
+                range(bank.row_of[first], bank.row_of[first] + len(group.start)) for bank in self._banks_of[group.name]
+            ]
+            for group, first in self._parts()
+        }
         self._come: dict[str, list[list[BankSample]]] = {
             name: [[] for _ in banks] for name, banks in self._banks_of.items()
         }
@@ -291,7 +297,8 @@ class Deciding:
         """Return the input of each robot of a group."""
         come, n = self._come[group.name], len(members)
         newest, older = self._newest(group, members)
-        times = tuple(tuple(s.substep * self.sensing.clock.substep_s for s in samples) for samples in come)
+        second = self.sensing.clock.substep_s
+        times = tuple([tuple([s.substep * second for s in samples]) for samples in come])
         touches, tags = collided[members.start : members.stop].tolist(), self.communication.tags_in_reach
         near = [tags.get(i, ()) for i in members] if tags else repeat((), n)
         poses, spreads = map(_pose, self._poses(members)), self.localization.covariances(members)
@@ -306,10 +313,9 @@ class Deciding:
 
         The robots of a group are consecutive in a bank.
         """
-        banks, come, shown, n = self._banks_of[group.name], self._come[group.name], self.shown, len(members)
+        rows, come, shown, n = self._rows[group.name], self._come[group.name], self.shown, len(members)
         if not any(come):
             return [shown[i].readings for i in members], repeat((), n)
-        rows = [range(bank.row_of[members.start], bank.row_of[members.start] + n) for bank in banks]
         columns = [
             map(samples[-1].readings.row, own) if samples else [shown[i].readings[k] for i in members]
             for k, (samples, own) in enumerate(zip(come, rows, strict=True))
