@@ -50,7 +50,7 @@ class Packets:
 
     def replace(self, **columns: np.ndarray) -> "Packets":
         """Return a copy with other columns."""
-        return Packets(*[columns.get(name, column) for name, column in zip(COLUMNS, _columns(self), strict=True)])
+        return Packets(**{**dict(zip(COLUMNS, _columns(self), strict=True)), **columns})
 
     @staticmethod
     def join(parts: Sequence["Packets"]) -> "Packets":
