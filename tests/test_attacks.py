@@ -5,6 +5,9 @@ import tempfile
 import pytest
 from attacks import bounded, controllers, kills, pages, ports, starts
 
+from covey.cli.exit_codes import NOT_REACHED
+from covey.results.run import Run
+
 
 @pytest.mark.parametrize(
     ("module", "cases"),
@@ -73,8 +76,10 @@ def test_nothing_but_loopback_is_listened_on_unless_asked(tmp_path, monkeypatch)
 
 
 def test_runs_that_start_at_the_same_time_are_all_whole(tmp_path):
-    assert starts.attack(tmp_path, 3) == [3, 3, 3]
+    assert starts.attack(tmp_path, 3) == [NOT_REACHED] * 3
     assert starts.whole(tmp_path) == [0, 1, 2]
+    folders = [path.parent for path in tmp_path.rglob("manifest.json") if not path.parent.is_symlink()]
+    assert [Run(folder).metrics["simulated_time_s"] for folder in folders] == [2.0] * 3
 
 
 def test_viewers_that_come_go_and_send_garbage_leave_nothing_and_stop_nobody():

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import signal
-import subprocess
 import sys
 
 import pytest
@@ -161,15 +160,6 @@ def test_an_interrupt_leaves_a_folder_that_says_so(folder, capsys, monkeypatch):
     assert (left["status"], left["goal_status"]) == ("finished", "interrupted")
     assert Run(folder / "out").steps.tolist() == [1, 2, 3, 4, 5]  # what was recorded until then is kept
     assert not list((folder / "out").glob("*.part"))
-
-
-def test_runs_that_start_at_the_same_time_each_get_a_folder(folder):
-    command = [sys.executable, "-m", "covey", "run", "room.yaml", "--no-pictures", "-q", "--seed"]
-    started = [subprocess.Popen([*command, str(i)], stdout=subprocess.PIPE, text=True) for i in range(3)]
-    folders = [process.communicate()[0].strip() for process in started]
-    assert [process.returncode for process in started] == [NOT_REACHED] * 3
-    assert [manifest(folder / name)["seed"] for name in folders] == [0, 1, 2]
-    assert all(Run(folder / name).metrics["simulated_time_s"] == 2.0 for name in folders)
 
 
 def test_a_folder_that_a_run_is_being_written_into_is_refused(folder, capsys, monkeypatch):

@@ -1,6 +1,9 @@
 """Maps whose relative pose is unknown: found, refused, joined."""
 
 import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,6 +33,12 @@ def pairs(office: World) -> list[MapPair]:
     return found
 
 
+@pytest.fixture(scope="module")
+def aligned(pairs: list[MapPair]) -> Callable[[int], Any]:
+    """Return a function that aligns a pair, once for all tests."""
+    return cache(lambda k: align(pairs[k].a, pairs[k].b))
+
+
 def drawn(*boxes, shape=(120, 160)) -> Grid:
     """A map of free space with wall boxes (first and last row, first and last column)."""
     cells = np.zeros(shape, np.int8)
@@ -44,10 +53,10 @@ def moved(grid: Grid, pose: Pose) -> Grid:
     return Grid(grid.cells, grid.resolution, tuple(origin))
 
 
-def test_real_maps_are_merged_where_they_belong(pairs):
+def test_real_maps_are_merged_where_they_belong(pairs, aligned):
     merged = 0
-    for pair in pairs:
-        alignment = align(pair.a, pair.b)
+    for k, pair in enumerate(pairs):
+        alignment = aligned(k)
         if alignment.accepted:
             distance, angle = pair.error_of(alignment.T_a_b)
             assert distance < 0.5
@@ -56,8 +65,8 @@ def test_real_maps_are_merged_where_they_belong(pairs):
     assert merged >= 4  # of the 6 that overlap by more than a half; one pair has nothing in common
 
 
-def test_what_is_shared_is_measured(pairs):
-    alignment = align(pairs[0].a, pairs[0].b)
+def test_what_is_shared_is_measured(pairs, aligned):
+    alignment = aligned(0)
     known_a, known_b = (np.count_nonzero(g.cells >= 0) * 0.01 for g in (pairs[0].a, pairs[0].b))
     assert alignment.accepted
     assert alignment.overlap_m2 == pytest.approx(pairs[0].overlap * min(known_a, known_b), rel=0.15)
@@ -65,16 +74,16 @@ def test_what_is_shared_is_measured(pairs):
     assert 0.5 <= alignment.confidence <= 1.0
 
 
-def test_alignment_goes_both_ways(pairs):
-    there, back = align(pairs[0].a, pairs[0].b), align(pairs[0].b, pairs[0].a)
+def test_alignment_goes_both_ways(pairs, aligned):
+    there, back = aligned(0), align(pairs[0].b, pairs[0].a)
     loop = there.T_a_b @ back.T_a_b
     assert math.hypot(loop.x, loop.y) < 0.2
     assert abs(math.degrees(loop.heading)) < 0.5
 
 
-def test_frames_do_not_matter(pairs):
+def test_frames_do_not_matter(pairs, aligned):
     shift = Pose(31.0, -12.0, 2.5)
-    plain, turned = align(pairs[0].a, pairs[0].b), align(pairs[0].a, moved(pairs[0].b, shift))
+    plain, turned = aligned(0), align(pairs[0].a, moved(pairs[0].b, shift))
     expected = plain.T_a_b @ shift
     assert turned.accepted
     assert turned.T_a_b == pytest.approx(expected, abs=0.05)
@@ -292,6 +301,6 @@ def test_a_robot_is_found_through_what_another_has_seen():
     assert list(robot.accepted) == ["between", "far"]
 
 
-def test_same_maps_same_bytes(pairs):
-    one, two = align(pairs[0].a, pairs[0].b), align(pairs[0].a, pairs[0].b)
+def test_same_maps_same_bytes(pairs, aligned):
+    one, two = aligned(0), align(pairs[0].a, pairs[0].b)
     assert one == two

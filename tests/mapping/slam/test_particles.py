@@ -183,7 +183,8 @@ def test_counts_are_those_of_points_along_the_beams():
             direction = np.array([math.cos(angle), math.sin(angle)])
             points = (at[:2] + np.linspace(0, r, 20_001)[:, None] * direction - maps.corner) / 0.05
             end = tuple(np.floor(points[-1][::-1]).astype(int))
-            crossed = {tuple(cell) for cell in np.unique(np.floor(points[:, ::-1]).astype(int), axis=0)}
+            columns, rows = np.floor(points).astype(int).T
+            crossed = {divmod(int(number), 100_000) for number in np.unique(rows * 100_000 + columns)}
             for cell in crossed:
                 visits[cell] = visits.get(cell, 0) + 1
             hits[end] = hits.get(end, 0) + 1
