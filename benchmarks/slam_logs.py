@@ -142,7 +142,7 @@ def picture(folder: Path, name: str, out: Path) -> str:
 
     log = load_log(folder / f"{name}.npz")
     slam, _, times, settling = drive(log, GraphSettings())
-    points, _ = slam.seen_by(np.arange(len(slam.frames)), slam.poses)
+    points = slam.seen_by(np.arange(len(slam.frames)), slam.poses).points
     figure = Figure(figsize=(12, 12), dpi=110, layout="tight")
     axes = figure.add_subplot(aspect="equal")
     axes.plot(*log.odometry[:, :2].T, color="0.8", linewidth=0.5, label="odometry")

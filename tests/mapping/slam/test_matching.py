@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from covey.geometry.se2 import compose
-from covey.mapping.slam.local_map import local_map, normals_of, stamp, stamp_reference, with_points
+from covey.mapping.slam.local_map import local_map, stamp, stamp_reference, with_points
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.matching import refine, search, search_reference
+from covey.mapping.slam.surfaces import Cloud, KeyFrame, complete, normals_of, together
 
 RNG = np.random.default_rng(7)
 
@@ -32,11 +33,14 @@ def room(pose, corridor=False):
     return points, normals
 
 
+def cloud(points, normals, eye=(0.0, 0.0)):
+    return Cloud(points, normals, np.tile(np.array(eye), (len(points), 1)))
+
+
 def map_of(pose, **how):
     points, normals = room(pose, **how)
-    c, s = np.cos(pose[2]), np.sin(pose[2])
-    turn = np.array([[c, s], [-s, c]])
-    return local_map(points @ turn + pose[:2], normals @ turn, pose[:2], 10.0, 0.05, 0.08)
+    cloud = together([KeyFrame(points, normals, np.zeros(2))], np.array([pose]))
+    return local_map(cloud, pose[:2], 10.0, 0.05, 0.08)
 
 
 def test_cells_hold_the_nearness_of_the_nearest_point():
@@ -99,7 +103,7 @@ def test_what_is_outside_of_the_map_counts_nothing(blocks):
     points, normals = room([2.0, 3.0, 0.0])
     for way in ([1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]):
         centre = at[:2] + 2.5 * np.array(way)  # most of the room is outside
-        place = local_map(points + at[:2], normals, centre, 1.4, 0.05, 0.08)
+        place = local_map(cloud(points + at[:2], normals), centre, 1.4, 0.05, 0.08)
         _, score = search(place, points[::5], at, 0.6, 0.1, 0.05, blocks=blocks)
         expected = search_reference(place, points[::5], at, 0.6, 0.1, 0.05)
         assert score == pytest.approx(expected, abs=1e-12)
@@ -110,7 +114,9 @@ def test_a_tight_map_finds_the_same():
     """The room is 8 m x 6 m, the map 20 m wide: what a tight one leaves out is empty."""
     at = np.array([2.0, 3.0, 0.3])
     points, normals = room(np.array([2.0, 3.0, 0.0]))
-    wide, tight = (local_map(points + at[:2], normals, at[:2], 10.0, 0.05, 0.08, tight) for tight in (False, True))
+    wide, tight = (
+        local_map(cloud(points + at[:2], normals), at[:2], 10.0, 0.05, 0.08, tight) for tight in (False, True)
+    )
     assert 0.2 < tight.cells.size / wide.cells.size < 0.3
     assert int(tight.cells.sum()) == int(wide.cells.sum())
     scan = room(at)[0][::5]
@@ -162,7 +168,7 @@ def test_the_two_sides_of_a_wall_are_told_apart():
     ys = np.linspace(-2.0, 2.0, 81)
     wall, back = np.column_stack((np.full(81, 3.0), ys)), np.column_stack((np.full(81, 3.1), ys))
     front = np.tile([-1.0, 0.0], (81, 1))
-    place = local_map(wall, front, (0.0, 0.0), 5.0, 0.05, 0.08)
+    place = local_map(cloud(wall, front), (0.0, 0.0), 5.0, 0.05, 0.08)
     start = np.zeros(3)
     same = refine(place, back, front, start, 0.03, 1e-3 * np.eye(3), start)
     other = refine(place, back, -front, start, 0.03, 1e-3 * np.eye(3), start)
@@ -180,8 +186,55 @@ def test_points_that_are_added_change_a_map_as_if_it_were_made_anew(seed):
     rng = np.random.default_rng(seed)
     points, more = rng.uniform(-6, 6, (80, 2)), rng.uniform(*sorted(rng.uniform(-6, 6, 2)), (20, 2))
     both, none = np.vstack((points, more)), np.zeros((100, 2))
-    expected = local_map(both, none, (0.0, 0.0), 5.0, 0.05, 0.08)
-    found = with_points(local_map(points, none[:80], (0.0, 0.0), 5.0, 0.05, 0.08), more, none[:20], 0.08)
+    expected = local_map(cloud(both, none), (0.0, 0.0), 5.0, 0.05, 0.08)
+    found = with_points(local_map(cloud(points, none[:80]), (0.0, 0.0), 5.0, 0.05, 0.08), cloud(more, none[:20]), 0.08)
     np.testing.assert_array_equal(found.cells, expected.cells)
     np.testing.assert_array_equal(found.nearest, expected.nearest)
     np.testing.assert_array_equal(found.levels, expected.levels)
+
+
+def facing(points, eyes):
+    """Plain reference of `complete`: the normals (k, 2) of lines through neighbours within 0.15 m, by singular values."""
+    normals = np.zeros_like(points)
+    for i, (point, eye) in enumerate(zip(points, eyes, strict=True)):
+        same = ((eyes - points) @ (eye - point)) > 0.0
+        near = points[same & (np.hypot(*(points - point).T) < 0.15)]
+        if len(near) < 4:
+            continue
+        _, (along, across), (_, normal) = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)
+        if across**2 <= 0.05 * (along**2 + across**2) and across**2 / len(near) <= 0.03**2:
+            normals[i] = normal * np.sign(normal @ (eye - point))
+    return normals
+
+
+def test_scans_together_show_surfaces_that_each_is_too_sparse_for():
+    """Both sides of a wall 0.1 m thick, seen by beams half a metre apart, and a rough heap at its end."""
+    x = np.arange(0.0, 4.0, 0.05)
+    front, back = np.column_stack((x, np.zeros(80))), np.column_stack((x, np.full(80, 0.1)))
+    points = np.vstack((front, back, RNG.uniform(4.2, 4.8, (60, 2)))) + RNG.normal(0.0, 0.003, (220, 2))
+    eyes = np.where(np.arange(220)[:, None] < 80, [2.0, -3.0], [2.0, 3.0])
+    normals = np.zeros_like(points)
+    complete(points, eyes, normals)
+    np.testing.assert_allclose(normals, facing(points, eyes), atol=1e-9)
+    assert (normals[1:79, 1] < -0.97).all()
+    assert (normals[81:159, 1] > 0.97).all()
+    assert (normals[160:] == 0.0).any()
+
+
+def test_normals_that_are_known_stay():
+    points, normals = room(np.array([2.0, 3.0, 0.3]))
+    before = normals.copy()
+    complete(points, np.zeros_like(points), normals)
+    known = before.any(axis=1)
+    np.testing.assert_array_equal(normals[known], before[known])
+
+
+def test_a_point_without_a_normal_belongs_to_a_surface_that_faces_the_robot():
+    at, moved = np.array([2.0, 3.0, 0.3]), np.array([2.3, 2.9, 0.42])
+    points, normals = room(moved)
+    start, none = moved + np.array([0.06, -0.05, 0.02]), np.zeros((3, 3))
+    found = refine(map_of(at), points, np.zeros_like(normals), start, 0.03, none, moved)
+    np.testing.assert_allclose(found.pose, moved, atol=1e-3)
+    behind = map_of(at)
+    behind = behind._replace(normals=-behind.normals)  # walls that are seen from their other side
+    assert not refine(behind, points, np.zeros_like(normals), start, 0.03, none, moved).information.any()

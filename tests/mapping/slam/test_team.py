@@ -8,8 +8,9 @@ from tests.mapping.slam.test_graph_slam import drive
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse, wrap_angle
-from covey.mapping.slam.graph_slam import Edge, GraphSlam, KeyFrame
+from covey.mapping.slam.graph_slam import Edge, GraphSlam
 from covey.mapping.slam.log import relative
+from covey.mapping.slam.surfaces import KeyFrame
 from covey.mapping.slam.team import TeamMember
 from covey.mapping.slam.team_graph import agreeing, between, is_seen_surely, track_of
 from covey.mapping.slam.team_news import Relation, Trail, frame_item, loop_item, relation_item, withdrawn_item
@@ -284,10 +285,10 @@ def test_two_robots_with_one_number_are_refused(road):
 
 
 def test_the_loops_of_a_trail_are_stacked_without_those_that_were_withdrawn():
-    trail, frame = Trail(), KeyFrame(np.zeros((0, 2)), np.zeros((0, 2)))
+    trail, frame = Trail(), KeyFrame(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(2))
     loops = {ends: Edge(*ends, np.array([*ends, 0.5]), np.eye(3), True) for ends in ((0, 2), (1, 3), (0, 3))}
     for _ in range(4):
-        trail.add(frame_item(frame, np.ones(3), np.eye(3), np.zeros(2)), 0)
+        trail.add(frame_item(frame, np.ones(3), np.eye(3)), 0)
     for item, ends in (
         (loop_item(loops[0, 2]), [[0, 2]]),
         (loop_item(loops[1, 3]), [[0, 2], [1, 3]]),

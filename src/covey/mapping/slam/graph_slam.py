@@ -10,13 +10,14 @@ from pydantic import Field
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose
-from covey.mapping.slam.local_map import LocalMap, local_map, normals_of, place_points, with_points
+from covey.mapping.slam.local_map import LocalMap, local_map, with_points
 from covey.mapping.slam.log import Laser, relative
 from covey.mapping.slam.loops import LEAST_INFORMATION, Loops, LoopSettings
 from covey.mapping.slam.matching import Match, refine, search, start_for
 from covey.mapping.slam.odometry import SinceKeyFrame
 from covey.mapping.slam.one_pose import between, carried, composed, ends_of, inverted, turned
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
+from covey.mapping.slam.surfaces import Cloud, KeyFrame, normals_of, together
 from covey.records import Record
 
 _AROUND_M = 4.0  # a local map reaches so much farther than a scan: the robot moves on until it is made anew
@@ -48,13 +49,6 @@ class GraphSettings(Record):
     loops: LoopSettings | None = Field(
         default_factory=LoopSettings, description="How places that are seen again close loops; null: they do not."
     )
-
-
-class KeyFrame(NamedTuple):
-    """A scan that is kept: its points (k, 2) [m] and their normals (k, 2), in the frame of the robot."""
-
-    points: np.ndarray
-    normals: np.ndarray
 
 
 class Edge(NamedTuple):
@@ -105,6 +99,7 @@ class GraphSlam:
         self.pose = np.zeros(3) if start is None else np.array(start, np.float64)
         angles = laser.angles + laser.mount[2]
         self._beams = np.column_stack((np.cos(angles), np.sin(angles)))
+        self._eye = np.array(laser.mount[:2], np.float64)
         self._reach = min(laser.range_max, self.settings.range_m)
         self.poses = np.empty((0, 3))
         self.key_rows: list[int] = []
@@ -208,18 +203,13 @@ class GraphSlam:
     def around(self, frames: np.ndarray, centre: np.ndarray, most_m: float = math.inf, tight: bool = False) -> LocalMap:
         """Return the local map of some key frames around a place (x, y, ...), to ``most_m`` from it."""
         s = self.settings
-        points, normals = self.seen_by(frames, self.poses[frames])
         reach = min(s.range_m + 1.0, most_m)
-        return local_map(points, normals, (centre[0], centre[1]), reach, s.resolution_m, s.smear_m, tight)
+        cloud = self.seen_by(frames, self.poses[frames])
+        return local_map(cloud, (centre[0], centre[1]), reach, s.resolution_m, s.smear_m, tight)
 
-    def seen_by(self, frames: np.ndarray, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the points and normals, (k, 2) each, of key frames at poses (m, 3)."""
-        parts = [self.frames[k] for k in frames]
-        ends = np.cumsum([0, *(len(part.points) for part in parts)])
-        points, normals = np.empty((ends[-1], 2)), np.empty((ends[-1], 2))
-        for part, pose, a, b in zip(parts, poses, ends[:-1], ends[1:], strict=True):
-            place_points(part.points, part.normals, pose, points[a:b], normals[a:b])
-        return points, normals
+    def seen_by(self, frames: np.ndarray, poses: np.ndarray) -> Cloud:
+        """Return the points of some key frames at poses (m, 3)."""
+        return together([self.frames[k] for k in frames], poses)
 
     def _begun(self, doubt: np.ndarray | None = None) -> SinceKeyFrame:
         s = self.settings
@@ -227,10 +217,10 @@ class GraphSlam:
 
     def _points(self, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         points = np.empty_like(self._beams)
-        x, y, _ = self.laser.mount
+        x, y = self._eye
         points = points[: ends_of(np.asarray(ranges, np.float64), self._beams, x, y, self._reach, points)]
         normals = np.empty_like(points)
-        normals_of(points, np.array([x, y], np.float64), 0.5, normals)
+        normals_of(points, self._eye, 0.5, normals)
         return points, normals
 
     def _match(self, points: np.ndarray, normals: np.ndarray, guess: np.ndarray) -> Match | None:
@@ -282,7 +272,7 @@ class GraphSlam:
         self._since = self._begun(0.5 * self._since.doubt)
         self.key_rows.append(len(self._held))
         self._held.append((n, np.zeros(3)))
-        self.frames.append(KeyFrame(points, normals))
+        self.frames.append(KeyFrame(points, normals, self._eye))
         if n:
             self._known = carried(self._known, self.poses[-1], self.pose, self._tied)
             self._relate(n)
@@ -311,8 +301,7 @@ class GraphSlam:
         """Put key frame n into the local map; now and then make that anew from what is near."""
         s, place = self.settings, self._place
         if place is not None and n < self._anew:
-            points, normals = self.seen_by(np.array([n]), self.poses[n : n + 1])
-            self._place = with_points(place, points, normals, s.smear_m)
+            self._place = with_points(place, self.seen_by(np.array([n]), self.poses[n : n + 1]), s.smear_m)
         else:
             kept = max(1, s.local_key_frames // 4)
             self._place = self.around(self._nearby(n), self.pose, self._reach + _AROUND_M)

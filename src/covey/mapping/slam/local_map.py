@@ -6,17 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from covey.kernel import kernel
+from covey.mapping.slam.surfaces import Cloud, complete
 
 LEVELS = 5
 """Levels of the pyramid: a cell of level h is 2^h cells wide, so the coarsest has 16 times the resolution."""
 _TABLE = 256
-_SPAN_M = 0.15  # neighbours on a surface are nearer than this
-_MOST_NEIGHBOURS = 5  # on either side
 _ALIKE = 0.8  # cosine between normals of one surface
-_FEW = 3  # neighbours on either side that may be farther away
-_FLAT_M = 0.03  # standard deviation across a surface at most
-_ONE_SIDE = 2  # neighbours at least of a point at a corner
-_MOST_THICK = 0.05  # variance across a line by that along it
 
 
 class LocalMap(NamedTuple):
@@ -45,8 +40,7 @@ class LocalMap(NamedTuple):
 
 
 def local_map(
-    points: np.ndarray,
-    normals: np.ndarray,
+    cloud: Cloud,
     centre: tuple[float, float],
     reach: float,
     resolution: float,
@@ -55,9 +49,10 @@ def local_map(
 ) -> LocalMap:
     """Return the local map of some points.
 
+    A point of a sparse scan has a normal if the scans together show the surface there.
+
     Args:
-        points: (k, 2) [m] in the frame of the map.
-        normals: (k, 2), see `LocalMap`.
+        cloud: the points, in the frame of the map.
         centre: the middle of the map [m].
         reach: half its side [m]; points beyond are left out.
         resolution: side of a cell [m].
@@ -71,6 +66,7 @@ def local_map(
     unit = 2**LEVELS
     side = unit * math.ceil(2.0 * reach / resolution / unit)
     origin = np.array([centre[0], centre[1]]) - 0.5 * side * resolution
+    points, normals = cloud.points.copy(), cloud.normals.copy()
     if tight and len(points):
         margin = 3.0 * sigma + resolution
         first = np.floor((points.min(axis=0) - margin - origin) / resolution / unit).astype(np.int64) * unit
@@ -80,7 +76,7 @@ def local_map(
     starts = np.cumsum([0, *((side >> h) ** 2 for h in range(LEVELS))])
     levels = np.zeros(starts[-1], np.uint8)
     cells, nearest = levels[: side * side].reshape(side, side), np.full((side, side), -1, np.int32)
-    points, normals = points.copy(), normals.copy()
+    complete(points, cloud.eyes, normals)
     count = average(points, normals, origin, resolution, side)
     points, normals = points[:count], normals[:count]
     stamp(points, 0, origin, resolution, sigma, cells, nearest)
@@ -88,8 +84,9 @@ def local_map(
     return LocalMap(cells, nearest, points, normals, levels, starts, origin, resolution)
 
 
-def with_points(place: LocalMap, points: np.ndarray, normals: np.ndarray, sigma: float) -> LocalMap:
-    """Return a local map with more points (k, 2); do not use the old one afterwards."""
+def with_points(place: LocalMap, cloud: Cloud, sigma: float) -> LocalMap:
+    """Return a local map with more points; do not use the old one afterwards."""
+    points, normals, _ = cloud
     if not len(points):
         return place
     stamp(points, len(place.points), place.origin, place.resolution, sigma, place.cells, place.nearest)
@@ -224,80 +221,3 @@ def _halve(pairs, into):
     for c in range(into.size):
         pair = pairs[c]
         into[c] = max(pair & 255, pair >> 8)
-
-
-@kernel
-def normals_of(points, eye, widest, normals):
-    """Write the unit normals of the surfaces at the points of one scan, (k, 2), in the order of the beams.
-
-    They point towards the sensor at ``eye`` (2,). The surface at a point is the line that fits its neighbours within
-    `_SPAN_M` on both sides best, or on one side if that is none: edges of doors are all that fixes a robot along a
-    corridor. Neighbours end at a gap wider than ``widest`` [m]. Where there is no line, the normal is 0, 0. Where beams
-    are far apart, a few more neighbours must be in line: three points may lead slantwise from a wall into a niche, and
-    such normals stretch or shrink the way along a corridor.
-    """
-    n = points.shape[0]
-    sums, line = np.zeros((3, 6)), np.empty(2)
-    for i in range(n):
-        normals[i, 0] = normals[i, 1] = 0.0
-        x, y = points[i, 0], points[i, 1]
-        sums[:] = 0.0
-        for s in range(2):
-            j = i
-            for k in range(_MOST_NEIGHBOURS):
-                if j + 2 * s - 1 < 0 or j + 2 * s - 1 >= n:
-                    break
-                last = j
-                j += 2 * s - 1
-                gap = math.hypot(points[j, 0] - points[last, 0], points[j, 1] - points[last, 1])
-                dx, dy = points[j, 0] - x, points[j, 1] - y
-                if gap > widest or (k >= _FEW and dx * dx + dy * dy > _SPAN_M * _SPAN_M):
-                    break
-                sums[s, 0] += 1.0
-                sums[s, 1] += dx
-                sums[s, 2] += dy
-                sums[s, 3] += dx * dx
-                sums[s, 4] += dx * dy
-                sums[s, 5] += dy * dy
-        sums[2] = sums[0] + sums[1]
-        found = False
-        if sums[0, 0] > 0.0 and sums[1, 0] > 0.0:
-            found = _line(sums[2], normals[i]) < np.inf
-        if not found:
-            best = np.inf
-            for s in range(2):
-                if sums[s, 0] >= _ONE_SIDE:
-                    thick = _line(sums[s], line)
-                    if thick < best:
-                        best = thick
-                        normals[i] = line
-            found = best < np.inf
-        if found and normals[i, 0] * (x - eye[0]) + normals[i, 1] * (y - eye[1]) > 0.0:
-            normals[i, 0], normals[i, 1] = -normals[i, 0], -normals[i, 1]
-
-
-@kernel
-def _line(sums, normal):
-    """Write the normal of the line that fits a point and its neighbours best; return how thick it is, inf: no line."""
-    count = sums[0] + 1.0
-    mx, my = sums[1] / count, sums[2] / count
-    cxx, cxy, cyy = sums[3] / count - mx * mx, sums[4] / count - mx * my, sums[5] / count - my * my
-    middle, half = 0.5 * (cxx + cyy), math.hypot(0.5 * (cxx - cyy), cxy)
-    across = max(middle - half, 0.0)
-    thick = across / (middle + half)  # variance across the line by all
-    if thick > _MOST_THICK or across > _FLAT_M * _FLAT_M:
-        return np.inf
-    turn = 0.5 * math.atan2(2.0 * cxy, cxx - cyy)
-    normal[0], normal[1] = -math.sin(turn), math.cos(turn)
-    return thick
-
-
-@kernel
-def place_points(points, normals, pose, out_points, out_normals):
-    """Write points and normals of a frame at ``pose`` (3,) into the frame in which the pose is."""
-    c, s = math.cos(pose[2]), math.sin(pose[2])
-    for i in range(points.shape[0]):
-        out_points[i, 0] = pose[0] + c * points[i, 0] - s * points[i, 1]
-        out_points[i, 1] = pose[1] + s * points[i, 0] + c * points[i, 1]
-        out_normals[i, 0] = c * normals[i, 0] - s * normals[i, 1]
-        out_normals[i, 1] = s * normals[i, 0] + c * normals[i, 1]

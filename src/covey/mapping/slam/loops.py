@@ -135,13 +135,13 @@ class Loops:
         if turn is not None:
             recent = np.arange(max(0, n - 4), min(n + 5, len(slam.poses)))
             guess, window_m, window_rad = composed(slam.poses[k], np.array([0.0, 0.0, turn])), _NEAR_M, _NEAR_RAD
-        cloud, facing = slam.seen_by(recent, relative(slam.poses[n], slam.poses[recent]))
-        sparse = cloud[:: max(1, len(cloud) // 250)]
+        points, facing, _ = slam.seen_by(recent, relative(slam.poses[n], slam.poses[recent]))
+        sparse = points[:: max(1, len(points) // 250)]
         best, score = search(place, sparse, guess, window_m, window_rad, 0.02, s.score - 0.05, 0.05)
         if score < 0.0:
             return self._refuse(k, n)
         best = start_for(place, sparse, guess, best, score)
-        match = refine(place, cloud, facing, best, settings.noise_m, np.zeros((3, 3)), best)
+        match = refine(place, points, facing, best, settings.noise_m, np.zeros((3, 3)), best)
         if match.score < s.score or (turn is not None and not _fixes(match.information)):
             return self._refuse(k, n)
         motion = relative(slam.poses[k], match.pose)

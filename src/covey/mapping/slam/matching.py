@@ -283,13 +283,13 @@ def refine(
     """Return the pose near ``start`` at which the points lie best on the surfaces of the local map.
 
     It minimises the squared distances of the points from the lines at their nearest points in the map, with weights
-    exp(-d^2 / 2 s^2) against what does not belong together, s = 0.1 m, and a prior.
+    exp(-d^2 / 2 s^2) against what does not belong together, s = 0.06 m, and a prior.
 
     Args:
         place: the local map.
         points: (k, 2) [m], the scan in the frame of the robot.
         facing: (k, 2), the normals of its points; a point belongs only to a surface that faces the same way, so the two
-            sides of a thin wall are told apart.
+            sides of a thin wall are told apart. Where it is not known, the surface must face the robot.
         start: first pose (3,), within a few cells of the result.
         noise_m: standard deviation of a point's distance from the surface [m].
         prior: (3, 3) information of the expected pose, in the frame of the map; zeros: none.
@@ -319,7 +319,8 @@ def refine(
     return Match(pose, score, information)
 
 
-_SCALE_M = 0.1  # of the robust weights
+_SCALE_M = 0.06  # of the robust weights
+_GRAZING = 0.2  # cosine of the incidence at least
 
 
 @kernel
@@ -376,7 +377,10 @@ def _refine(
                 continue
             nx, ny = normals[q, 0], normals[q, 1]
             fx, fy = c * facing[i, 0] - s * facing[i, 1], s * facing[i, 0] + c * facing[i, 1]
-            if nx * fx + ny * fy < 0.5:
+            if fx == 0.0 and fy == 0.0:
+                if nx * px + ny * py > -_GRAZING * math.hypot(px, py):
+                    continue
+            elif nx * fx + ny * fy < 0.5:
                 continue
             away = nx * (x - known[q, 0]) + ny * (y - known[q, 1])
             w = math.exp(-0.5 * away * away / (_SCALE_M * _SCALE_M)) / (noise * noise)

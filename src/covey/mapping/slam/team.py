@@ -121,12 +121,11 @@ class TeamMember:
         if slam.edges is edges and len(edges) == many and bool(trail.frames) == bool(slam.frames):
             return
         turned = len(trail.turned)
-        mount = np.array(slam.laser.mount[:2])
         if slam.frames and not trail.frames:
-            trail.add(frame_item(slam.frames[0], slam.poses[0], np.eye(3), mount), self.number)
+            trail.add(frame_item(slam.frames[0], slam.poses[0], np.eye(3)), self.number)
         new = edges[many:] if slam.edges is edges else slam.edges
         for edge in [edge for edge in new if edge.is_step and edge.first >= len(trail.steps)]:
-            trail.add(frame_item(slam.frames[edge.second], edge.motion, edge.information, mount), self.number)
+            trail.add(frame_item(slam.frames[edge.second], edge.motion, edge.information), self.number)
         loops = {(edge.first, edge.second): edge for edge in new if not edge.is_step}
         if slam.edges is not edges:
             for ends in [ends for ends in trail.loops if ends not in loops]:

@@ -22,9 +22,9 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
 from covey.kernel import kernel
-from covey.mapping.slam.graph_slam import Edge, KeyFrame
-from covey.mapping.slam.local_map import normals_of
+from covey.mapping.slam.graph_slam import Edge
 from covey.mapping.slam.one_pose import lower_factor
+from covey.mapping.slam.surfaces import KeyFrame, normals_of
 
 UNIT_M = 0.01
 """Points are sent as multiples of this [m]."""
@@ -107,7 +107,6 @@ class Trail:
         loops: its loops, by their two key frames.
         turned: loops that came or were withdrawn, in this order.
         start: pose (3,) of the first one in its own map frame.
-        mount: place (2,) of its lidar on the robot [m].
         found: relations between robots that it found.
     """
 
@@ -117,7 +116,7 @@ class Trail:
         self.steps: list[Edge] = []
         self.loops: dict[tuple[int, int], Edge] = {}
         self.turned: list[Edge] = []
-        self.start, self.mount = np.zeros(3), np.zeros(2)
+        self.start = np.zeros(3)
         self.found: list[Relation] = []
         # the steps stacked: motions, information, covariances
         self._steps: tuple[np.ndarray, np.ndarray, np.ndarray] = (
@@ -142,13 +141,12 @@ class Trail:
         try:
             kind, first, second, motion, information, rest = _read(item)
             n = len(self.frames)
-            if isinstance(rest, _Scan):
-                self.mount = rest.mount
+            if isinstance(rest, KeyFrame):
                 if n:
                     self.steps.append(Edge(n - 1, n, motion, information, False))
                 else:
                     self.start = motion
-                self.frames.append(rest.frame)
+                self.frames.append(rest)
             elif isinstance(rest, Relation):
                 self.found.append(rest)
             elif kind == _LOOP:
@@ -169,7 +167,7 @@ class Trail:
         twin = Trail()
         twin.items, twin.frames, twin.steps = list(self.items), list(self.frames), list(self.steps)
         twin.loops, twin.turned = dict(self.loops), list(self.turned)
-        twin.start, twin.mount, twin.found = self.start, self.mount, list(self.found)
+        twin.start, twin.found = self.start, list(self.found)
         twin._steps, twin._loops, twin._turned = self._steps, self._loops, self._turned
         return twin
 
@@ -215,14 +213,11 @@ class Trail:
         return self._steps
 
 
-def frame_item(frame: KeyFrame, motion: np.ndarray, information: np.ndarray, mount: np.ndarray) -> bytes:
-    """Return the item of a key frame: its motion from the one before (of the first one: its pose), and its points.
-
-    ``mount`` (2,) is the place of the lidar on the robot [m].
-    """
+def frame_item(frame: KeyFrame, motion: np.ndarray, information: np.ndarray) -> bytes:
+    """Return the item of a key frame: its motion from the one before (of the first one: its pose), and its points."""
     planes = np.empty((2, 2, len(frame.points)), np.uint8)
     _pack(frame.points, planes)
-    x, y = (int(np.clip(round(v / UNIT_M), -32768, 32767)) for v in mount[:2].tolist())
+    x, y = (int(np.clip(round(v / UNIT_M), -32768, 32767)) for v in frame.eye.tolist())
     return _item(_FRAME, 0, 0, 0, motion, information) + _POINTS.pack(x, y, len(frame.points)) + planes.tobytes()
 
 
@@ -259,18 +254,13 @@ def _item(kind: int, first: int, robot: int, second: int, motion: np.ndarray, in
     return _HEAD.pack(kind, first, robot, second) + _MOTION.pack(*motion.tolist(), *numbers)
 
 
-class _Scan(NamedTuple):
-    frame: KeyFrame
-    mount: np.ndarray
-
-
 class _Item(NamedTuple):
     kind: int
     first: int
     second: int
     motion: np.ndarray
     information: np.ndarray
-    rest: _Scan | Relation | None
+    rest: KeyFrame | Relation | None
 
 
 @lru_cache(2048)  # the robots of a simulation share items, which never change
@@ -296,14 +286,14 @@ def _read(item: bytes) -> _Item:
     raise ValueError(f"its kind is {kind}, or its length is wrong")
 
 
-def _scan(data: bytes) -> _Scan:
+def _scan(data: bytes) -> KeyFrame:
     x, y, count = _POINTS.unpack_from(data)
     planes = np.frombuffer(data[_POINTS.size :], np.uint8).reshape(2, 2, count)
     steps = np.ascontiguousarray(planes.transpose(0, 2, 1)).view("<i2")[:, :, 0]
     points = np.ascontiguousarray(np.cumsum(steps, axis=1, dtype=np.int16).T * UNIT_M)
-    normals, mount = np.empty_like(points), np.array([x, y]) * UNIT_M
-    normals_of(points, mount, 0.5, normals)
-    return _Scan(KeyFrame(points, normals), mount)
+    normals, eye = np.empty_like(points), np.array([x, y]) * UNIT_M
+    normals_of(points, eye, 0.5, normals)
+    return KeyFrame(points, normals, eye)
 
 
 def write_update(trails: Mapping[int, Trail], clock: Mapping[int, int]) -> bytes:

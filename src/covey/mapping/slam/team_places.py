@@ -11,11 +11,12 @@ import numpy as np
 
 from covey.geometry.se2 import inverse
 from covey.kernel import kernel
-from covey.mapping.slam.graph_slam import GraphSettings, KeyFrame
-from covey.mapping.slam.local_map import LocalMap, local_map, place_points
+from covey.mapping.slam.graph_slam import GraphSettings
+from covey.mapping.slam.local_map import LocalMap, local_map
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.matching import refine, search, start_for
 from covey.mapping.slam.one_pose import between, composed, turned
+from covey.mapping.slam.surfaces import KeyFrame, together
 from covey.mapping.slam.team_news import Relation, Trail
 
 COARSE_M = 0.1  # cells of the maps in which all headings are searched
@@ -40,15 +41,6 @@ class Found(NamedTuple):
     score: float
 
 
-def together(frames: Sequence[KeyFrame], poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points and normals (k, 2) of key frames at poses (m, 3)."""
-    ends = np.cumsum([0, *(len(frame.points) for frame in frames)])
-    points, normals = np.empty((ends[-1], 2)), np.empty((ends[-1], 2))
-    for frame, pose, a, b in zip(frames, poses, ends[:-1], ends[1:], strict=True):
-        place_points(frame.points, frame.normals, pose, points[a:b], normals[a:b])
-    return points, normals
-
-
 def around(n: int, k: int, reach: int) -> slice:
     """Return the key frames from ``reach`` before k to ``reach`` behind it, of n."""
     return slice(max(0, k - reach), min(n, k + reach + 1))
@@ -57,10 +49,8 @@ def around(n: int, k: int, reach: int) -> slice:
 def coarse_map(frames: Sequence[KeyFrame], poses: np.ndarray, k: int, settings: GraphSettings, window_m: float):
     """Return a coarse local map around key frame k, for `among_headings`."""
     part = around(len(poses), k, 8)
-    points, normals = together(frames[part], poses[part])
-    return local_map(
-        points, normals, (poses[k, 0], poses[k, 1]), settings.range_m + window_m, COARSE_M, 2 * settings.smear_m, True
-    )
+    cloud, reach = together(frames[part], poses[part]), settings.range_m + window_m
+    return local_map(cloud, (poses[k, 0], poses[k, 1]), reach, COARSE_M, 2 * settings.smear_m, True)
 
 
 def among_headings(
@@ -72,8 +62,8 @@ def among_headings(
     It is searched among the headings of one ``part`` of the circle, 0 to `PARTS` - 1.
     """
     near = around(len(poses), n, 5)
-    cloud, _ = together(frames[near], relative(poses[n], poses[near]))
-    sparse = cloud[:: max(1, len(cloud) // COARSE_POINTS)]
+    points = together(frames[near], relative(poses[n], poses[near])).points
+    sparse = points[:: max(1, len(points) // COARSE_POINTS)]
     half = math.pi / PARTS
     middle = np.array([centre[0], centre[1], centre[2] + (2 * part + 1) * half])
     return search(place, sparse, middle, window_m, half, COARSE_RAD, least, blocks=16)
@@ -85,19 +75,18 @@ def near(
 ) -> Found | None:  # fmt: skip
     """Return where key frame n of the others is, near a guess (3,) in the frame of ``poses``; None: it does not fit."""
     part = around(len(poses), k, 8)
-    points, normals = together(frames[part], poses[part])
-    s = settings
-    place = local_map(points, normals, (poses[k, 0], poses[k, 1]), s.range_m + 1.0, s.resolution_m, s.smear_m, True)
+    cloud, s = together(frames[part], poses[part]), settings
+    place = local_map(cloud, (poses[k, 0], poses[k, 1]), s.range_m + 1.0, s.resolution_m, s.smear_m, True)
     part = around(len(their_poses), n, 2)
-    cloud, facing = together(others[part], relative(their_poses[n], their_poses[part]))
-    if len(cloud) < 50:
+    points, facing, _ = together(others[part], relative(their_poses[n], their_poses[part]))
+    if len(points) < 50:
         return None
-    sparse = cloud[:: max(1, len(cloud) // 250)]
+    sparse = points[:: max(1, len(points) // 250)]
     best, score = search(place, sparse, guess, window_m, window_rad, 0.02, least - 0.05, 0.05)
     if score < 0.0:
         return None
     best = start_for(place, sparse, guess, best, score)
-    match = refine(place, cloud, facing, best, s.noise_m, np.zeros((3, 3)), best)
+    match = refine(place, points, facing, best, s.noise_m, np.zeros((3, 3)), best)
     if match.score < least:
         return None
     information = turned(match.information, match.pose[2]) + 0.1 * np.eye(3)
@@ -121,8 +110,8 @@ def is_seen_through(
     rows, motions = _side_by_side(poses_a, poses_b, ends, np.array([x.motion for x in relations]))
     through = on = 0
     for (i, k), there, back in zip(rows.tolist(), motions, inverse(motions), strict=True):
-        one, other = a.frames[i].points, b.frames[k].points
-        for counts in (through_and_on(one, other, there, b.mount), through_and_on(other, one, back, a.mount)):
+        (one, _, eye), (other, _, their_eye) = a.frames[i], b.frames[k]
+        for counts in (through_and_on(one, other, there, their_eye), through_and_on(other, one, back, eye)):
             through, on = through + counts[0], on + counts[1]
     return through + on >= _ENOUGH and through > _DENIED * (through + on)
 
