@@ -25,11 +25,11 @@ import numpy as np
 
 from covey.geometry.se2 import compose
 from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
-from covey.mapping.slam.local_map import normals_of
 from covey.mapping.slam.log import Laser, Log, load_log, relative
 from covey.mapping.slam.matching import refine, search, start_for
 from covey.mapping.slam.pose_graph import covariances, optimise
 from covey.mapping.slam.scores import PoseErrors, displacement_errors, load_relations
+from covey.mapping.slam.surfaces import normals_of
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data" / "slam"
 MEASURED = ("intel", "fr079", "mit_csail")
