@@ -193,7 +193,7 @@ def test_points_that_are_added_change_a_map_as_if_it_were_made_anew(seed):
     np.testing.assert_array_equal(found.levels, expected.levels)
 
 
-def facing(points, eyes):
+def lines(points, eyes):
     """Plain reference of `complete`: the normals (k, 2) of lines through neighbours within 0.15 m, by singular values."""
     normals = np.zeros_like(points)
     for i, (point, eye) in enumerate(zip(points, eyes, strict=True)):
@@ -202,7 +202,7 @@ def facing(points, eyes):
         if len(near) < 4:
             continue
         _, (along, across), (_, normal) = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)
-        if across**2 <= 0.05 * (along**2 + across**2) and across**2 / len(near) <= 0.03**2:
+        if across**2 <= 0.05 * along**2 and across**2 / len(near) <= 0.03**2:
             normals[i] = normal * np.sign(normal @ (eye - point))
     return normals
 
@@ -215,7 +215,7 @@ def test_scans_together_show_surfaces_that_each_is_too_sparse_for():
     eyes = np.where(np.arange(220)[:, None] < 80, [2.0, -3.0], [2.0, 3.0])
     normals = np.zeros_like(points)
     complete(points, eyes, normals)
-    np.testing.assert_allclose(normals, facing(points, eyes), atol=1e-9)
+    np.testing.assert_allclose(normals, lines(points, eyes), atol=1e-9)
     assert (normals[1:79, 1] < -0.97).all()
     assert (normals[81:159, 1] > 0.97).all()
     assert (normals[160:] == 0.0).any()

@@ -283,7 +283,7 @@ def refine(
     """Return the pose near ``start`` at which the points lie best on the surfaces of the local map.
 
     It minimises the squared distances of the points from the lines at their nearest points in the map, with weights
-    exp(-d^2 / 2 s^2) against what does not belong together, s = 0.06 m, and a prior.
+    exp(-d^2 / 2 s^2) against what does not belong together, s = 0.1 m, and a prior.
 
     Args:
         place: the local map.
@@ -319,8 +319,7 @@ def refine(
     return Match(pose, score, information)
 
 
-_SCALE_M = 0.06  # of the robust weights
-_GRAZING = 0.2  # cosine of the incidence at least
+_SCALE_M = 0.1  # of the robust weights
 
 
 @kernel
@@ -378,9 +377,8 @@ def _refine(
             nx, ny = normals[q, 0], normals[q, 1]
             fx, fy = c * facing[i, 0] - s * facing[i, 1], s * facing[i, 0] + c * facing[i, 1]
             if fx == 0.0 and fy == 0.0:
-                if nx * px + ny * py > -_GRAZING * math.hypot(px, py):
-                    continue
-            elif nx * fx + ny * fy < 0.5:
+                fx, fy = -px / math.hypot(px, py), -py / math.hypot(px, py)
+            if nx * fx + ny * fy < 0.5:
                 continue
             away = nx * (x - known[q, 0]) + ny * (y - known[q, 1])
             w = math.exp(-0.5 * away * away / (_SCALE_M * _SCALE_M)) / (noise * noise)
