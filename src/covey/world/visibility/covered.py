@@ -135,7 +135,7 @@ def _paths(before, poses, discs, frame, begin, count, k, height, lanes):
         x0, y0 = _centre_in_grid(frame, before[i], discs[i, k])
         x1, y1 = _centre_in_grid(frame, poses[i], discs[i, k])
         low, high = max(math.ceil(min(y0, y1) - radius), 0), min(math.floor(max(y0, y1) + radius), height - 1)
-        if radius <= 0.0:
+        if radius <= 0.0 or high < low:  # a pose that is no number has the smallest integer as its rows
             high = low - 1
         dx, dy = x1 - x0, y1 - y0
         lanes[p], lanes[p + _LANES], lanes[p + 2 * _LANES], lanes[p + 3 * _LANES] = x0, y0, x1, y1
