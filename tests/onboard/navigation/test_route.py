@@ -195,3 +195,12 @@ def test_what_is_small_makes_no_stretch_narrow(last, stretches):
 
 def test_a_line_without_length_has_no_narrow_stretch():
     assert len(narrow_stretches(np.ones((2, 2)), corridor(0)[0], 0.0, 0.0, 0.1, 9.0)) == 0
+
+
+def test_an_obstacle_is_met_also_by_a_line_from_just_outside_of_the_map():
+    """The line comes from the cell diagonally below the first one of the map, a cell away from the obstacle."""
+    occupancy = np.zeros((10, 10), np.int8)
+    occupancy[0, 0] = 100
+    line = np.array([[-0.05, -0.05], [-0.05, -1.0]])
+    assert kernels.is_blocked(line, 0, -0.05, -0.05, occupancy, 0.0, 0.0, 0.1, 0.15, 2.0)
+    assert not kernels.is_blocked(line, 0, -0.25, -0.25, occupancy, 0.0, 0.0, 0.1, 0.15, 0.0)

@@ -296,7 +296,7 @@ def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach
     """
     rows, columns = occupancy.shape
     block = int(radius / resolution)
-    from_x, from_y, last_row, last_column = x, y, -1, -1
+    from_x, from_y, last_row, last_column = x, y, -block - 1, -block - 1  # no cell of the grid is so near to this one
     for i in range(segment + 1, line.shape[0]):
         dx, dy = line[i, 0] - from_x, line[i, 1] - from_y
         length = np.sqrt(dx * dx + dy * dy)
