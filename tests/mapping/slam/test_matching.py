@@ -221,6 +221,35 @@ def test_scans_together_show_surfaces_that_each_is_too_sparse_for():
     assert (normals[160:] == 0.0).any()
 
 
+@pytest.mark.parametrize("far", [1e6, 1e300])
+def test_a_point_far_away_costs_no_memory_and_changes_nothing_here(far):
+    """An update of another robot may place a key frame anywhere; a grid of all cells to there would not fit."""
+    wall = np.column_stack((np.arange(0.0, 2.0, 0.05), np.ones(40)))
+    alone, both = np.zeros((40, 2)), np.zeros((41, 2))
+    complete(wall, np.zeros((40, 2)), alone)
+    complete(np.vstack((wall, [[far, far]])), np.zeros((41, 2)), both)
+    np.testing.assert_array_equal(both[:40], alone)
+    np.testing.assert_allclose(alone[1:-1], np.tile([0.0, -1.0], (38, 1)), atol=1e-9)
+    assert (both[40] == 0.0).all()
+
+
+def test_points_that_are_one_show_no_surface():
+    """Points of an update are multiples of 1 cm, so those near to a lidar are often the same."""
+    points, eyes, normals = np.full((6, 2), 1.0), np.zeros((6, 2)), np.zeros((6, 2))
+    complete(points, eyes, normals)
+    assert (normals == 0.0).all()
+    normals_of(points, np.zeros(2), 0.5, normals)
+    assert (normals == 0.0).all()
+
+
+def test_a_point_at_the_robot_itself_belongs_to_no_surface():
+    """A surface through the robot, and a scan with a point there, whose beam has no direction that is known."""
+    x = np.arange(-1.0, 1.01, 0.05)
+    wall, here = np.column_stack((x, np.zeros(41))), np.zeros((1, 2))
+    place = local_map(cloud(wall, np.tile([0.0, -1.0], (41, 1))), (0.0, 0.0), 4.0, 0.05, 0.08)
+    assert not refine(place, here, here, np.zeros(3), 0.03, np.zeros((3, 3)), np.zeros(3)).information.any()
+
+
 def test_normals_that_are_known_stay():
     points, normals = room(np.array([2.0, 3.0, 0.3]))
     before = normals.copy()

@@ -377,7 +377,8 @@ def _refine(
             nx, ny = normals[q, 0], normals[q, 1]
             fx, fy = c * facing[i, 0] - s * facing[i, 1], s * facing[i, 0] + c * facing[i, 1]
             if fx == 0.0 and fy == 0.0:
-                fx, fy = -px / math.hypot(px, py), -py / math.hypot(px, py)
+                far = max(math.hypot(px, py), 1e-9)  # a point at the robot itself faces nowhere
+                fx, fy = -px / far, -py / far
             if nx * fx + ny * fy < 0.5:
                 continue
             away = nx * (x - known[q, 0]) + ny * (y - known[q, 1])

@@ -122,12 +122,16 @@ def complete(points, eyes, normals):
     if n == 0:
         return
     x0, y0 = points[:, 0].min(), points[:, 1].min()
-    width, height = int((points[:, 0].max() - x0) / _SPAN_M) + 1, int((points[:, 1].max() - y0) / _SPAN_M) + 1
-    first, following = np.full((height, width), -1, np.int32), np.empty(n, np.int32)
+    buckets = 1
+    while buckets < n:
+        buckets *= 2
+    first, following = np.full(buckets, -1, np.int32), np.empty(n, np.int32)
+    cells = np.empty((n, 2), np.int64)
     for i in range(n):
-        row, column = int((points[i, 1] - y0) / _SPAN_M), int((points[i, 0] - x0) / _SPAN_M)
-        following[i] = first[row, column]
-        first[row, column] = i
+        cells[i, 0], cells[i, 1] = int((points[i, 1] - y0) / _SPAN_M), int((points[i, 0] - x0) / _SPAN_M)
+        bucket = _bucket(cells[i, 0], cells[i, 1], buckets)
+        following[i] = first[bucket]
+        first[bucket] = i
     sums = np.empty(6)
     for i in range(n):
         if normals[i, 0] != 0.0 or normals[i, 1] != 0.0:
@@ -135,19 +139,25 @@ def complete(points, eyes, normals):
         x, y = points[i, 0], points[i, 1]
         to_x, to_y = eyes[i, 0] - x, eyes[i, 1] - y
         sums[:] = 0.0
-        row, column = int((y - y0) / _SPAN_M), int((x - x0) / _SPAN_M)
-        for r in range(max(row - 1, 0), min(row + 2, height)):
-            for c in range(max(column - 1, 0), min(column + 2, width)):
-                j = first[r, c]
+        for r in range(cells[i, 0] - 1, cells[i, 0] + 2):
+            for c in range(cells[i, 1] - 1, cells[i, 1] + 2):
+                j = first[_bucket(r, c, buckets)]
                 while j >= 0:
                     dx, dy = points[j, 0] - x, points[j, 1] - y
                     facing = to_x * (eyes[j, 0] - points[j, 0]) + to_y * (eyes[j, 1] - points[j, 1])
-                    if j != i and facing > 0.0 and dx * dx + dy * dy < _SPAN_M * _SPAN_M:
+                    is_here = cells[j, 0] == r and cells[j, 1] == c
+                    if j != i and is_here and facing > 0.0 and dx * dx + dy * dy < _SPAN_M * _SPAN_M:
                         _add(sums, dx, dy)
                     j = following[j]
         found = sums[0] >= _FEW and _line(sums, normals[i]) < np.inf
         if found and normals[i, 0] * to_x + normals[i, 1] * to_y < 0.0:
             normals[i, 0], normals[i, 1] = -normals[i, 0], -normals[i, 1]
+
+
+@kernel(inline=True)
+def _bucket(row, column, buckets):
+    """Return the place of a cell in a table of a power of two of them: its memory does not grow with the distances."""
+    return (row * 73856093 ^ column * 19349663) & (buckets - 1)
 
 
 @kernel
@@ -169,8 +179,8 @@ def _line(sums, normal):
     cxx, cxy, cyy = sums[3] / count - mx * mx, sums[4] / count - mx * my, sums[5] / count - my * my
     middle, half = 0.5 * (cxx + cyy), math.hypot(0.5 * (cxx - cyy), cxy)
     across = max(middle - half, 0.0)
-    thick = across / (middle + half)  # variance across the line by all
-    if thick > _MOST_THICK or across > _FLAT_M * _FLAT_M:
+    thick = across / (middle + half)  # variance across the line by all; no number if all points are one
+    if not thick <= _MOST_THICK or across > _FLAT_M * _FLAT_M:
         return np.inf
     turn = 0.5 * math.atan2(2.0 * cxy, cxx - cyy)
     normal[0], normal[1] = -math.sin(turn), math.cos(turn)
