@@ -233,6 +233,16 @@ def test_a_point_far_away_costs_no_memory_and_changes_nothing_here(far):
     assert (both[40] == 0.0).all()
 
 
+def test_a_point_farther_away_than_whole_numbers_reach_leaves_a_tight_map_as_large_as_it_may_be():
+    wall = np.column_stack((np.arange(0.0, 2.0, 0.05) + 0.0137, np.full(40, 1.0119)))
+    far, at = cloud(np.vstack((wall, [[1e300, 1e300]])), np.zeros((41, 2))), (0.0, 0.0)
+    tight, wide = (local_map(far, at, 4.0, 0.05, 0.08, tight=is_tight) for is_tight in (True, False))
+    corner = np.rint((tight.origin - wide.origin) / 0.05).astype(int)
+    part = wide.cells[corner[1] :, corner[0] :]
+    np.testing.assert_array_equal(tight.cells[: len(part), : len(part)], part[: len(tight.cells), : len(tight.cells)])
+    assert tight.cells.any()
+
+
 def test_points_that_are_one_show_no_surface():
     """Points of an update are multiples of 1 cm, so those near to a lidar are often the same."""
     points, eyes, normals = np.full((6, 2), 1.0), np.zeros((6, 2)), np.zeros((6, 2))

@@ -69,9 +69,10 @@ def local_map(
     points, normals = cloud.points.copy(), cloud.normals.copy()
     if tight and len(points):
         margin = 3.0 * sigma + resolution
-        first = np.floor((points.min(axis=0) - margin - origin) / resolution / unit).astype(np.int64) * unit
-        end = np.ceil((points.max(axis=0) + margin - origin) / resolution / unit).astype(np.int64) * unit
-        first, end = np.clip(first, 0, side - unit), np.clip(end, unit, side)
+        first = np.floor((points.min(axis=0) - margin - origin) / resolution / unit) * unit
+        end = np.ceil((points.max(axis=0) + margin - origin) / resolution / unit) * unit
+        first = np.clip(first, 0, side - unit).astype(np.int64)  # before they are whole numbers, which have an end
+        end = np.clip(end, unit, side).astype(np.int64)
         side, origin = int(max(unit, *(end - first))), origin + first * resolution
     starts = np.cumsum([0, *((side >> h) ** 2 for h in range(LEVELS))])
     levels = np.zeros(starts[-1], np.uint8)
