@@ -26,6 +26,11 @@ def numbers(rows: list[dict[str, str]], name: str) -> list[float]:
     return [float(row[name]) for row in rows if row[name]]
 
 
+def ratio(pairs: list[tuple[list[float], list[float]]], k: int) -> float:
+    """Return the sum of the k-th error of runs with unknown starts by that of the same ones with known starts."""
+    return sum(a[k] for a, _ in pairs) / sum(b[k] for _, b in pairs) if pairs else math.nan
+
+
 def show(rows: list[dict[str, str]]) -> None:
     """Print a line for each place and radio range."""
     known = {
@@ -34,25 +39,27 @@ def show(rows: list[dict[str, str]]) -> None:
         if row[STARTS] == "known"
     }
     print(
-        "place     radio  runs  error/known  of known cells  wrong (ever, at the end) of pairs  missed  all know one "
-        "frame"
+        "place     radio  runs  error/known  where all joined  of known cells  wrong (ever, at the end) of pairs  "
+        "missed  all know one frame"
     )
     unknown = [row for row in rows if row[STARTS] != "known"]
     for place, radio in sorted({(row["place"], row[RADIO]) for row in unknown}):
         some = [row for row in unknown if (row["place"], row[RADIO]) == (place, radio)]
         pairs = [
-            ([float(row[name]) for name in ERRORS], known[place, radio, row["iteration"]])
+            (([float(row[name]) for name in ERRORS], known[place, radio, row["iteration"]]), row)
             for row in some
             if (place, radio, row["iteration"]) in known
         ]
-        ratios = [sum(a[k] for a, _ in pairs) / sum(b[k] for _, b in pairs) if pairs else math.nan for k in range(2)]
+        joined = [pair for pair, row in pairs if row["all_aligned_s"]]
+        pairs = [pair for pair, _ in pairs]
+        error, wrong = (ratio(pairs, k) for k in range(2))
         ever, end, missed = (sum(numbers(some, n)) for n in ("wrong_merges", "wrong_merges_at_end", "missed_merges"))
         times = numbers(some, "all_aligned_s")
         spread = f" ({min(times):.0f} to {max(times):.0f} s)" if times else ""
         middle = f"{statistics.median(times):.0f} s" if times else "never"
         print(
-            f"{place:9s} {radio:>5s} {len(some):5d}  {ratios[0]:11.2f}  {ratios[1]:14.2f}  {ever:4.0f} {end:4.0f} of "
-            f"{6 * len(some)}  {missed:15.0f}  {len(times)} runs, {middle}{spread}"
+            f"{place:9s} {radio:>5s} {len(some):5d}  {error:11.2f}  {ratio(joined, 0):16.2f}  {wrong:14.2f}  "
+            f"{ever:4.0f} {end:4.0f} of {6 * len(some)}  {missed:15.0f}  {len(times)} runs, {middle}{spread}"
         )
     stay = sum(numbers(unknown, "wrong_merges_at_end"))
     print(f"wrong merges that stay: {stay:.0f} of {6 * len(unknown)} ordered pairs (bar: 0); bar of the ratio: {BAR}")

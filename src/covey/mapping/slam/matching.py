@@ -320,6 +320,7 @@ def refine(
 
 
 _SCALE_M = 0.1  # of the robust weights
+_GRAZING = 0.3  # cosine of the incidence at least
 
 
 @kernel
@@ -378,8 +379,9 @@ def _refine(
             fx, fy = c * facing[i, 0] - s * facing[i, 1], s * facing[i, 0] + c * facing[i, 1]
             if fx == 0.0 and fy == 0.0:
                 far = max(math.hypot(px, py), 1e-9)  # a point at the robot itself faces nowhere
-                fx, fy = -px / far, -py / far
-            if nx * fx + ny * fy < 0.5:
+                if nx * px + ny * py > -_GRAZING * far:
+                    continue
+            elif nx * fx + ny * fy < 0.5:
                 continue
             away = nx * (x - known[q, 0]) + ny * (y - known[q, 1])
             w = math.exp(-0.5 * away * away / (_SCALE_M * _SCALE_M)) / (noise * noise)
