@@ -1,5 +1,6 @@
 """Tournaments: who loses why, what is played again, and ratings against another optimiser."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -95,6 +96,23 @@ def test_an_error_of_a_game_blames_no_law_and_leaves_nothing(broken, tmp_path, c
     assert "no law has lost" in str(error.value) or broken == "no number"
     assert "failed" not in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_a_game_that_is_under_way_when_another_breaks_is_kept(tmp_path):
+    """The tournament used to leave at once, and left the folder of the other game half-written."""
+    once = f"""if not os.path.exists({str(tmp_path / "once")!r}):
+            open({str(tmp_path / "once")!r}, "x").close()
+            return 1 / 0
+        time.sleep(1.0)
+        return played.poses"""
+    text = GAME.replace("return played.poses", once)
+    (tmp_path / "short.py").write_text(f"import os\nimport time\n{text}")
+    laws, out = written(tmp_path / "laws", a=STILL, b=STILL), tmp_path / "out"
+    with pytest.raises(GameError, match="division by zero"):
+        tournament_command([laws], str(tmp_path / "short.py"), out, 1, 1, Limits(step_s=10.0), False)
+    (row,) = (out / "games").glob("*.json")
+    assert json.loads(row.read_text())["score"] == 1.0
+    assert sorted(path.name for path in (out / "games").iterdir()) == [row.stem, row.name]
 
 
 @pytest.mark.parametrize(

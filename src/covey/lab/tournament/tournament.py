@@ -129,7 +129,13 @@ class Tournament:
                         continue
                     self._keep(of[future], outcome)
                     told(of[future], outcome)
-            except BaseException:
+            except Exception:
+                pool.shutdown(cancel_futures=True)  # waits for the games under way, which write to folders
+                for future, match in of.items():
+                    if match.key not in self.outcomes and not future.cancelled() and future.exception() is None:
+                        self._keep(match, future.result())
+                raise
+            except BaseException:  # interrupted, and so are the games
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return lost
