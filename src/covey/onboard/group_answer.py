@@ -56,18 +56,20 @@ def checked(
         answer: the output of a controller of several robots.
         names: its groups.
         counts: the number of robots in each group.
-        is_local: whether it comes from `twists_of` in this process, which returns finite twists.
+        is_local: whether it comes from `twists_of` in this process, which returns finite float64 arrays.
     """
     if answer.failure is not None:
         return answer
     try:
         for name in names:
             n, twists = counts[name], answer.twists[name]
+            if twists.shape != (n, 3) and twists.shape != (n, 2):
+                raise ValueError
+            if is_local:
+                continue
             if not twists.flags.carray:  # another layout would be another compilation
                 twists = twists.copy()
-            if twists.dtype != _FLOAT or twists.shape not in ((n, 2), (n, 3)):
-                raise ValueError
-            if not (is_local or are_finite(twists)):
+            if twists.dtype != _FLOAT or not are_finite(twists):
                 raise ValueError
         if answer.notes and (
             len(answer.notes) > _MOST_NOTES * len(names)
@@ -142,14 +144,16 @@ def twists_of(answer: Any, view: Views) -> dict[str, np.ndarray]:
 
 
 def _commands(answer: Any, view: GroupView) -> np.ndarray:
-    n = view.count
     if view.robot.kinematics == "holonomic":
         return _columns_of(answer, view)
+    n = view.count
     twists = np.zeros((n, 3))
-    if type(answer) is tuple and len(answer) == 2 and _is_plain(answer[0], n) and _is_plain(answer[1], n):
-        twists[:, 0], twists[:, 2] = speed, turn = answer
-        if math.isfinite(speed + turn) if type(speed) is type(turn) is float else are_finite(twists):
-            return twists
+    if type(answer) is tuple and len(answer) == 2:  # what most laws return
+        speed, turn = answer
+        if _is_plain(speed, n) and _is_plain(turn, n):
+            twists[:, 0], twists[:, 2] = speed, turn
+            if are_finite(twists):
+                return twists
     given = _columns_of(answer, view)
     if given.shape[1] == 3:
         return given

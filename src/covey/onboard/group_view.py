@@ -136,10 +136,11 @@ class GroupView:
 
     def after(self, k: int = 1) -> np.ndarray:
         """Return the index of the k-th next robot for each robot, in a ring, int64 (n,)."""
-        if not isinstance(k, (int, np.integer)):
+        if type(k) is not int and not isinstance(k, (int, np.integer)):
             raise ControllerError(f"after and before take a whole number, such as 1, not {k!r:.40}")
-        first = k % self.count
-        return self._ring[first : first + self.count].copy()
+        n = self.count
+        first = k % n
+        return self._ring[first : first + n].copy()
 
     def before(self, k: int = 1) -> np.ndarray:
         """Return the index of the k-th robot before each robot, in a ring, int64 (n,)."""

@@ -543,7 +543,7 @@ class Simulation:
             "sense": self._sense if self.sensing.banks else None,
             "localize": self.localization.localize,
             "map": self._map if self.localization.teams or self.computing.machines else None,
-            "communicate": self._communicate,
+            "communicate": self._communicate if self._moving is None or self.deciding.answered else None,
             "decide": self._decide,
             "act": self._act if self._moving is None else self._act_and_more,
             "score": self._score if self._moving is None else None,
@@ -671,14 +671,14 @@ class Simulation:
     def _end(self, snapshot: Snapshot | None) -> None:
         if self.status is not None:
             return
-        over, tracker = self.deciding.all_done, self.scoring.tracker
-        failed = over and self.deciding.all_failed
-        over = over and (failed or not self.inputs.awaits_orders)
-        done = over and not failed and tracker.accomplished
-        goal = False if self._goal is None else self._goal(self)
-        if isinstance(goal, str) and goal:
+        over, tracker, failed, done, goal = self.deciding.all_done, self.scoring.tracker, False, False, False
+        if over:
+            failed = self.deciding.all_failed
+            over = failed or not self.inputs.awaits_orders
+            done = over and not failed and tracker.accomplished
+        if self._goal is not None and isinstance(goal := self._goal(self), str) and goal:
             self.events.append(Event(self.clock.step, self.time, "goal", text=printable(goal[:1000])))
-        if tracker.reached or self.stop.reached(snapshot, done) or goal:
+        if tracker.reached or goal or self.stop.reached(snapshot, done):
             self.status = "reached"
         elif tracker.closed:
             self.status = "timeout"

@@ -74,9 +74,9 @@ class LocalHost(Host):
 
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
         """Let a controller of several robots act."""
-        watchdog, view = self.watchdog, self._views.get(key)
-        if view is not None:
-            view.at(inputs[0])
+        watchdog = self.watchdog
+        if key in self._views:
+            view = self._views[key].at(inputs[0])
         else:
             view = {shown.name: self._views[shown.name].at(shown) for shown in inputs}
         watchdog.ready()

@@ -223,27 +223,27 @@ class Deciding:
             self._gather(collided)
         collided = self._collided
         if (late := self.host.begin(step, time_s)) is not NONE:
-            self._take(*late, commands)
+            self._take_late(*late, commands)
         of_team: list[GroupInput] = []
         for group, scope, members, come in self._acting:
             if step % group.control_every != group.phase:
                 continue
             if scope == "robot":
-                self._take(self._ask_each(group, members, time_s, collided, commands), (), commands)
+                self._take(self._ask_each(group, members, time_s, collided, commands), commands)
             elif members[0] not in self.failed:
                 shown = self._of_group(group, time_s)
                 if scope == "team":
                     of_team.append(shown)
                 else:
-                    self._take((), self.host.ask_group(group.name, [shown]), commands)
+                    self._take_of_groups(self.host.ask_group(group.name, [shown]), commands)
             for samples in come:
                 samples.clear()
             if self._is_touched:
                 self._collided[members.start : members.stop] = False
         if of_team:
-            self._take((), self.host.ask_group("team", of_team), commands)
+            self._take_of_groups(self.host.ask_group("team", of_team), commands)
         if (late := self.host.settle()) is not NONE:
-            self._take(*late, commands)
+            self._take_late(*late, commands)
         for i in self.computing.machines:
             if i in self.answered and i not in self.down and i not in self.failed:
                 commands[i] = self.computing.command(i)
@@ -402,9 +402,13 @@ class Deciding:
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
-    def _take(self, answers: Answers, of_groups: GroupAnswers, commands: np.ndarray) -> None:
-        """Process the answers of robots, and of controllers of several robots."""
-        if answers and (answered := dict(answers)):
+    def _take_late(self, answers: Answers, of_groups: GroupAnswers, commands: np.ndarray) -> None:
+        self._take(answers, commands)
+        self._take_of_groups(of_groups, commands)
+
+    def _take(self, answers: Answers, commands: np.ndarray) -> None:
+        """Process the answers of robots."""
+        if answered := dict(answers):
             machines = self.computing.machines
             twists, statuses, requested = zip(*answered.values(), strict=True)
             flat = np.fromiter(chain.from_iterable(twists), float, 3 * len(twists))
@@ -412,6 +416,9 @@ class Deciding:
             self.answered.update(answered)
             if machines or any(requested) or "done" in statuses:
                 self._look_into(answered)
+
+    def _take_of_groups(self, of_groups: GroupAnswers, commands: np.ndarray) -> None:
+        """Process the answers of controllers of several robots."""
         for names, given in of_groups:
             answer = checked(given, names, self._count, self.host.is_local)
             if answer.failure is not None:
