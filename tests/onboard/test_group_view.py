@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from covey.onboard.group_view import GroupFacts, GroupView
-from covey.onboard.step import GroupInput
 from covey.robots import disc
 
 
@@ -14,7 +13,7 @@ def test_bearings_distances_and_offsets_are_those_of_the_complex_plane():
     pose = np.column_stack((random.uniform(-5, 5, (40, 2)), random.uniform(-math.pi, math.pi, 40)))
     names = tuple(f"r{i}" for i in range(40))
     view = GroupView(GroupFacts("r", names, disc(), 0.1, np.zeros((0, 2)), 0))
-    view.at(GroupInput("r", list(names), 0.0, {"pose": pose}, {}))
+    view.at(0.0, {"pose": pose})
     at = pose[:, 0] + 1j * pose[:, 1]
     for target, places in ((view.after(7), np.roll(at, -7)), ((1.0, -2.0), np.full(40, 1.0 - 2.0j))):
         own = (places - at) * np.exp(-1j * pose[:, 2])

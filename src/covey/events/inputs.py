@@ -91,14 +91,19 @@ class Inputs:
         """The events that have been called for since the last step."""
         return tuple(self._calls)
 
+    def begin(self) -> bool:
+        """Begin a step; return whether nothing is due in it, and nothing lasts."""
+        self._port.world.step = self._port.clock.step + 1
+        lasting = self._building.lasts or self.faults.active or self._by_hand.lasts
+        self.rest = not (self._schedule.entries or self._calls or lasting)
+        return self.rest
+
     def apply_due(self) -> None:
         """Apply the events that are due."""
         port, step = self._port, self._port.clock.step
-        port.world.step = step + 1
+        self.begin()
         for request in port.digs():
             self._ground.dig(*request)
-        lasting = self._building.lasts or self.faults.active or self._by_hand.lasts
-        self.rest = not (self._schedule.entries or self._calls or lasting)
         if self.rest:
             return
         self.faults.recover()

@@ -13,7 +13,6 @@ from covey.lab.canvas import Canvas
 from covey.lab.everybody import joined_facts, marked
 from covey.onboard.controller import Program
 from covey.onboard.group_view import MOTION, GroupFacts, GroupView, Later
-from covey.onboard.step import GroupInput
 from covey.registry import Registry, load_from_file
 from covey.results.marks import Mark
 from covey.runtime.local.failures import text_of
@@ -130,7 +129,7 @@ class Addons:
             "turn_rate": turn.copy(),
             "links": Later(functools.partial(_links, sim)),
         }
-        return self._view.at(GroupInput("team", list(sim.names), sim.time, fields, {}))
+        return self._view.at(sim.time, fields)
 
 
 def stacked(values: list[Any]) -> Any:

@@ -10,7 +10,6 @@ import numpy as np
 from covey.onboard.controller import Program
 from covey.onboard.group_answer import columns_of
 from covey.onboard.group_view import GroupFacts, GroupView
-from covey.onboard.step import GroupInput
 from covey.sensors.sensor import Readings
 
 
@@ -34,7 +33,7 @@ def of_everybody(program: Program) -> Callable[..., Any]:
             memory["team"] = GroupView(joined_facts([view.facts for view in parts]))
         team: GroupView = memory["team"]
         fields = [view.fields for view in parts]
-        team.at(GroupInput("team", list(team.names), parts[0].time, _joined(fields), {}))
+        team.at(parts[0].time, _joined(fields))
         rows = columns_of(call, team)
         for _, i, text in team.notes:
             next(view for view in parts if team.names[i] in view.names).note(team.names[i], text)

@@ -23,7 +23,6 @@ from covey.onboard.controller import Program, controllers
 from covey.onboard.group import Group
 from covey.onboard.group_answer import check_arguments, place_of
 from covey.onboard.group_view import MOTION, GroupFacts, GroupView
-from covey.onboard.step import GroupInput
 from covey.random import generator
 from covey.records import text_of
 from covey.registry import forget_changed_files, kinds_of, load_file, told
@@ -431,7 +430,7 @@ def goal_of(until: Any, addons: Addons) -> Callable[[Simulation], Any] | None:
             view.append(GroupView(joined_facts(facts)))
         pose = sim.state.pose.copy()
         try:
-            said: Any = until(view[0].at(GroupInput("team", list(sim.names), sim.time, {"pose": pose}, {})))
+            said: Any = until(view[0].at(sim.time, {"pose": pose}))
         except Exception as error:
             raise ControllerError(f"until: {failure_of(error).partition(chr(10))[0]}") from error
         if said is not None and not isinstance(said, (str, bool, np.bool_)):

@@ -29,7 +29,7 @@ def answer_of(call: Callable[[Any], Any], view: Views) -> dict[str, np.ndarray]:
     """
     answer = call(view)
     try:
-        return twists_of(answer, view)
+        return {view.name: _commands(answer, view)} if type(view) is GroupView else twists_of(answer, view)
     except ControllerError as error:
         raise placed(error, call) from None
 

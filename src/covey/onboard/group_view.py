@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from covey.errors import ControllerError, UnknownNameError, did_you_mean, printable
 from covey.kernel import kernel
-from covey.onboard.step import GroupInput
 from covey.planning.graphs import check_graph
 from covey.random import generator
 from covey.registry import kinds_of
@@ -28,6 +27,7 @@ _ALWAYS = (
 
 
 _INDEX = np.dtype(np.int64)
+NO_SAMPLES: Mapping[str, list[Sample]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +110,10 @@ class GroupView:
         """All arrays and readings that the controller declared, by name."""
         return self._fields
 
-    def at(self, shown: GroupInput) -> Self:
-        """Show the arrays of another time, and return the view."""
+    def at(self, time_s: float, fields: Mapping[str, Any], samples: Mapping[str, list[Sample]] = NO_SAMPLES) -> Self:
+        """Show the arrays of another time [s] and the readings since the last one, and return the view."""
         own = self.__dict__
-        own["time"], own["_fields"], own["_samples"] = shown.time_s, shown.fields, shown.samples
-        own["notes"] = []
+        own["time"], own["_fields"], own["_samples"], own["notes"] = time_s, fields, samples, []
         return self
 
     # -- the robots ------------------------------------------------------------------------------------------------

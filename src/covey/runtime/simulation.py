@@ -244,6 +244,9 @@ class Simulation:
         self._run: Run | None = None
         phases = self._phases_of_a_step()
         self._phases = [(name, phase) for name, phase in phases.items() if phase is not None]
+        driven = {"localize": self.localization.localize, "decide": self._drive, "act": self._act_and_more}
+        # The phases of a step in which laws drive the team, and nothing else happens.
+        self._short = list(driven.items()) if self._moving is not None and self.deciding.is_of_laws else []
         self.stopwatch = Stopwatch(phases)
 
     def _open_recorder(
@@ -363,7 +366,9 @@ class Simulation:
 
     def step(self) -> None:
         """Advance by one control step."""
-        self.stopwatch.time(self._phases, before="outside")
+        is_short = self._short and not (self.events or self.observers or len(self._felt) or self.deciding.failed)
+        phases = self._short if is_short and self.inputs.begin() else self._phases
+        self.stopwatch.time(phases, before="outside")
 
     def run(
         self,
@@ -568,8 +573,16 @@ class Simulation:
     def _decide(self) -> None:
         collided = ~np.isnan(self.state.contact_bearing) if len(self._felt) else None
         self.deciding.decide(self.clock.step, self.clock.time_s, self.commands, collided)
-        if not self.deciding.failures:
-            return
+        if self.deciding.failures:
+            self._fail()
+
+    def _drive(self) -> None:
+        self.deciding.drive(self.clock.time_s, self.commands)
+        if self.deciding.failures:
+            self._fail()
+
+    def _fail(self) -> None:
+        """Stop the robots whose controllers have failed in this step."""
         for failure in self.deciding.failures:
             self._repeatable &= not failure.by_wall_time
             for i in failure.robots:

@@ -1,9 +1,10 @@
-"""A step in one kernel writes what the phases write one by one; an observer makes them go one by one."""
+"""A short step writes what all phases write one by one; an observer makes them go one by one."""
 
 import numpy as np
 import pytest
 
 import covey
+from covey.runtime.phases.deciding import Deciding
 from covey.runtime.phases.moving import Moving
 
 
@@ -33,6 +34,20 @@ def _there_and_back(team):
     return 0.4 if team.time % 3.0 < 2.0 else -0.4, 0.0
 
 
+@covey.controller(scope="group", sees=("pose", "collided"))
+def _forget(team):
+    """Turn after a touch; forget to return anything after three seconds."""
+    if team.time < 3:
+        return 0.6, np.where(team.collided, 3.0, 0.2)
+    return None
+
+
+@covey.controller(scope="group", sees=("velocity",))
+def _shake(team):
+    """Drive along x, to and fro."""
+    return (0.5 * np.cos(team.time), 0.1) if team.time else np.zeros((team.count, 3))
+
+
 def _build(sim):
     """Build a wall after half a second, in which nothing has happened, and remove it later."""
     if round(sim.time, 6) == 0.5:
@@ -44,17 +59,21 @@ def _build(sim):
 
 def _bytes(monkeypatch, observers, starts, law, **arguments):
     """Return the tables of a run, and how many steps it took in one kernel."""
-    steps = []
-    step = Moving.step
+    steps, drives = [], []
+    step, drive = Moving.step, Deciding.drive
     monkeypatch.setattr(Moving, "step", lambda self: steps.append(1) or step(self))
-    robot = covey.RobotModel(name="disc", kinematics="unicycle", radius_m=0.15, command_delay_s=0.2)
+    monkeypatch.setattr(Deciding, "drive", lambda self, *given: drives.append(1) or drive(self, *given))
+    kinematics = "holonomic" if law is _shake else "unicycle"
+    robot = covey.RobotModel(name="disc", kinematics=kinematics, radius_m=0.15, command_delay_s=0.2)
     groups = [covey.Group("robot", robot, np.array(starts), law)]
+    if law is _forget:  # beside a team that goes on
+        groups.append(covey.Group("other", robot, np.array([[-1.5, 1.5, 0.0]]), _straight))
     sim = covey.Simulation(covey.World.empty(5, 5), groups, observers=observers, seed=3, **arguments)
     run = sim.run()
     names = "measurements.parquet", "team.parquet", "events.parquet"
     with np.load(run.folder / "maps.npz") as maps:
         cells = {name: maps[name] for name in maps.files}
-    return [(run.folder / name).read_bytes() for name in names], cells, len(steps), run
+    return [(run.folder / name).read_bytes() for name in names], cells, min(len(steps), len(drives)), run
 
 
 CASES = {
@@ -64,6 +83,8 @@ CASES = {
     "a goal that says why": ([[-1, 0, 0], [1, 0, 0]], _speak, {"goal": lambda sim: sim.time > 2.5 and "far enough"}),
     "a wall that comes and goes": ([[-1, 0, 0], [-1.5, 1, 0]], _straight, {"goal": _build}),
     "robots that meet twice": ([[-0.4, 0, 0], [0.4, 0, 3.141592653589793]], _there_and_back, {}),
+    "a law that fails": ([[-1, 0, 0], [1, 0, 2]], _forget, {}),
+    "velocities in the world frame": ([[-1, 0, 0], [1, 0, 2]], _shake, {}),
     "a fault and a wall": (
         [[-1, 0, 0], [1, 0, 0]],
         _speak,
@@ -95,4 +116,14 @@ def test_a_simulation_that_measures_more_goes_phase_by_phase():
         groups = {"robots": [covey.Group("robot", covey.RobotModel(name="disc", radius_m=0.1), np.zeros((1, 3)), law)]}
         sim = covey.Simulation(world, **{**groups, **more}, seed=1)
         assert sim._moving is None
+        sim.close()
+
+
+def test_a_law_that_acts_in_some_steps_or_in_a_process_of_its_own_is_no_short_step():
+    robot = covey.RobotModel(name="disc", radius_m=0.1)
+    for group, execution in (({"control_every": 2}, {}), ({}, {"controllers": "processes"})):
+        groups = [covey.Group("robot", robot, np.zeros((1, 3)), _straight, **group)]
+        sim = covey.Simulation(covey.World.empty(5, 5), groups, seed=1, execution=execution)
+        assert sim._moving is not None
+        assert not sim.deciding.is_of_laws
         sim.close()

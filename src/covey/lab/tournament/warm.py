@@ -5,7 +5,6 @@ import numpy as np
 from covey.geometry.voronoi import voronoi
 from covey.lab.tournament import match  # noqa: F401  the code of the processes
 from covey.onboard.group_view import GroupFacts, GroupView
-from covey.onboard.step import GroupInput
 from covey.robots.model import RobotModel
 
 _SQUARE = np.array([(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0)])
@@ -14,7 +13,7 @@ _POSES = np.array([(1.0, 1.0, 0.0), (3.0, 1.0, 0.0), (2.0, 3.0, 0.0)])
 
 def _warm() -> None:
     team = GroupView(GroupFacts("warm", ("a", "b", "c"), RobotModel(radius_m=0.1), 0.1, _SQUARE, 0))
-    team.at(GroupInput("warm", list(team.names), 0.0, {"pose": _POSES}, {}))
+    team.at(0.0, {"pose": _POSES})
     team.bearing_to(team.after(1))
     team.bearing_to((1.0, 2.0))
     voronoi(_POSES[:, :2], _SQUARE)

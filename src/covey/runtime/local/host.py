@@ -4,12 +4,12 @@ import os
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
 
-from covey.onboard.group_answer import answer_of
+from covey.onboard.group_answer import Views, answer_of
 from covey.onboard.group_view import GroupView, notes_of
 from covey.onboard.navigator import Navigator
 from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
@@ -74,11 +74,18 @@ class LocalHost(Host):
 
     def ask_group(self, key: str, inputs: Sequence[GroupInput]) -> GroupAnswers:
         """Let a controller of several robots act."""
-        watchdog = self.watchdog
         if key in self._views:
-            view = self._views[key].at(inputs[0])
+            view = self._views[key].at(*inputs[0][2:])
         else:
-            view = {shown.name: self._views[shown.name].at(shown) for shown in inputs}
+            view = {shown.name: self._views[shown.name].at(*shown[2:]) for shown in inputs}
+        return (([shown.name for shown in inputs], self._answer(key, view)),)
+
+    def ask_law(self, group: str, time_s: float, fields: Mapping[str, Any]) -> GroupOutput:
+        """Let the controller of a group act at a time [s], by values that it sees, without sensors."""
+        return self._answer(group, self._views[group].at(time_s, fields))
+
+    def _answer(self, key: str, view: Views) -> GroupOutput:
+        watchdog = self.watchdog
         watchdog.ready()
         try:
             watchdog.started = monotonic()
@@ -89,8 +96,8 @@ class LocalHost(Host):
             raise
         except BaseException as error:
             watchdog.rest()
-            answer = GroupOutput(failure=failed(error, watchdog))
-        return (([shown.name for shown in inputs], answer),)
+            return GroupOutput(failure=failed(error, watchdog))
+        return answer
 
     def settle(self) -> tuple[Answers, GroupAnswers]:
         """End the step."""

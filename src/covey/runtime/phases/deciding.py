@@ -27,6 +27,7 @@ from covey.robots.team import TeamState
 from covey.runtime.execution import Execution
 from covey.runtime.host import NONE, Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import Failure, text_of
+from covey.runtime.local.host import LocalHost
 from covey.runtime.phases.communication import Communication
 from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
@@ -200,7 +201,7 @@ class Deciding:
     def views(self, time_s: float) -> list[GroupView]:
         """Return the inputs of group and team controllers."""
         return [
-            GroupView(self._facts[group.name]).at(self._of_group(group, time_s))
+            GroupView(self._facts[group.name]).at(*self._of_group(group, time_s)[2:])
             for group in self.groups
             if group.program is not None and group.program.scope != "robot"
         ]
@@ -247,6 +248,28 @@ class Deciding:
         for i in self.computing.machines:
             if i in self.answered and i not in self.down and i not in self.failed:
                 commands[i] = self.computing.command(i)
+
+    @property
+    def is_of_laws(self) -> bool:
+        """Whether all controllers are laws of groups that act in each step, in this process, without sensors."""
+        return isinstance(self.host, LocalHost) and all(
+            scope == "group" and group.control_every == 1 and not self._banks_of[group.name]
+            for group, scope, _, _ in self._acting
+        )
+
+    def drive(self, time_s: float, commands: np.ndarray) -> None:
+        """Decide where `is_of_laws` holds, nothing has been touched, and no law has failed; see `decide`."""
+        assert isinstance(self.host, LocalHost)
+        self.failures.clear()
+        for group, _, _, _ in self._acting:
+            name = group.name
+            answer = self.host.ask_law(name, time_s, {field: read() for field, read in self._readers[name]})
+            twists = answer.twists.get(name)
+            if twists is None or answer.notes or twists.shape != (self._count[name], 3):
+                self._take_of_groups((([name], answer),), commands)
+            else:
+                commands[self._part[name]] = twists
+        self.host.settle()
 
     def record_into(self, recorder: Recorder) -> None:
         """Set the recorder for additional data about the controllers."""

@@ -111,7 +111,7 @@ class GroupAgent:
 
     def step(self, shown: Sequence[GroupInput]) -> GroupOutput:
         """Let the controller act on the input of its robots."""
-        views = {given.name: self._views[given.name].at(given) for given in shown}
+        views = {given.name: self._views[given.name].at(*given[2:]) for given in shown}
         view = views if self._program.scope == "team" else next(iter(views.values()))
         try:
             with self._watchdog:
