@@ -13,7 +13,7 @@ import numpy as np
 
 from covey.errors import ControllerError, InvalidValueError
 from covey.kernel import kernel
-from covey.onboard.group_view import GroupView
+from covey.onboard.group_view import GroupView, notes_of
 from covey.onboard.step import Failed, GroupOutput
 
 Views = GroupView | Mapping[str, GroupView]
@@ -21,17 +21,33 @@ _FLOAT = np.dtype(float)
 _MOST_NOTES, _LONGEST_NOTE = 100, 1000  # of a group in a step, in characters
 
 
-def answer_of(call: Callable[[Any], Any], view: Views) -> dict[str, np.ndarray]:
-    """Call a group or team controller, and return what it commands, see `twists_of`.
+def answer_of(call: Callable[[Any], Any], view: Views) -> GroupOutput:
+    """Call a group or team controller, and return what it commands, see `twists_of`, and its notes.
 
     Raises:
         ControllerError: it returned no commands; the error has the place of the controller.
     """
     answer = call(view)
     try:
-        return {view.name: _commands(answer, view)} if type(view) is GroupView else twists_of(answer, view)
+        return GroupOutput(twists_of(answer, view), notes=notes_of(view))
     except ControllerError as error:
         raise placed(error, call) from None
+
+
+def commands_of(call: Callable[[Any], Any], view: GroupView) -> np.ndarray | GroupOutput:
+    """Call a group controller, and return what it commands, float64 (n, 3) or (n, 2), see `twists_of`.
+
+    If it wrote notes, they are returned, too.
+
+    Raises:
+        ControllerError: it returned no commands; the error has the place of the controller.
+    """
+    answer = call(view)
+    try:
+        commands = _commands(answer, view)
+    except ControllerError as error:
+        raise placed(error, call) from None
+    return GroupOutput({view.name: commands}, notes=notes_of(view)) if view.notes else commands
 
 
 def columns_of(call: Callable[[Any], Any], view: GroupView) -> np.ndarray:
@@ -150,7 +166,7 @@ def _commands(answer: Any, view: GroupView) -> np.ndarray:
     twists = np.zeros((n, 3))
     if type(answer) is tuple and len(answer) == 2:  # what most laws return
         speed, turn = answer
-        if _is_plain(speed, n) and _is_plain(turn, n):
+        if (isinstance(speed, float) or _is_column(speed, n)) and (isinstance(turn, float) or _is_column(turn, n)):
             twists[:, 0], twists[:, 2] = speed, turn
             if are_finite(twists):
                 return twists
@@ -161,9 +177,9 @@ def _commands(answer: Any, view: GroupView) -> np.ndarray:
     return twists
 
 
-def _is_plain(part: Any, n: int) -> bool:
-    """Return whether a part of a pair is a float or an array of n of them; most are."""
-    return isinstance(part, float) or (type(part) is np.ndarray and part.dtype is _FLOAT and part.shape == (n,))
+def _is_column(part: Any, n: int) -> bool:
+    """Return whether a part of a pair is an array of n floats."""
+    return type(part) is np.ndarray and part.dtype is _FLOAT and part.shape == (n,)
 
 
 def _columns_of(answer: Any, view: GroupView) -> np.ndarray:

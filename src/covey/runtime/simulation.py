@@ -691,7 +691,7 @@ class Simulation:
             done = over and not failed and tracker.accomplished
         if self._goal is not None and isinstance(goal := self._goal(self), str) and goal:
             self.events.append(Event(self.clock.step, self.time, "goal", text=printable(goal[:1000])))
-        if tracker.reached or goal or self.stop.reached(snapshot, done):
+        if tracker.reached or goal or ((done or snapshot is not None) and self.stop.reached(snapshot, done)):
             self.status = "reached"
         elif tracker.closed:
             self.status = "timeout"

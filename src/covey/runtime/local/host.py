@@ -9,15 +9,15 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from covey.onboard.group_answer import Views, answer_of
-from covey.onboard.group_view import GroupView, notes_of
+import numpy as np
+
+from covey.onboard.group_answer import answer_of, commands_of
+from covey.onboard.group_view import GroupView
 from covey.onboard.navigator import Navigator
 from covey.onboard.step import GroupInput, GroupOutput, StepInput, StepOutput
 from covey.runtime.host import NONE, Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import failed_at_the_end
 from covey.runtime.local.watchdog import StepBudgetError, Watchdog, failed
-
-_output = partial(tuple.__new__, GroupOutput)
 
 
 class LocalHost(Host):
@@ -78,19 +78,23 @@ class LocalHost(Host):
             view = self._views[key].at(*inputs[0][2:])
         else:
             view = {shown.name: self._views[shown.name].at(*shown[2:]) for shown in inputs}
-        return (([shown.name for shown in inputs], self._answer(key, view)),)
+        return (([shown.name for shown in inputs], self._watched(answer_of, key, view)),)
 
-    def ask_law(self, group: str, time_s: float, fields: Mapping[str, Any]) -> GroupOutput:
-        """Let the controller of a group act at a time [s], by values that it sees, without sensors."""
-        return self._answer(group, self._views[group].at(time_s, fields))
+    def ask_law(self, group: str, time_s: float, fields: Mapping[str, Any]) -> np.ndarray | GroupOutput:
+        """Let the controller of a group without sensors act at a time [s], by what it sees.
 
-    def _answer(self, key: str, view: Views) -> GroupOutput:
+        Returns:
+            what it commands, see `commands_of`; its output if it failed, or wrote notes.
+        """
+        return self._watched(commands_of, group, self._views[group].at(time_s, fields))
+
+    def _watched(self, ask: Callable[[Callable[..., Any], Any], Any], key: str, view: Any) -> Any:
+        """Return what a function makes of a controller of several robots and its view, or the controller's failure."""
         watchdog = self.watchdog
         watchdog.ready()
         try:
             watchdog.started = monotonic()
-            call = self._calls.get(key) or self._calls.setdefault(key, self._programs[key].bound())
-            answer = _output((answer_of(call, view), None, notes_of(view)))
+            answer = ask(self._calls.get(key) or self._calls.setdefault(key, self._programs[key].bound()), view)
             watchdog.rest()
         except KeyboardInterrupt:
             raise

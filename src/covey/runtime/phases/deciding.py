@@ -19,7 +19,7 @@ from covey.onboard.group_view import GroupFacts, GroupView, Later
 from covey.onboard.handle import HISTORY
 from covey.onboard.motions import STILL
 from covey.onboard.spec import RobotSpec
-from covey.onboard.step import Failed, GroupInput, Requests, StepInput, StepOutput
+from covey.onboard.step import Failed, GroupInput, GroupOutput, Requests, StepInput, StepOutput
 from covey.planning.waypoints import Waypoints
 from covey.results.recorder import Recorder
 from covey.robots.sample import Sample
@@ -264,11 +264,11 @@ class Deciding:
         for group, _, _, _ in self._acting:
             name = group.name
             answer = self.host.ask_law(name, time_s, {field: read() for field, read in self._readers[name]})
-            twists = answer.twists.get(name)
-            if twists is None or answer.notes or twists.shape != (self._count[name], 3):
-                self._take_of_groups((([name], answer),), commands)
+            if type(answer) is np.ndarray and answer.shape == (self._count[name], 3):
+                commands[self._part[name]] = answer
             else:
-                commands[self._part[name]] = twists
+                output = answer if isinstance(answer, GroupOutput) else GroupOutput({name: answer})
+                self._take_of_groups((([name], output),), commands)
         self.host.settle()
 
     def record_into(self, recorder: Recorder) -> None:

@@ -15,7 +15,7 @@ from covey.geometry import Pose
 from covey.mapping.occupancy.apart import GivenTiles, OwnBelief, OwnTiles
 from covey.onboard.controller import Program
 from covey.onboard.group_answer import answer_of
-from covey.onboard.group_view import GroupView, notes_of
+from covey.onboard.group_view import GroupView
 from covey.onboard.handle import Robot
 from covey.onboard.step import (
     GroupInput,
@@ -116,7 +116,7 @@ class GroupAgent:
         try:
             with self._watchdog:
                 self._call = self._call or self._program.bound()
-                return GroupOutput(answer_of(self._call, view), notes=notes_of(view))
+                return answer_of(self._call, view)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
