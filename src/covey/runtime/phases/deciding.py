@@ -95,19 +95,10 @@ class Deciding:
         self._count = {group.name: len(group.start) for group in groups}
         self._members = {group.name: range(first, first + len(group.start)) for group, first in self._parts()}
         self._part = {name: slice(members.start, members.stop) for name, members in self._members.items()}
-        self._banks_of = {
-            group.name: [
-                bank
-                for bank in sensing.banks
-                if first in bank.row_of and group.program and group.program.reads(bank.record.kind, bank.record.name)
-            ]
-            for group, first in self._parts()
-        }
+        self._banks_of = {group.name: self._read_by(group, first) for group, first in self._parts()}
         self._rows = {
-            group.name: [
-                range(bank.row_of[first], bank.row_of[first] + len(group.start)) for bank in self._banks_of[group.name]
-            ]
-            for group, first in self._parts()
+            name: [range(rows.start, rows.stop) for rows in (_rows(bank, self._members[name]) for bank in banks)]
+            for name, banks in self._banks_of.items()
         }
         self._come: dict[str, list[list[BankSample]]] = {
             name: [[] for _ in banks] for name, banks in self._banks_of.items()
@@ -134,16 +125,8 @@ class Deciding:
             elif group.program is not None:
                 programs.setdefault("team" if group.program.scope == "team" else group.name, []).append(group)
         self._facts = {
-            group.name: GroupFacts(
-                group.name,
-                tuple(group.names),
-                group.robot,
-                execution.step_s * group.control_every,
-                sensing.world.world.workspace_m,
-                seed,
-            )
-            for groups_of_one in programs.values()
-            for group in groups_of_one
+            group.name: self._known(group, execution.step_s * group.control_every, seed)
+            for group in chain(*programs.values())
         }
         self.shown = {i: StepInput(0.0, spec.home, readings=(None,) * len(spec.sensors)) for i, spec in specs.items()}
         self.answered = dict.fromkeys(specs, StepOutput())
@@ -163,6 +146,18 @@ class Deciding:
                 computing,
             )
         )
+
+    def _read_by(self, group: Group, first: int) -> list[SensorBank]:
+        """Return the sensors that the controllers of a group read; ``first``: the team index of its first robot."""
+        program = group.program
+        if program is None:
+            return []
+        banks = (bank for bank in self.sensing.banks if first in bank.row_of)
+        return [bank for bank in banks if program.reads(bank.record.kind, bank.record.name)]
+
+    def _known(self, group: Group, period_s: float, seed: int) -> GroupFacts:
+        workspace_m = self.sensing.world.world.workspace_m
+        return GroupFacts(group.name, tuple(group.names), group.robot, period_s, workspace_m, seed)
 
     def _specs(
         self, group: Group, first: int, seed: int, period_s: float, waypoints: Waypoints | None
