@@ -3,6 +3,9 @@
 import inspect
 import io
 import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,12 +14,13 @@ from PIL import Image
 from tests.viewer.test_live import Viewer
 
 from covey.controllers.exploration.connected import connected
-from covey.errors import ScenarioError
+from covey.errors import InvalidValueError, ScenarioError
 from covey.registry import looking
 from covey.scenario.load import load_scenario
 from covey.scenario.overrides import override, parse_override
 from covey.scenario.shipped import library
 from covey.viewer import Server
+from covey.viewer.children import Replays
 from covey.viewer.forms import checked, filled, form_of
 from covey.viewer.gallery import Gallery, scenario_files
 from covey.viewer.pictures import picture_of
@@ -229,3 +233,59 @@ def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_p
     assert process.poll() is not None
     assert not os.path.exists(f"/proc/{process.pid}")
     assert list(tmp_path.glob("runs/mine/*/manifest.json"))
+
+
+class _Run:
+    """The process of a run that gets its page at once, or fails when it is let go."""
+
+    def __init__(self, arguments, folder, changed):
+        self.folder, self.words, self.code, self.view_url = folder, ["no such robot"], None, ""
+        self.url, self.let_go = arguments[0], threading.Event()
+        if self.url:
+            self.let_go.set()
+
+    def wait(self):
+        self.let_go.wait(10.0)
+        return bool(self.url)
+
+    def interrupt(self):
+        self.code = 130
+
+    def end(self):
+        self.url, self.code = "", 130
+
+
+def test_no_run_gets_the_number_of_another_when_one_before_it_fails(tmp_path, monkeypatch):
+    """The first of them would be forgotten, and nobody would end it."""
+    monkeypatch.setattr("covey.viewer.gallery.Child", _Run)
+    gallery = Gallery(tmp_path)
+    with gallery, ThreadPoolExecutor(1) as other:
+        fails = other.submit(gallery._start, "wrong", [""])
+        while not gallery.runs:
+            time.sleep(0.001)
+        second = gallery._start("right", ["http://second"])
+        gallery.runs["1"].child.let_go.set()
+        with pytest.raises(InvalidValueError, match="no such robot"):
+            fails.result(10.0)
+        third = gallery._start("right", ["http://third"])
+        assert list(gallery.runs.values()) == [second, third]
+    assert [run.child.code for run in (second, third)] == [130, 130]
+
+
+def test_a_run_that_begins_while_the_gallery_closes_ends(tmp_path, monkeypatch):
+    begun = []
+    monkeypatch.setattr("covey.viewer.gallery.Child", lambda *given: begun.append(_Run(*given)) or begun[-1])
+    gallery = Gallery(tmp_path)
+    with gallery:
+        pass
+    with pytest.raises(InvalidValueError, match="no such robot"):
+        gallery._start("late", ["http://late"])
+    assert begun[0].code == 130
+
+
+def test_no_page_of_a_run_opens_after_all_have_been_ended(tmp_path):
+    replays = Replays("127.0.0.1")
+    replays.end()
+    with pytest.raises(InvalidValueError, match="this page is being closed"):
+        replays.open(tmp_path / "run")
+    assert not replays.any

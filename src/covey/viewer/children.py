@@ -118,7 +118,7 @@ class Replays:
     def __init__(self, host: str):
         self.host = host
         self._pages: dict[Path, Child] = {}
-        self._lock = threading.Lock()
+        self._lock, self._over = threading.Lock(), False
 
     def open(self, run: Path) -> str:
         """Return the address of the page of a run.
@@ -127,9 +127,11 @@ class Replays:
             run: its folder.
 
         Raises:
-            InvalidValueError: it cannot be shown.
+            InvalidValueError: it cannot be shown, or all pages have been ended.
         """
         with self._lock:
+            if self._over:
+                raise InvalidValueError(f"{run} cannot be shown: this page is being closed; covey view {run} shows it")
             page = self._pages.get(run)
             if page is None or page.code is not None:
                 page = self._pages[run] = Child(["view", str(run), "--host", self.host, "--until-closed"], run.parent)
@@ -140,9 +142,11 @@ class Replays:
     @property
     def any(self) -> bool:
         """Whether there is one, at which somebody looks."""
-        return any(page.code is None for page in self._pages.values())
+        return any(page.code is None for page in list(self._pages.values()))
 
     def end(self) -> None:
-        """End all of them."""
-        for page in self._pages.values():
+        """End all of them, and let nobody open another one."""
+        with self._lock:
+            self._over, pages = True, list(self._pages.values())
+        for page in pages:
             page.end()

@@ -1,6 +1,7 @@
 """`Gallery`: the scenarios as cards with pictures; a run of one is started from a form."""
 
 import base64
+import itertools
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -72,6 +73,7 @@ class Gallery:
     def __init__(self, folder: Path | None = None, host: str = "127.0.0.1"):
         self.hub, self.folder, self.host = Hub(), (folder or Path.cwd()).resolve(), host
         self.runs: dict[str, Started] = {}
+        self._numbers = itertools.count(1)
         self._replays = Replays(host)
         self._work = ThreadPoolExecutor(3, "covey-gallery")
         self._pictures: dict[str, str] = {}
@@ -86,7 +88,7 @@ class Gallery:
     def __exit__(self, *_: object) -> None:
         self._closing = True
         self._work.shutdown(wait=False, cancel_futures=True)
-        children = [run.child for run in self.runs.values()]
+        children = [run.child for run in list(self.runs.values())]
         for child in children:
             child.interrupt()
         for child in children:
@@ -173,7 +175,7 @@ class Gallery:
     def _launch(self, message: Launch) -> dict[str, Any]:
         if not _SPEED.fullmatch(message.speed):
             raise InvalidValueError(f"speed {message.speed!r}: give max, or simulated seconds per second")
-        if sum(run.child.code is None for run in self.runs.values()) >= MOST_RUNNING:
+        if sum(run.child.code is None for run in list(self.runs.values())) >= MOST_RUNNING:
             raise InvalidValueError(f"{MOST_RUNNING} runs are running; end one of them first")
         source = self._source(message.name)
         checked(source, message.changes)
@@ -184,8 +186,10 @@ class Gallery:
         return {"run": run.number, "url": run.child.url}
 
     def _start(self, name: str, arguments: list[str]) -> Started:
-        number = str(len(self.runs) + 1)
+        number = str(next(self._numbers))
         run = self.runs[number] = Started(number, name, Child(arguments, self.folder, self._changed))
+        if self._closing:  # it has begun too late to be among those that `__exit__` ends
+            run.child.end()
         if not run.child.wait():
             del self.runs[number]
             raise InvalidValueError("\n".join(run.child.words) or "the run has ended at once")
