@@ -47,7 +47,7 @@ def mean_of(values: np.ndarray, digits: int) -> str:
 def show(rows: list[dict[str, str]], places: list[str]) -> None:
     """Print a line for each place."""
     print(
-        "| place | pairs | quality of the map: true poses, SLAM | difference: mean, worst | at most 0.02 | "
+        "| place | pairs | quality of the map, median: true poses, SLAM | difference: mean, worst | at most 0.02 | "
         "times as long: mean, longest | at most 1.15 | largest error of a pose: median, worst |"
     )
     print("|---|---|---|---|---|---|---|---|")

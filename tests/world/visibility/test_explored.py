@@ -164,19 +164,19 @@ def test_many_bodies_of_any_speed_cover_what_they_sweep():
     assert passed.any(axis=(1, 2)).sum() > 70
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 1e19])
 def test_a_body_without_a_place_covers_nothing_and_others_cover_as_without_it(wrong):
     """Rows of such a place are the smallest whole number; their count must not go round to the largest one."""
-    at, discs = np.array([[3.0, 2.0, 0.0]] * 3), np.tile([[[0.0, 0.0, 0.2]]], (3, 1, 1))
-    alone, covered = (CoveredCells(Grid(np.ones((50, 60), np.uint8), 0.1), 3) for _ in range(2))
+    at, discs = np.array([[3.0, 2.0, 0.0]] * 4), np.tile([[[0.0, 0.0, 0.2]]], (4, 1, 1))
+    alone, covered = (CoveredCells(Grid(np.ones((50, 60), np.uint8), 0.1), 4) for _ in range(2))
     alone.mark(at[:1], discs[:1], 0)
-    after = at + np.array([[0.0, 0.0, 0.0], [0.0, wrong, 0.0], [wrong, wrong, 0.0]])
+    after = at + np.array([[0.0, 0.0, 0.0], [0.0, wrong, 0.0], [wrong, wrong, 0.0], [wrong * np.inf, 0.0, 0.0]])
     for step in range(2):
         covered.mark(after, discs, 0, at if step == 0 else after)
     np.testing.assert_array_equal(covered.last_step, alone.last_step)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
 def test_a_process_that_is_forked_changes_nothing_here():
     cells = small_pages((2, 3, 4))
     child = os.fork()

@@ -46,8 +46,8 @@ class ExploredTruth:
         first_step: int32 (rows, columns), the step in which any robot first explored a cell; -1 = never.
         total: number of cells of G.
 
-        Raises:
-            InvalidValueError: there are no cells to explore, or no robots.
+    Raises:
+        InvalidValueError: there are no cells to explore, or no robots.
     """
 
     def __init__(self, explorable: Grid, robots: int, seen_every: int = 50, solid: np.ndarray | None = None):
@@ -246,8 +246,8 @@ def explore(
     Returns whether any robot explored a cell.
 
     Args:
-        ranges: float64 (m, rays) [m]; without columns, the beams end at walls, see `ExploredTruth.look`, or after
-            ``reach`` [m].
+        ranges: float64 (m, rays) [m]; without columns, the beams end at walls, see `ExploredTruth.cast_and_mark`, or
+            after ``reach`` [m].
         fan: see `covey.world.visibility.beam_culling.Fan`.
         shape: rows and columns of the grid.
         closed: int64 (words,), see `covey.world.visibility.beam_culling.closed_bits`.
