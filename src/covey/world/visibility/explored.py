@@ -222,25 +222,9 @@ def explore_cells(robots, cells, columns, step, left, unseen, first, counts, ope
 
 @kernel
 def explore(
-    robots,
-    poses,
-    ranges,
-    skip,
-    reach,
-    fan,
-    mount,
-    step,
-    frame,
-    shape,
-    closed,
-    all_beams_at,
-    every,
-    left,
-    unseen,
-    first,
-    counts,
-    open_,
-):
+    robots, poses, ranges, skip, reach, fan, mount, step, frame, shape, closed, all_beams_at, every,
+    left, unseen, first, counts, open_,
+):  # fmt: skip
     """Mark the beams of some robots' scans, see `ExploredTruth.mark`, except beams that find nothing new.
 
     Returns whether any robot explored a cell.
@@ -305,39 +289,54 @@ def explore(
                 u0, v0, u1, v1, inside = clip_segment(u, v, u + length * du, v + length * dv, shape[1], shape[0])
                 if not inside:
                     continue
-                steep = abs(u1 - u0) < abs(v1 - v0)
-                if steep:
-                    u0, v0, u1, v1 = v0, u0, v1, u1
-                along, sign, more, leave, slope = walk(u0, v0, u1, v1)
-                here = int(v0)
-                leap = min(int(clear * max(abs(du), abs(dv))) - 1, more)
-                if leap > 0:
-                    along, more, leave = along + sign * leap, more - leap, leave + (leap - 1) * slope
-                    here = leave >> 32
-                    leave += slope
-                for j in range(more + 1):
-                    there = leave >> 32 if j < more else int(v1)
-                    for side in range(1 if here == there else 2):
-                        across = here if side == 0 else there
-                        row, column = (along, across) if steep else (across, along)
-                        at, bit = np.uint64((row >> 2) * blocks[1] + (column >> 2)), (row & 3) << 2 | column & 3
-                        if ((mine[at] | lately[at]) >> bit) & 1 == 0:
-                            continue
-                        bits = np.uint16(~(1 << bit))
-                        lately[at] &= bits
-                        if (mine[at] >> bit) & 1 == 0:
-                            continue
-                        mine[at] &= bits
-                        counts[robot], found = counts[robot] + 1, True
-                        if mine[at] == 0:
-                            complete(todo, blocks, row >> 2, column >> 2)
-                        if (ours[at] >> bit) & 1:
-                            ours[at] &= bits
-                            counts[-1] += 1
-                            first[row, column] = step
-                    here = there
-                    along, leave = along + sign, leave + slope
+                leap = int(clear * max(abs(du), abs(dv))) - 1  # cells that need not be looked at
+                new, new_of_all = _mark_line(u0, v0, u1, v1, leap, mine, lately, ours, todo, blocks, first, step)
+                counts[robot], counts[-1], found = counts[robot] + new, counts[-1] + new_of_all, found or new > 0
     return found
+
+
+@kernel(inline=True)
+def _mark_line(u0, v0, u1, v1, leap, mine, lately, ours, todo, blocks, first, step):
+    """Mark the cells of a line but the first ``leap`` ones; return how many are new to its robot, and to all.
+
+    Args:
+        u0, v0, u1, v1: its ends [cells], inside the grid.
+        mine, lately, ours: uint16, flat; ``left`` of the robot, ``unseen`` and ``left`` of all, see `explore`.
+        todo: int64 (words,), ``open_`` of the robot. blocks: rows and columns of blocks.
+    """
+    new, new_of_all = 0, 0
+    steep = abs(u1 - u0) < abs(v1 - v0)
+    if steep:
+        u0, v0, u1, v1 = v0, u0, v1, u1
+    along, sign, more, leave, slope = walk(u0, v0, u1, v1)
+    here, leap = int(v0), min(leap, more)
+    if leap > 0:
+        along, more, leave = along + sign * leap, more - leap, leave + (leap - 1) * slope
+        here = leave >> 32
+        leave += slope
+    for j in range(more + 1):
+        there = leave >> 32 if j < more else int(v1)
+        for side in range(1 if here == there else 2):
+            across = here if side == 0 else there
+            row, column = (along, across) if steep else (across, along)
+            at, bit = np.uint64((row >> 2) * blocks[1] + (column >> 2)), (row & 3) << 2 | column & 3
+            if ((mine[at] | lately[at]) >> bit) & 1 == 0:
+                continue
+            bits = np.uint16(~(1 << bit))
+            lately[at] &= bits
+            if (mine[at] >> bit) & 1 == 0:
+                continue
+            mine[at] &= bits
+            new += 1
+            if mine[at] == 0:
+                complete(todo, blocks, row >> 2, column >> 2)
+            if (ours[at] >> bit) & 1:
+                ours[at] &= bits
+                new_of_all += 1
+                first[row, column] = step
+        here = there
+        along, leave = along + sign, leave + slope
+    return new, new_of_all
 
 
 @kernel
