@@ -17,6 +17,7 @@ import yaml
 from tests.experiments.conftest import PLAIN as TWO_SIZES
 from tests.viewer.test_live import Viewer
 
+from covey.errors import InvalidValueError
 from covey.experiments import run
 from covey.experiments.analysis.table import deterministic
 from covey.experiments.design.load import load_design
@@ -257,3 +258,18 @@ def test_a_fault_of_the_page_never_ends_the_study(tmp_path, in_this_process, mon
         results = run.run_design(design, tmp_path / "study", jobs=1, observer=study.observe)
     assert len(results.rows) == 2
     assert "the runs go on" in caplog.text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows replaces no file that is open")
+def test_a_question_to_a_worker_is_written_whole_so_that_one_which_reads_now_never_sees_a_part(tmp_path):
+    """A worker that saw a part said that the run cannot be shown, and never looked again."""
+    work = work_folder(tmp_path / "runs" / "0a")
+    work.mkdir(parents=True)
+    request_of(work).write_text("a question of another page")
+    study = Study(Design.model_validate(PLAIN), tmp_path, 1)
+    study._over.set()  # so it does not wait for an answer
+    with request_of(work).open() as being_read:
+        with pytest.raises(InvalidValueError, match="does not answer"):
+            study._watched("0a")
+        assert being_read.read() == "a question of another page"
+    assert [path.name for path in work.parent.iterdir()] == [work.name]

@@ -19,6 +19,7 @@ from covey.experiments.run import Progress
 from covey.experiments.workers.folder import FAILURES, RUNS, read_plan, read_rows
 from covey.experiments.workers.row import Row
 from covey.experiments.workers.showing import answer_of, request_of
+from covey.results.folder import write_whole
 from covey.viewer.children import Replays
 from covey.viewer.hub import Client, Hub, wait_until_left
 from covey.viewer.messages import Message, Open, Watch
@@ -222,13 +223,15 @@ class Study:
         if not here:
             raise InvalidValueError(f"{works[0][2]} computes this run; it can be opened when it has ended")
         work, until = runs / here[0], time.monotonic() + _ANSWER_S
-        request_of(work).write_text(json.dumps({"host": self._replays.host}))
+        request, asked = request_of(work), json.dumps({"host": self._replays.host}).encode()
+        # The process may look at any time, and another thread may ask for the same run.
+        write_whole(request, asked, request.with_name(f"{request.name}.{threading.get_ident()}"))
         while not answer_of(work).exists() and work.exists() and time.monotonic() < until and not self._over.wait(0.05):
             continue
         try:
             answer = json.loads(answer_of(work).read_text())
         except FileNotFoundError:
-            request_of(work).unlink(missing_ok=True)
+            request.unlink(missing_ok=True)
             if not work.exists():
                 raise InvalidValueError("this run has just ended; open it again") from None
             raise InvalidValueError("this run does not answer: its steps take long; it can be tried again") from None
