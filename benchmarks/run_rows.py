@@ -3,8 +3,10 @@
 import csv
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import PlannedRun, plan
@@ -17,6 +19,7 @@ def run_all(
     seeds: int,
     part: str = "1/1",
     only: Callable[[PlannedRun], bool] = lambda one: True,
+    settings: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Execute the runs without a row.
 
@@ -27,6 +30,7 @@ def run_all(
         seeds: iterations.
         part: ``"1/2"`` and ``"2/2"`` can run beside each other with the same file.
         only: runs that count.
+        settings: values of all runs, by path in the scenario.
     """
     design = load_design(design_name)
     planned = [one for one in plan(design) if one.iteration < seeds and only(one)]
@@ -41,6 +45,8 @@ def run_all(
         begun = time.process_time()
         with tempfile.TemporaryDirectory() as folder:
             scenario = one.load().replace("execution.step_budget_s", 3600.0)  # the machine may rest meanwhile
+            for path, value in settings.items():
+                scenario = scenario.replace(path, value)
             run = scenario.build(Path(folder) / "run").run()
             row = what | {"status": run.status}
             row |= {name: run.metrics[name] for name in design.metrics}
