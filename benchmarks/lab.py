@@ -4,8 +4,8 @@
 * 10 000 discs of 0.05 m in an empty square, 1 robot / m2.
 
 The physics takes one substep in a control step of 0.1 s. Only the CPU time of this process counts. A row has the mean
-and the best of windows of 40 steps; the second machine in the same minute is a plain loop of small NumPy sums, in
-``us per turn``: compare figures of different minutes by it. Run: python benchmarks/lab.py
+and the best of windows of 400 steps, of 14 for the discs; the second machine in the same minute is a plain loop of
+small NumPy sums, in ``us per turn``: compare figures of different minutes by it. Run: python benchmarks/lab.py
 """
 
 import math
@@ -17,7 +17,7 @@ import numpy as np
 import covey
 from covey.runtime.pacing import rare_collections
 
-WINDOWS, STEPS = 150, 40
+WINDOWS, STEPS = 150, 400
 
 
 @covey.controller(scope="group", sees=("pose",))
