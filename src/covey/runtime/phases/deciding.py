@@ -15,7 +15,7 @@ from covey.errors import ControllerError
 from covey.geometry import Pose
 from covey.onboard.group import Group
 from covey.onboard.group_answer import checked
-from covey.onboard.group_view import GroupFacts, GroupView, Later
+from covey.onboard.group_view import GroupFacts, GroupView
 from covey.onboard.handle import HISTORY
 from covey.onboard.motions import STILL
 from covey.onboard.spec import RobotSpec
@@ -23,19 +23,18 @@ from covey.onboard.step import Failed, GroupInput, GroupOutput, Requests, StepIn
 from covey.planning.waypoints import Waypoints
 from covey.results.recorder import Recorder
 from covey.robots.sample import Sample
-from covey.robots.team import TeamState
 from covey.runtime.execution import Execution
 from covey.runtime.host import NONE, Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import Failure, text_of
 from covey.runtime.local.host import LocalHost
 from covey.runtime.phases.communication import Communication
 from covey.runtime.phases.computing import Computing
+from covey.runtime.phases.group_fields import readers_of, rows_of
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 
 _pose = partial(tuple.__new__, Pose)  # from a list; half the time of Pose(*list)
 _input, _group_input = partial(tuple.__new__, StepInput), partial(tuple.__new__, GroupInput)
-_FULL = ("pose", "velocity", "pose_covariance", "collided", "links")
 
 
 @dataclass
@@ -97,7 +96,7 @@ class Deciding:
         self._part = {name: slice(members.start, members.stop) for name, members in self._members.items()}
         self._banks_of = {group.name: self._read_by(group, first) for group, first in self._parts()}
         self._rows = {
-            name: [range(rows.start, rows.stop) for rows in (_rows(bank, self._members[name]) for bank in banks)]
+            name: [range(rows.start, rows.stop) for rows in (rows_of(bank, self._members[name]) for bank in banks)]
             for name, banks in self._banks_of.items()
         }
         self._come: dict[str, list[list[BankSample]]] = {
@@ -114,7 +113,7 @@ class Deciding:
             if group.program is not None
         ]
         self._collided, self._is_touched = np.zeros(int(self.starts[-1]), bool), False
-        self._readers = {group.name: list(self._readers_of(group)) for group in groups if group.program is not None}
+        self._readers = {group.name: self._readers_of(group) for group in groups if group.program is not None}
         self._missed: dict[int, StepInput] = {}  # inputs during which a robot's computer was busy
         self._finished: set[int] = set()
         specs: dict[int, RobotSpec] = {}
@@ -154,6 +153,12 @@ class Deciding:
             return []
         banks = (bank for bank in self.sensing.banks if first in bank.row_of)
         return [bank for bank in banks if program.reads(bank.record.kind, bank.record.name)]
+
+    def _readers_of(self, group: Group) -> list[tuple[str, Callable[[], Any]]]:
+        sees = (group.program and group.program.sees) or ()
+        members, several = self._members[group.name], len(self._members) > 1
+        own = self.sensing, self.localization, self.communication.network, self._collided
+        return list(readers_of(sees, members, several, *own))
 
     def _known(self, group: Group, period_s: float, seed: int) -> GroupFacts:
         workspace_m = self.sensing.world.world.workspace_m
@@ -377,46 +382,11 @@ class Deciding:
         fields = {field: value for field, read in self._readers[name] if (value := read()) is not None}
         second = self.sensing.clock.substep_s
         for bank, come in zip(banks, self._come[name], strict=True):
-            rows = _rows(bank, self._members[name])
+            rows = rows_of(bank, self._members[name])
             older = [Sample(sample.substep * second, sample.readings.of(rows)) for sample in come[:-1]]
             newest = [Sample(sample.substep * second, fields[bank.record.name]) for sample in come[-1:]]
             samples[bank.record.name] = older + newest
         return _group_input((name, group.names, time_s, fields, samples))
-
-    def _readers_of(self, group: Group) -> Iterator[tuple[str, Callable[[], Any]]]:
-        """Yield the names of all that a controller of a group sees, and functions that return it; None: nothing yet."""
-        sees, members = (group.program and group.program.sees) or (), self._members[group.name]
-        part, known, full = slice(members.start, members.stop), self.localization, "full" in sees
-        links, others = partial(self._links, members), partial(self._others, part)
-        motion: dict[str, Callable[[], Any]] = {
-            "pose": partial(_read_only, known.pose[part]),
-            "position": partial(_read_only, known.pose[part, :2]),
-            "heading": partial(_read_only, known.pose[part, 2]),
-            "velocity": partial(_velocity, known.state, part),
-            "pose_covariance": partial(_read_only, known.covariance[part]),
-            "collided": partial(_read_only, self._collided[part]),
-            "links": (lambda: Later(links)) if full else links,
-            "others": (lambda: Later(others)) if full else others,
-        }
-        banks = {bank.record.name: bank for bank in self.sensing.banks if members[0] in bank.row_of}
-        of_several = ["others"] if len(self._members) > 1 else []
-        for name in (*_FULL, *of_several, *banks) if full else sees:
-            if name in banks:
-                yield name, partial(_newest_of, banks[name], _rows(banks[name], members))
-            elif name in motion:
-                yield name, motion[name]
-        if full:
-            yield "true_pose", partial(_read_only, known.state.pose[part])
-
-    def _others(self, part: slice) -> np.ndarray:
-        """Return the estimated poses of the robots of all other groups, float64 (m, 3)."""
-        return _read_only(np.delete(self.localization.pose, np.arange(part.start, part.stop), axis=0))
-
-    def _links(self, members: range) -> np.ndarray:
-        """Return which robots of a group hear each other now, over the first radio, bool (k, k)."""
-        state, part = self.localization.state, slice(members.start, members.stop)
-        alive = state.radio_alive & ~state.halted
-        return self.communication.network.links(self.sensing.world, state.pose, alive)[part, part]
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
@@ -490,30 +460,3 @@ def _slice_of(indices: list[int]) -> slice | list[int]:
     """Return indices as a slice, which arrays take in a third of the time, if they follow one another."""
     first, end = indices[0], indices[0] + len(indices)
     return slice(first, end) if indices == list(range(first, end)) else indices
-
-
-def _velocity(state: TeamState, part: slice) -> np.ndarray:
-    """Return the true velocities vx, vy [m/s] of robots in the world frame, shape (n, 2), read-only."""
-    (vx, vy, _), heading = state.twist[part].T, state.pose[part, 2]
-    c, s, velocity = np.cos(heading), np.sin(heading), np.empty((len(heading), 2))
-    velocity[:, 0], velocity[:, 1] = c * vx - s * vy, s * vx + c * vy
-    velocity.flags.writeable = False
-    return velocity
-
-
-def _newest_of(bank: SensorBank, rows: slice) -> Any:
-    """Return the newest readings of some robots; None if there are none yet."""
-    return None if bank.readings is None else bank.readings.of(rows)
-
-
-def _rows(bank: SensorBank, members: range) -> slice:
-    """Return the rows of a bank that belong to the robots of a group; they are consecutive."""
-    first = bank.row_of[members[0]]
-    return slice(first, first + len(members))
-
-
-def _read_only(values: np.ndarray) -> np.ndarray:
-    """Return a read-only copy."""
-    values = values.copy()
-    values.setflags(write=False)
-    return values
