@@ -1,5 +1,6 @@
 """A route: the path over a belief's cells from a robot to its goal, as a line to follow."""
 
+import math
 import threading
 import weakref
 from collections.abc import Callable
@@ -296,7 +297,7 @@ def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach
     """
     rows, columns = occupancy.shape
     block = int(radius / resolution)
-    from_x, from_y, last_row, last_column = x, y, -block - 1, -block - 1  # no cell of the grid is so near to this one
+    from_x, from_y, last_row, last_column = x, y, -block - 2, -block - 2  # no cell of the grid is so near to this one
     for i in range(segment + 1, line.shape[0]):
         dx, dy = line[i, 0] - from_x, line[i, 1] - from_y
         length = np.sqrt(dx * dx + dy * dy)
@@ -306,11 +307,20 @@ def is_blocked(line, segment, x, y, occupancy, x0, y0, resolution, radius, reach
             row, column = int((from_y + t * dy - y0) // resolution), int((from_x + t * dx - x0) // resolution)
             if row == last_row and column == last_column:
                 continue
-            last_row, last_column = row, column
+            near = abs(row - last_row) <= 1 and abs(column - last_column) <= 1  # then most cells have been looked at
             for r in range(max(row - block, 0), min(row + block + 1, rows)):
-                for c in range(max(column - block, 0), min(column + block + 1, columns)):
+                left, right = max(column - block, 0), min(column + block + 1, columns)
+                if near and abs(r - last_row) <= block:
+                    if column < last_column:
+                        right = min(right, left + 1)
+                    elif column > last_column:
+                        left = max(left, right - 1)
+                    else:
+                        right = left
+                for c in range(left, right):
                     if occupancy[r, c] > 50:
                         return True
+            last_row, last_column = row, column
         reach -= length
         if reach <= 0.0:
             break
@@ -325,7 +335,7 @@ def narrow_stretches(line, occupancy, x0, y0, resolution, width):
     Stretches less than a metre apart are joined. Obstacles smaller than `SMALL_M` may be robots and do not count.
     """
     rows, columns = occupancy.shape
-    found = np.empty((64, 2))
+    found, reached = np.empty((64, 2)), np.empty((2, 2), np.int64)
     count, s = 0, 0.0
     for i in range(line.shape[0] - 1):
         dx, dy = line[i + 1, 0] - line[i, 0], line[i + 1, 1] - line[i, 1]
@@ -335,22 +345,23 @@ def narrow_stretches(line, occupancy, x0, y0, resolution, width):
             if length == 0.0:
                 break
             t = min((k + 0.5) * resolution / length, 1.0)
-            x, y = line[i, 0] + t * dx, line[i, 1] + t * dy
+            x, y = line[i, 0] + t * dx - x0, line[i, 1] + t * dy - y0
             gap, sides = 0.0, 0
-            reached = np.full((2, 2), -1, np.int64)
-            for side in (-1.0, 1.0):
-                nx, ny = -side * dy / length, side * dx / length
+            for side in range(2):
+                nx, ny = (dy / length, -dx / length) if side == 0 else (-dy / length, dx / length)
                 d = 0.0
-                while d < width:
-                    row, column = int((y + d * ny - y0) // resolution), int((x + d * nx - x0) // resolution)
+                while gap + d < width:
+                    row, column = math.floor((y + d * ny) / resolution), math.floor((x + d * nx) / resolution)
                     if row < 0 or column < 0 or row >= rows or column >= columns:
                         break
                     if occupancy[row, column] > 50:
-                        reached[sides, 0], reached[sides, 1] = row, column
+                        reached[side, 0], reached[side, 1] = row, column
                         sides += 1
                         break
                     d += 0.5 * resolution
                 gap += d
+                if sides == side:  # no wall on this side
+                    break
             at = s + t * length
             if sides == 2 and gap < width:
                 far = int(SMALL_M / resolution)
