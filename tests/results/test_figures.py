@@ -28,7 +28,7 @@ from covey.results.figures.animation import animation_images
 from covey.results.figures.curves import spread
 from covey.results.figures.ground import bounds
 from covey.results.figures.heat import AGES, NEVER_COLOR, age_s
-from covey.results.figures.layout import name_points
+from covey.results.figures.layout import direct_label, name_points
 from covey.results.figures.style import LINK_COLOR, ROBOTS, rgb, robot_color
 
 
@@ -148,7 +148,8 @@ def test_names_of_robots_stand_in_the_picture_up_to_twelve(record):
 def test_names_of_robots_at_one_place_keep_apart(record):
     picture = trajectories(record(n=1, steps=5))
     axes = picture.axes[0]
-    before = len(axes.texts)
+    direct_label(axes, 0.0, 0.0, "1", "#000000", xytext=(4.0, 3.0))  # as the number of a target there
+    before = len(axes.texts) - 1
     name_points(axes, np.zeros((4, 2)), ["scout0", "scout1", "scout2", "scout3"], ["#000000"] * 4)
     boxes = [t.get_window_extent() for t in axes.texts[before:]]
     apart = [not a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]]

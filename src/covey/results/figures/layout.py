@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 
@@ -116,9 +116,9 @@ def direct_label(axes: Axes, x: float, y: float, text: str, color: str, **option
 
 
 def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Sequence[str], avoid: Any = ()) -> None:
-    """Write a name beside each point, shape (n, 2) [m], at the first place where it hides no other name or point.
+    """Write a name beside each point, shape (n, 2) [m], at the first place where it hides no other label or point.
 
-    ``avoid``, shape (k, 2) [m], are further points that names must not hide.
+    ``avoid``, shape (k, 2) [m], are further points that names must not hide. Labels that are there already count, too.
     """
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     size = np.array([_height_in(axes) * (right - left) / (top - bottom), _height_in(axes)]) * 72
@@ -126,6 +126,11 @@ def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Se
     taken = [np.concatenate((p - 3.0, p + 3.0)) for p in at]
     others = (np.reshape(avoid, (-1, 2)) - (left, bottom)) / (right - left, top - bottom) * size
     taken += [np.concatenate((p - 3.0, p + 3.0)) for p in others]
+    for label in axes.texts:
+        if isinstance(label, Annotation):
+            corner = (np.array(label.xy) - (left, bottom)) / (right - left, top - bottom) * size + label.xyann
+            extent = np.array([0.66 * len(label.get_text()), 1.0]) * SMALL
+            taken.append(np.concatenate((corner, corner + extent)))
     from_top = sorted(range(len(at)), key=lambda i: -at[i, 1])  # keeps names in the order of their points
     for i in from_top:
         p, (x, y) = at[i], points[i]

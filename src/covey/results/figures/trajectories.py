@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from covey.results.figures import ground, layout, style
 from covey.results.figures.landscape import show_relief, vertices_view
-from covey.results.figures.search import draw_search, legend_in
+from covey.results.figures.search import draw_search, legend_in, targets_of
 from covey.results.maps import WALL
 
 if TYPE_CHECKING:
@@ -69,14 +69,13 @@ def draw_trajectories(axes: Axes, run: "Run") -> None:
         axes.plot(way[:, 0], way[:, 1], color=color, lw=0.9, alpha=0.9, zorder=3, solid_joinstyle="round")
         axes.plot(*way[0], "o", ms=3.6, mfc="white", mec=color, mew=0.9, zorder=4)
         axes.plot(*way[-1], "o", ms=4.2, mfc=color, mec="white", mew=0.5, zorder=5)
-    if n <= style.LABELLED and len(poses):
-        layout.name_points(
-            axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)], poses[0, :, :2]
-        )
     tags = run.tags_left
     if len(tags):
         axes.plot(tags["x_m"], tags["y_m"], "D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, zorder=3.5)
     searched = draw_search(axes, run)
+    if n <= style.LABELLED and len(poses):
+        avoid = [*poses[0, :, :2], *(target.place for target in targets_of(run))]
+        layout.name_points(axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)], avoid)
     marks = [
         Line2D([], [], ls="", marker="o", ms=3.6, mfc="white", mec=style.INK, mew=0.9, label="start"),
         Line2D([], [], ls="", marker="o", ms=4.2, mfc=style.INK, mec="white", mew=0.5, label="end"),
