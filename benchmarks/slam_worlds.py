@@ -8,6 +8,10 @@ A robot decides at once what to explore next, so the least difference sends it a
 scatter by chance. How much so is seen from a control: true poses with white noise of 1 mm, which no map shows. What it
 takes longer than with true poses is chance alone. If SLAM scatters as much, its long runs are chance, too.
 
+The third table says whether robots know how wrong they are. NEES is the squared error of a pose by its covariance, 3 on
+average for right covariances. Ends of runs do not depend on each other, so their mean has an interval (chi-squared,
+95 %).
+
 With ``--cell 0.23`` maps have cells of that side [m]. Walls of buildings lie on the borders of their cells of 0.25 m,
 where maps with true poses show them whole. A map that lies half a cell beside them has gaps in walls far away.
 
@@ -23,6 +27,8 @@ from pathlib import Path
 import numpy as np
 from run_rows import read, run_all
 from scipy import stats
+
+from covey.mapping.slam.scores import consistency
 
 KEY = "robots.scout.localization"
 QUALITY, TIME = 0.02, 1.15
@@ -75,6 +81,17 @@ def show(rows: list[dict[str, str]], places: list[str]) -> None:
             print(
                 f"| {place} | {len(chance)} | {mean_of(chance, 2)} | {chance.std(ddof=1):.2f}, "
                 f"{longer.std(ddof=1):.2f} | {(chance > TIME).sum()}, {(longer > TIME).sum()} |"
+            )
+    print("\n| place | runs | NEES at the end: mean, 95 % of right ones | median, largest | all along: median |")
+    print("|---|---|---|---|---|")
+    for place in known:
+        of_place = [row for row in rows if (row["place"], row[KEY]) == (place, "slam") and row.get("nees_end")]
+        if of_place:
+            end, along = (np.array([float(row[name]) for row in of_place]) for name in ("nees_end", "nees"))
+            right = consistency(end)
+            print(
+                f"| {place} | {len(end)} | {right.average:.1f}, {right.low:.1f} to {right.high:.1f} | "
+                f"{np.median(end):.1f}, {end.max():.1f} | {np.median(along):.1f} |"
             )
 
 
