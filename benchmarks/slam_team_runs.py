@@ -17,7 +17,7 @@ from pathlib import Path
 from run_rows import read, run_all
 
 BAR = 1.5
-ERRORS = "map_error_cells_mean", "map_wrong_cells_mean"
+ERROR, WRONG, TIME = "map_error_cells_mean", "map_wrong_cells_mean", "simulated_time_s"
 STARTS, RADIO = "share_maps.start_poses", "radio.range_m"
 
 
@@ -26,39 +26,33 @@ def numbers(rows: list[dict[str, str]], name: str) -> list[float]:
     return [float(row[name]) for row in rows if row[name]]
 
 
-def ratio(pairs: list[tuple[list[float], list[float]]], k: int) -> float:
-    """Return the sum of the k-th error of runs with unknown starts by that of the same ones with known starts."""
-    return sum(a[k] for a, _ in pairs) / sum(b[k] for _, b in pairs) if pairs else math.nan
+def ratio(pairs: list[tuple[dict[str, str], dict[str, str]]], name: str) -> float:
+    """Return the sum of a column over runs with unknown starts by that over the same ones with known starts."""
+    sums = [sum(float(row[name]) for row in side) for side in zip(*pairs, strict=True)]
+    return sums[0] / sums[1] if pairs else math.nan
 
 
 def show(rows: list[dict[str, str]]) -> None:
-    """Print a line for each place and radio range."""
-    known = {
-        (row["place"], row[RADIO], row["iteration"]): [float(row[name]) for name in ERRORS]
-        for row in rows
-        if row[STARTS] == "known"
-    }
+    """Print a line for each place and radio range; ratios are those of unknown starts to known ones."""
+    known = {(row["place"], row[RADIO], row["iteration"]): row for row in rows if row[STARTS] == "known"}
     print(
-        "place     radio  runs  error/known  where all joined  of known cells  wrong (ever, at the end) of pairs  "
-        "missed  all know one frame"
+        "place     radio  runs  not to 99 %, known  error/known  where all joined  of known cells  time/known  "
+        "wrong (ever, at the end) of pairs  missed  all know one frame"
     )
     unknown = [row for row in rows if row[STARTS] != "known"]
     for place, radio in sorted({(row["place"], row[RADIO]) for row in unknown}):
         some = [row for row in unknown if (row["place"], row[RADIO]) == (place, radio)]
-        pairs = [
-            (([float(row[name]) for name in ERRORS], known[place, radio, row["iteration"]]), row)
-            for row in some
-            if (place, radio, row["iteration"]) in known
-        ]
-        joined = [pair for pair, row in pairs if row["all_aligned_s"]]
-        pairs = [pair for pair, _ in pairs]
-        error, wrong = (ratio(pairs, k) for k in range(2))
+        keys = [(place, radio, row["iteration"]) for row in some]
+        pairs = [(row, known[key]) for row, key in zip(some, keys, strict=True) if key in known]
+        joined = [pair for pair in pairs if pair[0]["missed_merges"] == "0"]
+        short = [sum(row["status"] != "reached" for row in side) for side in zip(*pairs, strict=True)] or [0, 0]
         ever, end, missed = (sum(numbers(some, n)) for n in ("wrong_merges", "wrong_merges_at_end", "missed_merges"))
         times = numbers(some, "all_aligned_s")
         spread = f" ({min(times):.0f} to {max(times):.0f} s)" if times else ""
         middle = f"{statistics.median(times):.0f} s" if times else "never"
         print(
-            f"{place:9s} {radio:>5s} {len(some):5d}  {error:11.2f}  {ratio(joined, 0):16.2f}  {wrong:14.2f}  "
+            f"{place:9s} {radio:>5s} {len(some):5d}  {short[0]:11d}, {short[1]:5d}  {ratio(pairs, ERROR):11.2f}  "
+            f"{ratio(joined, ERROR):16.2f}  {ratio(pairs, WRONG):14.2f}  {ratio(pairs, TIME):10.2f}  "
             f"{ever:4.0f} {end:4.0f} of {6 * len(some)}  {missed:15.0f}  {len(times)} runs, {middle}{spread}"
         )
     stay = sum(numbers(unknown, "wrong_merges_at_end"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
@@ -14,7 +15,7 @@ from covey.geometry.se2 import Pose
 from covey.mapping.alignment.aligning import Alignment, align, fit, refine
 from covey.mapping.alignment.search import main_direction, rotations
 from covey.mapping.alignment.surfaces import find_surfaces, times
-from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, merge_aligned
+from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, merge_aligned, seen_at
 from covey.mapping.occupancy.belief import Beliefs
 from covey.testing.map_pairs import MapPair, make_pairs, map_along, tour
 from covey.world.world import World
@@ -184,6 +185,37 @@ def test_joined_map_knows_what_either_knows(pairs):
     assert np.mean(states >= 0) > 0.97
     same = states == pair.b.cells[known]
     assert np.mean(same) > 0.93
+
+
+def _evidence(rng: np.random.Generator) -> Grid:
+    cells = rng.choice(np.array([-40, -9, 0, 12, 70], np.int8), (12, 17))
+    return Grid(cells, 0.1, (0.3, -0.2, 0.4))
+
+
+def test_evidence_at_a_point_is_that_of_the_probability_between_the_cells():
+    rng = np.random.default_rng(8)
+    evidence, T = _evidence(rng), Pose(0.5, 0.2, 2.1)
+    points = rng.uniform(-2.0, 2.5, (400, 2))
+    there = np.array([T.inverse() @ Pose(x, y, 0.0) for x, y in points])[:, :2] - (0.3, -0.2)
+    c, s = math.cos(0.4), math.sin(0.4)
+    rows, columns = (c * there[:, 1] - s * there[:, 0]) / 0.1, (c * there[:, 0] + s * there[:, 1]) / 0.1
+    probability = 1 / (1 + np.exp(-0.05 * evidence.cells.astype(float)))
+    p = ndimage.map_coordinates(probability, (rows - 0.5, columns - 0.5), order=1, mode="grid-constant", cval=0.5)
+    own = ndimage.map_coordinates(evidence.cells, (rows - 0.5, columns - 0.5), order=0, mode="grid-constant", cval=0)
+    found = seen_at(points, evidence, T)
+    known = own != 0
+    assert np.array_equal(found != 0, known)  # neither more nor less than the cell there
+    assert 30 < known.sum() < 370
+    expected = np.log(p / (1 - p)) / 0.05
+    assert np.abs(found - expected)[known].max() < 1.0
+    assert (np.sign(found) == np.sign(expected))[known & (np.abs(expected) > 0.6)].all()
+
+
+def test_evidence_at_the_centres_of_cells_is_theirs():
+    evidence = _evidence(np.random.default_rng(9))
+    index = np.argwhere(np.ones(evidence.shape, bool))
+    found = seen_at(evidence.to_world(index), evidence, Pose(0.0, 0.0, 0.0))
+    assert np.array_equal(found.reshape(evidence.shape), evidence.cells)
 
 
 def test_refused_merge_leaves_the_map_alone(pairs):

@@ -7,6 +7,7 @@ import pytest
 
 import covey
 from covey.errors import InvalidValueError
+from covey.results.snapshot import Snapshot
 from covey.runtime.stop import Stop
 from covey.testing import check_boundary
 
@@ -191,14 +192,24 @@ def test_groups_have_their_own_control_period_and_phase():
 
 def test_the_union_and_any_robot_stop_the_run_at_their_own_times():
     found = {}
-    for of in ("any_robot", "union", "all_robots", "one_map"):
+    for of in ("any_robot", "union", "all_robots", "one_map", "all_maps"):
         scenario = covey.load_scenario("loop").replace("robots.scout.count", 2).replace("stop.explored", 0.15)
         sim = scenario.replace("stop.of", of).build()
         sim.run()
         assert sim.status == "reached"
         found[of] = sim.time
     assert found["union"] <= found["any_robot"] <= found["all_robots"]
-    assert found["union"] <= found["one_map"]
+    assert found["union"] <= found["one_map"] <= found["all_maps"]
+
+
+@pytest.mark.parametrize(("of", "share"), [("one_map", 0.4), ("all_maps", 0.3)])
+def test_maps_count_as_far_as_the_team_has_seen_it_and_beams_where_there_is_no_map(of, share):
+    known, each = np.array([0.4, 0.35, np.nan]), np.array([0.1, 0.1, 0.3])
+    zeros, counts = np.zeros((3, 3)), np.zeros(3, np.int64)
+    frame = Snapshot(1, 0.1, zeros, zeros, zeros, zeros, np.zeros(3), counts, counts, np.zeros(3))
+    for union, expected in ((0.5, share), (0.2, 0.2)):
+        frame.mission = {"explored_share_union": union, "explored_share": each, "known_share": known}
+        assert Stop(explored=0.9, of=of).share(frame) == expected
 
 
 def test_a_function_can_be_the_goal():

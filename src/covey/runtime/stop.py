@@ -18,11 +18,11 @@ class Stop(Record):
     covered: float | None = Field(
         default=None, gt=0, le=1, description="Goal: this share of what a body can cover is covered (0 to 1)."
     )
-    of: Literal["union", "any_robot", "all_robots", "one_map"] = Field(
+    of: Literal["union", "any_robot", "all_robots", "one_map", "all_maps"] = Field(
         default="union",
         description="Whose explored share counts. union: of the team together; any_robot: of any one robot; "
-        "all_robots: of each robot; one_map: of the team together, once the map of one robot holds "
-        "it too.",
+        "all_robots: of each robot; one_map: of the team together, once the map of one robot holds it too; "
+        "all_maps: of the team together, once the map of each robot holds it too.",
     )
     done: bool = Field(default=False, description="Goal: every controller has finished.")
     timeout_s: float = Field(default=2000.0, gt=0, description="The run ends without success at this time [s].")
@@ -51,6 +51,7 @@ class Stop(Record):
         )
         if self.of == "union":
             return float(union)
-        if self.of == "one_map":
-            return float(min(union, np.where(np.isnan(known), each, known).max()))
+        if self.of in ("one_map", "all_maps"):
+            maps = np.where(np.isnan(known), each, known)
+            return float(min(union, maps.max() if self.of == "one_map" else maps.min()))
         return float((np.max if self.of == "any_robot" else np.min)(each))

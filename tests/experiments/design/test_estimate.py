@@ -121,3 +121,4 @@ def test_a_table_tells_what_varies_and_leaves_out_what_is_replaced(write):
 
 def test_the_stop_of_one_map_is_said():
     assert stop_text(Stop(explored=0.9, of="one_map")) == "90 % explored and in the map of one robot, or 2000 s"
+    assert stop_text(Stop(explored=0.9, of="all_maps")) == "90 % explored and in the map of each robot, or 2000 s"

@@ -89,6 +89,7 @@ def stop_text(stop: Stop) -> str:
         "any_robot": "by any one robot",
         "all_robots": "by each robot",
         "one_map": "and in the map of one robot",
+        "all_maps": "and in the map of each robot",
     }[stop.of]
     goals = [] if stop.explored is None else [f"{stop.explored * 100:g} % explored {whose}"]
     goals += [] if stop.covered is None else [f"{stop.covered * 100:g} % covered"]

@@ -15,12 +15,16 @@ import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
+from covey.kernel import kernel
 from covey.mapping.alignment.aligning import LEAST_CONFIDENCE, Alignment, MapToAlign, align, contradicted
 from covey.mapping.alignment.surfaces import times
 from covey.mapping.occupancy.belief import Belief
+from covey.mapping.records import EVIDENCE_STEP
 
 RETRY_GROWTH = 1.1
 """A pair of maps is tried again when one of them has this many times more known cells than at the last attempt."""
+
+_PROBABILITY = np.array([1.0 / (1.0 + math.exp(-EVIDENCE_STEP * value)) for value in range(-128, 128)])
 
 Verdict = Literal["accepted", "revised", "refused", "withdrawn"]
 """Result of an attempt: a first or another pose of the other's map, none yet, or none any more."""
@@ -176,7 +180,10 @@ class UnknownStarts:
 
 
 def seen_at(points: np.ndarray, evidence: Grid, T_own_origin: Pose) -> np.ndarray:
-    """Return the evidence of a robot at points of another frame, int8 (k,); 0 where it has none.
+    """Return the evidence of a robot at points of another frame, int8 (k,); 0 where the cell there has none.
+
+    The probability is interpolated between the centres of the four cells around. The value of the cell there alone
+    would put walls where only free corners of cells with a wall lie.
 
     Args:
         points: float64 (k, 2) [m].
@@ -184,10 +191,37 @@ def seen_at(points: np.ndarray, evidence: Grid, T_own_origin: Pose) -> np.ndarra
         T_own_origin: pose of that frame in the frame of the points.
     """
     T_origin_own = T_own_origin.inverse()
-    cells = evidence.to_cells(times(points, T_origin_own.heading) + T_origin_own[:2])
-    inside = evidence.inside(cells)
-    rows, columns = np.where(inside[:, None], cells, 0).T
-    return np.where(inside, evidence.cells[rows, columns], np.int8(0))
+    x0, y0, c, s, resolution = evidence.frame.tolist()
+    dx, dy = (times(points, T_origin_own.heading) + T_origin_own[:2] - np.array([x0, y0])).T
+    rows, columns = (c * dy - s * dx) / resolution, (c * dx + s * dy) / resolution
+    return interpolated(evidence.cells, rows, columns, _PROBABILITY)
+
+
+@kernel
+def interpolated(evidence, rows, columns, probability):
+    """Return evidence between the centres of cells, int8 (k,), by the probabilities of the four around.
+
+    Args:
+        evidence: int8 (m, n); 0 is unknown.
+        rows, columns: float64 (k,), places in cells; the centre of the first cell is at 0.5, 0.5.
+        probability: of evidence -128 to 127 (256,).
+    """
+    found = np.zeros(rows.shape[0], np.int8)
+    for k in range(rows.shape[0]):
+        row, column = math.floor(rows[k]), math.floor(columns[k])
+        if not (0 <= row < evidence.shape[0] and 0 <= column < evidence.shape[1]) or evidence[row, column] == 0:
+            continue
+        top, left = math.floor(rows[k] - 0.5), math.floor(columns[k] - 0.5)
+        down, right = rows[k] - 0.5 - top, columns[k] - 0.5 - left
+        p = 0.0
+        for r in range(top, top + 2):
+            for q in range(left, left + 2):
+                inside = 0 <= r < evidence.shape[0] and 0 <= q < evidence.shape[1]
+                share = (down if r > top else 1.0 - down) * (right if q > left else 1.0 - right)
+                p += share * probability[128 + (int(evidence[r, q]) if inside else 0)]
+        value = int(np.rint(math.log(p / (1.0 - p)) / EVIDENCE_STEP))
+        found[k] = value if value != 0 else (1 if p > 0.5 else -1)  # what was seen stays known
+    return found
 
 
 def union_apart(evidence: list[Grid], world: Grid) -> Grid:

@@ -22,8 +22,8 @@ from covey.mapping.occupancy.tiles import TILE
 from covey.physics.clock import Clock, exact
 from covey.runtime.phases.team_slam import TeamSlam
 
-_LEVER_M = 5.0  # how far from the start of a robot a turn of its frame counts
-_FAR = 3.0  # cells
+_LEVER_M = 20.0  # how far from the start of a robot a turn of its frame counts
+_NEAR, _FAR = 0.1, 3.0  # cells
 
 
 @dataclass(frozen=True)
@@ -122,13 +122,14 @@ class MapAlignment:
     def _ask(self, robot: int, slam: TeamSlam, looks: bool) -> None:
         """Let a robot look at the frames that its SLAM knows, if they may have changed.
 
-        As all tiles must be turned when a frame moves, small motions count only when it ``looks``.
+        As all tiles must be turned when a frame moves, small motions count only when it ``looks``. A quarter of a cell
+        is not small: walls of which a cell is that much off are drawn in a cell beside them.
         """
         number, known = int(self.members[robot]), self.T_own_other[robot]
         if slam.revision(number) == self._seen[robot] and not looks:
             return
         self._seen[robot] = slam.revision(number)
-        far_m = (0.5 if looks else _FAR) * self.maps.grid.resolution
+        far_m = (_NEAR if looks else _FAR) * self.maps.grid.resolution
         for origin, name in enumerate(self.maps.names):
             if origin == robot:
                 continue
