@@ -1,6 +1,7 @@
 """Teams that do not know where the others started: what they find out, what they merge, and what is recorded of it."""
 
 import math
+from typing import cast
 
 import numpy as np
 import pytest
@@ -12,8 +13,12 @@ from covey.geometry import Pose
 from covey.geometry.grid import Grid
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.localization import Noise
+from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.records import Mapping
 from covey.onboard.group import Group
+from covey.physics.clock import Clock
+from covey.runtime.phases.map_alignment import MapAlignment
+from covey.runtime.phases.team_slam import TeamSlam
 from covey.sensors.lidar import Lidar
 from covey.testing.boundary import check_boundary
 from covey.world.world import World
@@ -210,3 +215,42 @@ def test_what_needs_known_starts_is_refused(options, message):
 def test_scenarios_that_cannot_be_are_refused(overrides, message):
     with pytest.raises(ScenarioError, match=message):
         covey.load("unknown_starts", overrides)
+
+
+class Frames:
+    """A SLAM of two robots that has found how their frames lie to each other."""
+
+    def __init__(self):
+        self.heading, self.times = 0.0, 0
+
+    def revision(self, robot):
+        return self.times
+
+    def frame_of(self, robot, other):
+        return Pose(1.0, 0.0, self.heading if robot == 0 else -self.heading)
+
+    def turn(self, by_rad):
+        self.heading, self.times = self.heading + by_rad, self.times + 1
+
+
+def test_small_motions_of_a_frame_are_followed_when_it_is_time_and_large_ones_at_once():
+    slam, clock = Frames(), Clock(step_s=0.1)
+    maps = Beliefs(["a", "b"], (6.4, 6.4), (0.0, 0.0), Mapping(resolution_m=0.1))
+    aligning = MapAlignment(np.arange(2), maps, np.zeros((2, 3)), 1.0, clock, cast(TeamSlam, slam))
+
+    def verdicts(steps):
+        found = []
+        for _ in range(steps):
+            clock.advance(clock.substeps_per_step)
+            aligning.step(np.ones(2, bool))
+            found.append({attempt.verdict for attempt in aligning.attempts})
+        return found
+
+    assert verdicts(1) == [{"accepted"}]
+    slam.turn(0.0006)  # 0.12 cells, 20 m away
+    assert verdicts(10) == [*[set()] * 8, {"revised"}, set()]
+    slam.turn(0.0004)  # 0.08 cells
+    assert verdicts(10) == [set()] * 10
+    slam.turn(0.016)  # 3.2 cells
+    assert verdicts(1) == [{"revised"}]
+    assert aligning.T_own_other[0]["b"].heading == slam.heading
