@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import covey
+from covey.missions.search import located
 from covey.results.maps import Maps
 from covey.robots.catalogue import disc
 from covey.sensors import TagCamera
+from covey.world.targets import Targets
 from covey.world.world import World
 
 SHARP = TagCamera(detect_near=1, detect_far=1, detect_slant=1, sigma_m=0, sigma_per_m=0, false_per_min=0)
@@ -55,6 +57,36 @@ def test_shares_of_each_robot_and_of_the_team(tmp_path):
     assert (again.first_searched >= 0).sum() / sim.scoring.search.cells.total == pytest.approx(
         run.series("searched_cells_share_union")[-1]
     )
+
+
+def located_reference(identities, positions, ranges, poses, targets, sigma_m, sigma_per_m):
+    """NumPy reference of `located`."""
+    row, column = np.nonzero(identities >= 0)
+    names, body, (c, s) = identities[row, column], positions[row, column], (f(poses[row, 2]) for f in (np.cos, np.sin))
+    x, y = poses[row, 0] + c * body[:, 0] - s * body[:, 1], poses[row, 1] + s * body[:, 0] + c * body[:, 1]
+    at, noise = targets.rows(names), sigma_m + sigma_per_m * ranges[row, column]
+    away = np.linalg.norm(np.column_stack((x, y, body[:, 2])) - targets.positions[at], axis=1)
+    is_true = (at >= 0) & (away < np.maximum(0.5, 5.0 * noise))
+    return np.column_stack((row, column)), np.column_stack((x, y)), is_true
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_readings_are_located_as_by_numpy(seed):
+    draw = np.random.default_rng(seed)
+    targets = Targets(("victim",) * 6, draw.permutation(9)[:6], draw.uniform(-2, 2, (6, 3)))
+    identities = np.where(draw.random((5, 4)) < 0.6, draw.integers(0, 9, (5, 4)), -1)  # three of nine are no targets
+    poses, ranges = draw.uniform(-3, 3, (5, 3)), draw.uniform(0.1, 4, (5, 4))
+    c, s = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+    dx, dy, up = np.moveaxis(targets.positions[targets.rows(identities)] + draw.normal(0, 0.25, (5, 4, 3)), -1, 0)
+    dx, dy = dx - poses[:, :1], dy - poses[:, 1:2]
+    positions = np.stack((c[:, None] * dx + s[:, None] * dy, c[:, None] * dy - s[:, None] * dx, up), axis=-1)
+    expected = located_reference(identities, positions, ranges, poses, targets, 0.02, 0.03)
+    count = int((identities >= 0).sum())
+    found = located(count, identities, positions, ranges, poses, *targets.by_identity, 0.02, 0.03)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_allclose(found[1], expected[1], atol=1e-12)
+    np.testing.assert_array_equal(found[2], expected[2])
+    assert 0 < expected[2].sum() < count
 
 
 def test_a_camera_that_turns_too_fast_searches_nothing():

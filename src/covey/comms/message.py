@@ -17,6 +17,8 @@ HEADER_BYTES = 28
 OWN_KINDS = ("map digest", "map tiles", "slam digest", "slam news", "slam sighting", "target report", "target answer")
 """Kinds of messages that Covey sends and takes for robots; a number may follow. Controllers cannot send them."""
 _UNCHANGING = (int, float, str, bytes, np.generic)
+_PLAIN = frozenset((int, float, bool, str, bytes, type(None)))
+_NUMBERS = frozenset((int, float, type(None)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +65,8 @@ def copied(value: Any, room: int = LARGEST_BYTES) -> tuple[Any, int]:
     if kind is float or kind is int or value is None:  # most of what is sent; the checks below take subclasses too
         return value, 8
     if kind is tuple:
+        if _NUMBERS.issuperset(map(type, value)):
+            return value, _fits(2 + 8 * len(value), room)
         items, size = _all(value, room)
         return tuple(items), size
     if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
@@ -125,9 +129,11 @@ def again(value: Any) -> Any:
         >>> again(told) == told, again(told)[1] is told[1]
         (True, False)
     """
-    if value is None or type(value) in _UNCHANGING:
+    if type(value) in _PLAIN:
         return value
     if isinstance(value, tuple):
+        if _PLAIN.issuperset(map(type, value)):
+            return value
         parts = [again(v) for v in value]
         if all(map(is_, parts, value)):
             return value

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covey.geometry.constant import constant
+from covey.kernel import kernel
 from covey.missions.protocol import MissionContext, Tracker
 from covey.sensors.tag_camera import TagCamera
 from covey.world.editing.changing import with_doors_open
@@ -70,7 +71,7 @@ class SearchTracker(Tracker):
         self.cells = ExploredTruth(world.grid.with_cells(mask), n, solid=world.solid) if mask.any() else None
         self._none = constant(np.full(n, np.nan))
         self.sightings: list[Sighting] = []
-        self._sighted: set[int] = set()  # robot, identity and truth of sightings
+        self._sighted: set[tuple[int, int, bool]] = set()  # robot, identity and truth of sightings
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Take in the views and the readings of this step."""
@@ -90,24 +91,16 @@ class SearchTracker(Tracker):
         """Record the markers that robots have not read before."""
         if not any(readings.count.tolist()):
             return
-        row, column = np.nonzero(readings.identities >= 0)
-        targets, identities = self._context.place.targets, readings.identities[row, column]
-        body = readings.positions[row, column]
-        c, s = np.cos(poses[row, 2]), np.sin(poses[row, 2])
-        x, y = poses[row, 0] + c * body[:, 0] - s * body[:, 1], poses[row, 1] + s * body[:, 0] + c * body[:, 1]
-        at, places = targets.rows(identities), np.column_stack((x, y, body[:, 2]))
-        away = np.full(len(at), np.inf)
-        away[at >= 0] = np.linalg.norm(places[at >= 0] - targets.positions[at[at >= 0]], axis=1)
-        noise = camera.sigma_m + camera.sigma_per_m * readings.ranges[row, column]
-        is_true = away < np.maximum(TRUE_WITHIN_M, 5.0 * noise)
-        robots = members[row]
-        codes = ((robots << 32) + identities) * 2 + is_true
-        for k, code in enumerate(codes.tolist()):
-            if code not in self._sighted:
-                self._sighted.add(code)
-                kind = str(readings.kinds[row[k], column[k]])
-                place = float(x[k]), float(y[k])
-                self.sightings.append(Sighting(int(robots[k]), int(identities[k]), kind, place, bool(is_true[k])))
+        targets = self._context.place.targets
+        noise = camera.sigma_m, camera.sigma_per_m
+        shown = readings.identities, readings.positions, readings.ranges, poses
+        at, places, is_true = located(int(readings.count.sum()), *shown, *targets.by_identity, *noise)
+        for k, (row, column) in enumerate(at.tolist()):
+            seen = robot, identity, true = int(members[row]), int(readings.identities[row, column]), bool(is_true[k])
+            if seen not in self._sighted:
+                self._sighted.add(seen)
+                x, y = places[k].tolist()
+                self.sightings.append(Sighting(robot, identity, str(readings.kinds[row, column]), (x, y), true))
 
     @property
     def values(self) -> dict[str, Any]:
@@ -118,6 +111,40 @@ class SearchTracker(Tracker):
             "searched_cells_share": self._none if self.cells is None else self.cells.share_each,
             "searched_cells_share_union": math.nan if self.cells is None else self.cells.share_union,
         }
+
+
+@kernel
+def located(count, identities, positions, ranges, poses, order, ascending, targets, sigma_m, sigma_per_m):
+    """Find the readings of some cameras in the world frame, and whether their targets are there.
+
+    Args:
+        count: number of readings n.
+        identities, positions, ranges: see `covey.sensors.tag_camera.TagCameraReadings`; (m, k), (m, k, 3), (m, k).
+        poses: true poses of the bodies, float64 (m, 3).
+        order, ascending, targets: see `covey.world.targets.Targets.by_identity`.
+        sigma_m, sigma_per_m: noise of the camera [m], and per metre of the range.
+
+    Returns:
+        their row and column, int64 (n, 2); x, y, float64 (n, 2) [m]; and whether the target stands there, bool (n,).
+    """
+    at, places, is_true, n = np.empty((count, 2), np.int64), np.empty((count, 2)), np.zeros(count, np.bool_), 0
+    for row in range(identities.shape[0]):
+        c, s = math.cos(poses[row, 2]), math.sin(poses[row, 2])
+        for column in range(identities.shape[1]):
+            if identities[row, column] < 0:
+                continue
+            ahead, left, up = positions[row, column, 0], positions[row, column, 1], positions[row, column, 2]
+            at[n, 0], at[n, 1] = row, column
+            x, y = poses[row, 0] + c * ahead - s * left, poses[row, 1] + s * ahead + c * left
+            places[n, 0], places[n, 1] = x, y
+            k = np.searchsorted(ascending, identities[row, column])
+            if k < order.size and ascending[k] == identities[row, column]:
+                i = order[k]
+                away = math.sqrt((x - targets[i, 0]) ** 2 + (y - targets[i, 1]) ** 2 + (up - targets[i, 2]) ** 2)
+                noise = sigma_m + sigma_per_m * ranges[row, column]
+                is_true[n] = away < max(TRUE_WITHIN_M, 5.0 * noise)
+            n += 1
+    return at, places, is_true
 
 
 def cameras(context: MissionContext) -> list[Any]:

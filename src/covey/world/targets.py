@@ -60,6 +60,11 @@ class Targets:
         order = np.argsort(self.identities)
         return order, self.identities[order]
 
+    @property
+    def by_identity(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows in the order of their identities, these identities, both int64 (t,), and the positions (t, 3)."""
+        return *self._sorted, self.positions
+
     @cached_property
     def kind_of(self) -> np.ndarray:
         """The kind of each row, str (t + 1,); that of row -1 is `UNKNOWN_KIND`."""
