@@ -18,7 +18,7 @@ from covey.kernel import kernel
 
 _EDGE = 1e-6  # beams are kept this far [cells] inside the grid: far more than the fixed-point walk can drift
 _FIXED = 4294967296.0  # 32 fractional bits
-_CONE = 12  # beams
+_CONE = 16  # beams
 
 
 def beam_directions(angles: Any) -> np.ndarray:
@@ -130,7 +130,8 @@ def mark_fan(mark, u, v, ends, box):
 
     Near the sensor neighbouring beams cross the same cells. So the beams are taken in cones. As long as neighbours
     leave a column at most a cell apart, the cells of a cone in it are all those between its outer beams; these are
-    filled, and each beam is only followed from there on.
+    filled, and each beam is only followed from there on. A cone ends before a beam that it cannot hold: one in another
+    octant, one that leaves the grid, one of a few cells.
 
     Args:
         mark, box: see `mark_beam`.
@@ -140,21 +141,24 @@ def mark_fan(mark, u, v, ends, box):
     right, top = mark.shape[1] - _EDGE, mark.shape[0] - _EDGE
     leave, slope, more = np.empty(_CONE, np.int64), np.empty(_CONE, np.int64), np.empty(_CONE, np.int64)
     inside = min(u, v) >= _EDGE and u <= right and v <= top
-    for begin in range(0, ends.shape[0], _CONE):
-        count = min(_CONE, ends.shape[0] - begin)
+    begin = count = 0
+    while begin + count < ends.shape[0]:
+        begin, count = begin + count, 0
         du, dv = ends[begin, 0] - u, ends[begin, 1] - v
-        steep, sign = abs(du) < abs(dv), (0 if not inside else (1 if (dv if abs(du) < abs(dv) else du) > 0.0 else -1))
+        steep = abs(du) < abs(dv)
+        sign = 1 if (dv if steep else du) > 0.0 else -1
         a0, b0, step_u, step_v = (v, u, mark.shape[1], 1) if steep else (u, v, 1, mark.shape[1])
-        for k in range(count):
-            x, y = ends[begin + k, 0], ends[begin + k, 1]
+        while inside and count < min(_CONE, ends.shape[0] - begin):
+            x, y = ends[begin + count, 0], ends[begin + count, 1]
             if not (x >= _EDGE and x <= right and y >= _EDGE and y <= top) or (abs(x - u) < abs(y - v)) != steep:
-                sign = 0
-            if sign != 0:
-                _, way, more[k], leave[k], slope[k] = walk(a0, b0, y if steep else x, x if steep else y)
-                if more[k] < 3 or way != sign:
-                    sign = 0
-        filled = 0 if sign == 0 else _filled(leave, slope, more, count)
+                break
+            _, way, more[count], leave[count], slope[count] = walk(a0, b0, y if steep else x, x if steep else y)
+            if more[count] < 3 or way != sign:
+                break
+            count += 1
+        filled = _filled(leave, slope, more, count) if count > 0 else 0
         if filled == 0:
+            count = max(count, 1)
             for k in range(begin, begin + count):
                 if not math.isnan(ends[k, 0]):
                     mark_beam(mark, u, v, ends[k, 0], ends[k, 1], box)

@@ -28,9 +28,11 @@ def scan(
     """
     distance = np.empty((members.shape[0], angles.shape[0]))
     directions, first, spacing = _fan_of(angles)
-    _scan(truth.skip, truth.frame, truth.pose, members, mount, directions, range_m, distance)
+    walls = truth.skip, truth.frame
     if sees_robots and truth.pose.shape[0] > 1:
-        _see_bodies(truth.pose, truth.bodies, members, mount, directions, first, spacing, distance)
+        _scan_all(*walls, truth.pose, truth.bodies, members, mount, directions, first, spacing, range_m, distance)
+    else:
+        _scan(*walls, truth.pose, members, mount, directions, range_m, distance)
     return distance
 
 
@@ -61,6 +63,13 @@ def _scan(skip, frame, pose, members, mount, directions, range_m, distance):
     for i in range(members.shape[0]):
         x, y, heading = _mounted(pose[members[i]], mount)
         cast_fan(skip, frame, x, y, heading, directions, range_m, distance[i])
+
+
+@kernel
+def _scan_all(skip, frame, pose, bodies, members, mount, directions, first, spacing, range_m, distance):
+    """Do as `_scan`, then as `_see_bodies`: one call costs less than two."""
+    _scan(skip, frame, pose, members, mount, directions, range_m, distance)
+    _see_bodies(pose, bodies, members, mount, directions, first, spacing, distance)
 
 
 @kernel
