@@ -41,6 +41,16 @@ def test_a_look_lowers_the_chance_of_what_is_in_sight_and_of_nothing_else():
     assert missed.missed[i, -1, 2] == pytest.approx(east**2)
 
 
+def test_a_look_that_counts_for_three_samples_leaves_what_three_leave():
+    occupancy, once = room()
+    _, thrice = room()
+    once.look(occupancy, (1.4, 2.3, 0.7), samples=3.0)
+    for _ in range(3):
+        thrice.look(occupancy, (1.4, 2.3, 0.7))
+    assert (once.missed < 0.3).any()
+    np.testing.assert_allclose(once.missed, thrice.missed, rtol=1e-12)
+
+
 def test_blur_range_and_incidence_limit_a_look():
     occupancy, missed = room()
     missed.look(occupancy, (2.0, 2.0, 0.0), turn_rate=2.0)

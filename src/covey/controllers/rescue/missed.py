@@ -70,10 +70,18 @@ class Missed:
         self._off = np.zeros((*shape, 2))  # how far it has moved from the centre of its square, x and y [m]
         self._fan: tuple[float, Fan] | None = None
 
-    def look(self, occupancy: np.ndarray, pose: Any, turn_rate: float = 0.0, time_s: float = -math.inf) -> None:
-        """Process a sample of a camera at a pose x, y [m], heading [rad], on a robot with this map.
+    def look(
+        self,
+        occupancy: np.ndarray,
+        pose: Any,
+        turn_rate: float = 0.0,
+        time_s: float = -math.inf,
+        samples: float = 1.0,
+    ) -> None:
+        """Process samples of a camera at a pose x, y [m], heading [rad], on a robot with this map.
 
-        ``time_s``: when, if the camera is the robot's own; see `follow`.
+        ``time_s``: when, if the camera is the robot's own; see `follow`. ``samples``: how many the camera takes near
+        that pose; all of them miss with the probability of one to this power.
         """
         self._number += 1
         eye, (x, y, heading) = self.eye, pose
@@ -83,7 +91,7 @@ class Missed:
         column, row = self._place(x, y)
         _look(
             occupancy, row, column, heading + turned, eye.half, self._limits, sharp, self.tile, self.missed,
-            self._stamp, self._number, self._seen_s, self._off, time_s,
+            self._stamp, self._number, self._seen_s, self._off, time_s, samples,
         )  # fmt: skip
 
     def follow(self, motions: np.ndarray) -> None:
@@ -256,8 +264,10 @@ def _hit(occupancy, row, column, dr, dc, reach):
 
 
 @kernel
-def _look(occupancy, row, column, heading, half, limits, sharp, tile, missed, stamp, number, seen_s, off, time_s):
-    """Multiply ``missed`` of all patches in sight by 1 - chance, once each; they are seen at a time [s]."""
+def _look(
+    occupancy, row, column, heading, half, limits, sharp, tile, missed, stamp, number, seen_s, off, time_s, samples
+):
+    """Multiply ``missed`` of all patches in sight by (1 - chance)^samples, once each; they are seen at a time [s]."""
     reach, least_cosine, near, far, slant = limits
     rays = math.ceil(2.0 * half * reach) + 1  # one for each cell at full range
     steepest = math.acos(least_cosine)
@@ -272,13 +282,14 @@ def _look(occupancy, row, column, heading, half, limits, sharp, tile, missed, st
             continue
         straight = near + (far - near) * away / reach
         chance = straight * (1.0 - (1.0 - slant) * math.acos(min(cosine, 1.0)) / steepest) * sharp
+        left = (1.0 - chance) ** samples
         for depth in range(-1, 2):  # walls of the map shift by a cell
             rr = r + (depth if side == 0 else -depth if side == 1 else 0)
             cc = c + (depth if side == 2 else -depth if side == 3 else 0)
             i, j = rr // tile, cc // tile
             if 0 <= i < missed.shape[0] and 0 <= j < missed.shape[1] and stamp[i, j, side] != number:
                 stamp[i, j, side] = number
-                missed[i, j, side] = max(missed[i, j, side] * (1.0 - chance), _LEAST)
+                missed[i, j, side] = max(missed[i, j, side] * left, _LEAST)
                 seen_s[i, j, side], off[i, j, side, 0], off[i, j, side, 1] = time_s, 0.0, 0.0
 
 

@@ -13,6 +13,7 @@ from covey.controllers.rescue.lookout import Lookout
 from covey.controllers.rescue.meeting import Meetings, standing_place
 from covey.controllers.rescue.missed import PATCH_M, Eye, Missed
 from covey.controllers.teammates import Mate, Teammates
+from covey.geometry.se2 import wrap_angle
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import Blacklist, ProgressTimer
@@ -30,6 +31,7 @@ _DWELL_M = 1.0  # a turn all around, as a way
 _SAME_M = 1.2  # a goal this near to the one that is pursued is the same
 _CLEARLY = 1.15  # an order that is better by this factor makes a robot give its goal up
 _TRAIL_S, _TRAIL_EVERY_S = 6.0, 0.3
+_TURNED_RAD = math.radians(15.0)  # a turn by more than this is another look
 _THERE_M = 0.35
 _STALL_S = 10.0
 _ROAM_S = 30.0  # on the way to a meeting it comes 1 m nearer in this time
@@ -185,6 +187,8 @@ class Searcher:
         camera = self.lookout.camera
         self.searched = None if camera is None or robot.map is None else Missed(robot.map.grid, Eye.of(camera))
         self.half_view = math.radians(camera.fov_deg) / 2 if camera is not None else math.pi
+        self._rate_hz = 0.0 if camera is None else camera.rate_hz
+        self._looked = -math.inf, 0.0  # when, and with which heading
         self._refused, self._stalls = Blacklist(tolerance_m=_REFUSED_M), list[Point]()
         self._progress, self._drives, self._stalled = ProgressTimer(0.2, _STALL_S), False, False
         self._goal: Point | None = None
@@ -232,23 +236,26 @@ class Searcher:
         """Count what the own camera and those of the mates have just seen as searched."""
         if self.searched is None:
             return
-        occupancy = robot.map.occupancy()
-        x, y, heading = robot.pose
-        turn_rate = robot.twist[2]
         for motions in robot.corrections:
             self.searched.follow(motions)
-        self.searched.look(occupancy, robot.pose, turn_rate, robot.time)
-        if robot.time >= self._seen_s + _TRAIL_EVERY_S - 1e-9:
-            self._seen_s = robot.time
-            self._trail.append((robot.time, x, y, heading, turn_rate))
-            self._trail = [entry for entry in self._trail if entry[0] > robot.time - _TRAIL_S]
-        if robot.time >= self._told_s + 1.0 - 1e-9:
-            self._told_s, self._told_trail = robot.time, np.array(self._trail).tobytes()
+        now, pose, turn_rate = robot.time, robot.pose, robot.twist[2]
+        looked_s, looked_at = self._looked
+        since_s = min(now - looked_s, _TRAIL_EVERY_S)
+        if since_s >= _TRAIL_EVERY_S - 1e-9 or abs(wrap_angle(pose[2] - looked_at)) > _TURNED_RAD:
+            self._looked = now, pose[2]
+            self.searched.look(robot.map.occupancy(), pose, turn_rate, now, self._rate_hz * since_s)
+        if now >= self._seen_s + _TRAIL_EVERY_S - 1e-9:
+            self._seen_s = now
+            self._trail.append((now, pose[0], pose[1], pose[2], turn_rate))
+        if now >= self._told_s + 1.0 - 1e-9:
+            self._trail = [entry for entry in self._trail if entry[0] > now - _TRAIL_S]
+            self._told_s, self._told_trail = now, np.array(self._trail).tobytes()
         for name, mate in mates.items():
             before, last_s = self._trail_of.get(name, (b"", -math.inf))
             trail = mate.facts.get("trail", b"")
             if trail is before:
                 continue
+            occupancy = robot.map.occupancy()
             for time_s, *pose, rate in np.frombuffer(trail).reshape(-1, 5).tolist():
                 if time_s > last_s:
                     self.searched.look(occupancy, pose, rate)
