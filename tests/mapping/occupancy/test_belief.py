@@ -128,17 +128,21 @@ def plain_update(evidence, grid, sensor, ranges, angles, range_m):
     u, v = (sensor.x - grid.origin[0]) / grid.resolution, (sensor.y - grid.origin[1]) / grid.resolution
     x, y = ranges * np.cos(angles), ranges * np.sin(angles)  # returns in the frame of the sensor
     for i, (r, angle) in enumerate(zip(ranges, angles + sensor.heading, strict=True)):
-        sines = []  # of the angles between the beam and the lines through its return and those beside it
-        for j in (i - 1, i + 1):
-            if 0 < i < len(ranges) - 1 and math.isfinite(r) and math.isfinite(ranges[j]):
-                dx, dy = x[j] - x[i], y[j] - y[i]
-                sines.append(abs(math.cos(angles[i]) * dy - math.sin(angles[i]) * dx) / math.hypot(dx, dy))
-        before = 0.5 / max([*sines, 1 / 20]) if sines else 0.5
-        length = range_m / grid.resolution if math.isinf(r) else max(r / grid.resolution - before, 0.0)
-        free |= crossed_cells(u, v, u + length * math.cos(angle), v + length * math.sin(angle))
+        reach = range_m / grid.resolution
         if not math.isinf(r):
-            end = r / grid.resolution + 0.5
-            hits.add((math.floor(v + end * math.sin(angle)), math.floor(u + end * math.cos(angle))))
+            surfaces = []  # for each neighbour with a return: angle of the line through both from the beam, 0 to pi
+            for j in (i - 1, i + 1):
+                if 0 < i < len(ranges) - 1 and math.isfinite(ranges[j]):
+                    surfaces.append((math.atan2(y[j] - y[i], x[j] - x[i]) - angles[i]) % math.pi)
+            wider = min(surfaces, key=lambda turn: abs(turn - math.pi / 2), default=math.pi / 2)
+            sides = {turn < math.pi / 2 for turn in surfaces}
+            normal = angle + (wider - math.pi / 2 if len(surfaces) == 2 and len(sides) == 1 else 0.0)
+            half = 0.5 * (abs(math.cos(normal)) + abs(math.sin(normal)))
+            reach = max(r / grid.resolution - (half + 0.01) / max(math.sin(wider), 1 / 20), 0.0)
+            end_u = u + r / grid.resolution * math.cos(angle) + (half - 0.01) * math.cos(normal)
+            end_v = v + r / grid.resolution * math.sin(angle) + (half - 0.01) * math.sin(normal)
+            hits.add((math.floor(end_v), math.floor(end_u)))
+        free |= crossed_cells(u, v, u + reach * math.cos(angle), v + reach * math.sin(angle))
     evidence = evidence.copy()
     for cells, delta, sign in ((free - hits, -8, -1), (hits, 17, 1)):
         for r, c in cells:

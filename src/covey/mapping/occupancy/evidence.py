@@ -10,35 +10,54 @@ from covey.mapping.occupancy.tiles import TILE, TILE_CELLS, show, state_of
 
 _HIT = 2
 _LONGEST_SLANT = 20.0
+_TIE = 0.01  # cells: a cell that wall fills by half is wall, also after rounding
 
 
 @kernel
-def _slant(directions, ranges, i):
-    """Return 1 / sin of the angle between beam i and the surface that it meets.
+def _lean(directions, ranges, i, j):
+    """Return how far the line through the returns of beams i and j goes ahead, along i, while it goes to the left by 1.
 
-    The path of the beam through a wall is longer than the wall is thick by this factor. The surface goes through the
-    returns of the beam and of one neighbour, the one that gives the wider angle. So the edge of an obstacle in front of
-    a far wall does not count as a surface. The factor is 1 for a beam without two neighbours.
+    NaN if beam j has no return.
+    """
+    across = directions[i, 0] * directions[j, 1] - directions[i, 1] * directions[j, 0]
+    along = directions[i, 0] * directions[j, 0] + directions[i, 1] * directions[j, 1]
+    if not (ranges[j] > 0.0 and math.isfinite(ranges[j])) or across == 0.0:
+        return math.nan
+    return (ranges[j] * along - ranges[i]) / (ranges[j] * across)
+
+
+@kernel
+def _surface(directions, ranges, i):
+    """Return how the surface that beam i meets lies, from the returns of the beams beside it.
+
+    First, 1 / sin of the angle between beam and surface: the path of the beam through a wall is longer than the wall
+    is thick by this factor. The surface goes through the returns of the beam and of one neighbour, the one that gives
+    the wider angle. So the edge of an obstacle in front of a far wall does not count as a surface.
+
+    Second, how far this surface goes ahead while it goes to the left by 1: 0, at a right angle to the beam, unless both
+    neighbours lean to the same side. So a post, the jamb of a door or noise of near returns does not turn the surface.
+
+    1 and 0 for the first and the last beam, and where no neighbour has a return.
     """
     if i == 0 or i == ranges.size - 1:
-        return 1.0
-    r, cotangent = ranges[i], math.inf
-    for j in (i - 1, i + 1):
-        across = abs(directions[i, 0] * directions[j, 1] - directions[i, 1] * directions[j, 0])
-        along = directions[i, 0] * directions[j, 0] + directions[i, 1] * directions[j, 1]
-        if ranges[j] > 0.0 and math.isfinite(ranges[j]) and across > 0.0:
-            cotangent = min(cotangent, abs(r - ranges[j] * along) / (ranges[j] * across))
-    return min(math.sqrt(1.0 + cotangent * cotangent), _LONGEST_SLANT) if cotangent < math.inf else 1.0
+        return 1.0, 0.0
+    right, left = _lean(directions, ranges, i, i - 1), _lean(directions, ranges, i, i + 1)
+    lean = right if abs(right) < abs(left) or math.isnan(left) else left
+    if math.isnan(lean):
+        return 1.0, 0.0
+    return min(math.sqrt(1.0 + lean * lean), _LONGEST_SLANT), lean if right * left > 0.0 else 0.0
 
 
 @kernel
 def mark_scan(mark, box, frame, pose, mount, directions, ranges, range_m, max_range, max_free):
     """Mark the cells that one scan shows as free (1) or occupied (2). A cell with both marks counts as occupied.
 
-    A beam marks cells as free up to half a cell before the wall, measured across it. The occupied cell is half a cell
-    behind the return. A return lies *on* the wall, so a cell counts as wall if wall fills more than half of it (exactly
-    so for a beam at a right angle), and small noise does not change that. A beam at a grazing angle crosses many cells
-    of the wall before its return; it does not mark them as free.
+    A return lies *on* the wall. A beam marks cells as free up to half a cell before the wall, and the occupied cell is
+    the one half a cell behind the return; both are measured across the wall, and half a cell is half of its width in
+    that direction (0.5 along an axis, 0.71 along a diagonal). So a cell counts as wall if its centre lies behind the
+    surface, that is, if wall fills half of it or more, and small noise does not change that. A beam at a grazing angle
+    crosses many cells of the wall before its return; it does not mark them as free. Where the surface is not sure, see
+    `_surface`, the occupied cell is behind the return along the beam.
 
     Args:
         mark: uint8 (rows, columns), the marks.
@@ -55,25 +74,29 @@ def mark_scan(mark, box, frame, pose, mount, directions, ranges, range_m, max_ra
         return
     resolution = frame[4]
     far, free = min(range_m, max_range), min(range_m, max_free)
-    ends = np.empty((ranges.size, 2))
+    ends, behind = np.empty((ranges.size, 2)), np.empty((ranges.size, 2))
     for i in range(ranges.size):
         r = ranges[i]
         if not r > 0.0:
             ends[i, 0] = ends[i, 1] = math.nan
             continue
+        du, dv = c * directions[i, 0] - s * directions[i, 1], s * directions[i, 0] + c * directions[i, 1]
         if r <= far:
-            length = max(r / resolution - 0.5 * _slant(directions, ranges, i), 0.0)
+            slant, lean = _surface(directions, ranges, i)
+            nu, nv, size = du + lean * dv, dv - lean * du, math.sqrt(1.0 + lean * lean)
+            nu, nv = nu / size, nv / size
+            half = 0.5 * (abs(nu) + abs(nv))
+            length = max(r / resolution - (half + _TIE) * slant, 0.0)
+            behind[i, 0] = u + r / resolution * du + (half - _TIE) * nu
+            behind[i, 1] = v + r / resolution * dv + (half - _TIE) * nv
         else:
             length = min(r, free if math.isinf(r) else far) / resolution
-        du, dv = c * directions[i, 0] - s * directions[i, 1], s * directions[i, 0] + c * directions[i, 1]
         ends[i, 0], ends[i, 1] = u + length * du, v + length * dv
     mark_fan(mark, u, v, ends, box)
     for i in range(ranges.size):
         r = ranges[i]
         if r > 0.0 and r <= far:
-            length = r / resolution + 0.5
-            du, dv = c * directions[i, 0] - s * directions[i, 1], s * directions[i, 0] + c * directions[i, 1]
-            column, row = math.floor(u + length * du), math.floor(v + length * dv)
+            column, row = math.floor(behind[i, 0]), math.floor(behind[i, 1])
             if row >= 0 and row < mark.shape[0] and column >= 0 and column < mark.shape[1]:
                 mark[row, column] = _HIT
                 box[0], box[1] = min(box[0], row), max(box[1], row)
