@@ -153,6 +153,17 @@ def test_particles_take_a_scan_after_the_time_of_their_setting():
     assert [row for row, processed in newest if processed] == [0, 4, 8, 12]
 
 
+def test_maps_take_scans_of_slam_a_tenth_of_the_way_to_the_next_key_frame():
+    laser, still = Laser(np.linspace(-3.0, 3.0, 90), 10.0), np.zeros((1, 3))
+    localizer = Slam(graph={"key_frame_m": 0.3, "key_frame_deg": 15.0}).build(NAMES[:1], 5, Equipment(laser))
+    ahead, aside = np.array([[0.02, 0.0, 0.0]]), np.array([[0.0, 0.0, np.radians(1.0)]])
+    taken = []
+    for step, motion in enumerate([still, *[ahead] * 8, *[still] * 5, *[aside] * 4]):
+        localizer.update(Sensed(step, still, (motion,), Scan(np.full((1, 90), np.inf), laser, still)))
+        taken.append(localizer.newest(0)[1])
+    assert np.flatnonzero(taken).tolist() == [0, 2, 4, 6, 8, 15, 17]  # every 0.04 m or 2 degrees; none while it stands
+
+
 def test_noise_is_that_of_the_streams():
     poses, sigma = drive(1, 500)[0], np.array([0.1, 0.2, 0.3])
     noisy = poses.copy()

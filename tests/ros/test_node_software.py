@@ -113,7 +113,7 @@ robots:
   - name: r
     robot:
       base: disc
-      sensors: [{kind: lidar, range_m: 15, rays: 360, fov_deg: 360, rate_hz: 10, sees_robots: false}]
+      sensors: [{kind: lidar, range_m: 15, rays: 720, fov_deg: 360, rate_hz: 10, sees_robots: false}]
       mapping: {resolution_m: 0.1}
     count: 2
     start: [[6.2, 6.4, 23], [6.6, 2.4, 126]]

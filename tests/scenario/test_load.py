@@ -46,7 +46,7 @@ def test_a_small_scenario_gets_its_defaults():
         (GOOD + "stop: {explored: 1.5}", "s.yaml:4:18: stop.explored: must be less than or equal to 1; given: 1.5"),
         (
             GOOD + "stop: {of: all}",
-            "s.yaml:4:12: stop.of: must be 'union', 'any_robot', 'all_robots' or 'one_map'; given: 'all'",
+            "s.yaml:4:12: stop.of: must be 'union', 'any_robot', 'all_robots', 'one_map' or 'all_maps'; given: 'all'",
         ),
         (
             GOOD + "execution: {step_s: 0.105}",

@@ -102,7 +102,7 @@ class HasPast(Protocol):
     """A localizer that corrects poses of the past, so that maps follow."""
 
     def newest(self, robot: int) -> tuple[int, bool]:
-        """Return the number of a robot's newest scan, and whether it is a key frame."""
+        """Return the number of a robot's newest scan, and whether maps take it."""
         ...
 
     def past(self, robot: int, scans: Sequence[int]) -> np.ndarray:

@@ -94,8 +94,8 @@ class SlamLocalizer:
         return Estimate(compose(at_scan, self._since), covariance, revision)
 
     def newest(self, robot: int) -> tuple[int, bool]:
-        """Return the number of a robot's newest scan, and whether it is a key frame."""
-        return self.robots[robot].scans - 1, self.robots[robot].kept_last
+        """Return the number of a robot's newest scan, and whether maps take it; see `GraphSlam.moved_last`."""
+        return self.robots[robot].scans - 1, self.robots[robot].moved_last
 
     def past(self, robot: int, scans: Sequence[int]) -> np.ndarray:
         """Return the poses (k, 3) at which a robot took some of its scans, as they are known now."""

@@ -66,7 +66,7 @@ class NodeLocalizer:
         return Pose(*pose[0].tolist()), tuple(covariance[0].ravel().tolist())
 
     def maps(self, is_newest: bool) -> bool:
-        """Return whether to map with a scan: with each, or, if the map follows corrections, with key frames."""
+        """Return whether to map with a scan: with each, or, if the map follows corrections, with those it keeps."""
         if self._kept is None:
             return True
         assert isinstance(self._localizer, HasPast)

@@ -44,7 +44,7 @@ def reference(tmp_path_factory):
 def test_processes_on_the_workers_of_a_dask_cluster(tmp_path, reference):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1"
     ) as cluster:
         sim = build(f"{{nodes: '{cluster.scheduler_address}', robots_per_node: 1}}", tmp_path / "run")
         sim.step()

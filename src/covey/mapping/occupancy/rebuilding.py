@@ -25,23 +25,31 @@ class KeptScans:
 
     Attributes:
         rows: for each scan its number among those of the localizer.
-        poses: where each scan is in the map, (S, 3).
     """
 
     def __init__(self, beliefs: Beliefs, robot: int, laser: Laser):
         self._beliefs, self._robot, self._laser = beliefs, robot, laser
         self._directions = beam_directions(laser.angles)
         self.rows: list[int] = []
-        self.poses = np.empty((0, 3))
-        self._ranges: list[np.ndarray] = []
+        self._poses, self._ranges = np.empty((0, 3)), np.empty((0, len(laser.angles)), np.float32)  # with room for more
         self._boxes = np.empty((0, 4), np.int64)  # the tiles that each scan touches: rows, columns
 
     def add(self, row: int, pose: np.ndarray, ranges: np.ndarray) -> None:
         """Keep a scan that was added to the belief at a pose (3,); ``row``: its number among the localizer's."""
+        k = len(self.rows)
+        if k == len(self._poses):
+            self._poses, self._ranges, self._boxes = (
+                np.concatenate((some, np.empty((max(k, 64), some.shape[1]), some.dtype)))
+                for some in (self._poses, self._ranges, self._boxes)
+            )
         self.rows.append(row)
-        self.poses = np.vstack((self.poses, pose))
-        self._ranges.append(np.asarray(ranges, np.float32))
-        self._boxes = np.vstack((self._boxes, self._box(pose, self._ranges[-1])))
+        self._poses[k], self._ranges[k] = pose, ranges
+        self._find_boxes(np.array([k]))
+
+    @property
+    def poses(self) -> np.ndarray:
+        """Where each scan is in the map, (S, 3)."""
+        return self._poses[: len(self.rows)]
 
     def move(self, poses: np.ndarray) -> bool:
         """Move the scans to better poses (S, 3), and make the evidence of all tiles that it changes again.
@@ -58,10 +66,8 @@ class KeptScans:
         dirty = np.zeros((rows, columns), bool)
         before = self._boxes[moved]
         self.poses[moved] = poses[moved]
-        self._boxes[moved] = [self._box(self.poses[k], self._ranges[k]) for k in moved]
-        for box in np.concatenate((before, self._boxes[moved])):
-            dirty[box[0] : box[1] + 1, box[2] : box[3] + 1] = True
-        touches = [k for k, (a, b, c, d) in enumerate(self._boxes) if dirty[a : b + 1, c : d + 1].any()]
+        self._find_boxes(moved)
+        touches = touching(self._boxes[: len(self.rows)], np.concatenate((before, self._boxes[moved])), dirty)
         tiles = np.flatnonzero(dirty)
         place = np.full(rows * columns, -1, np.int64)
         place[tiles] = np.arange(len(tiles))
@@ -69,7 +75,7 @@ class KeptScans:
         far_m = beliefs.mapping.max_range_m or self._laser.range_max
         gather(
             self.poses[touches],
-            np.array([self._ranges[k] for k in touches], np.float64),
+            self._ranges[touches].astype(np.float64),
             self._directions,
             np.array(self._laser.mount),
             np.array([self._laser.range_max, far_m, beliefs.mapping.max_free_m or far_m]),
@@ -82,29 +88,48 @@ class KeptScans:
         beliefs.put_own(self._robot, tiles.astype(np.int32), cells)
         return True
 
-    def _box(self, pose: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+    def _find_boxes(self, which: np.ndarray) -> None:
+        """Find the tiles that some scans, int64 (m,), may touch."""
         far_m = self._beliefs.mapping.max_range_m or self._laser.range_max
-        box = np.empty(4, np.int64)
-        mount, frame = np.array(self._laser.mount), self._beliefs.grid.frame
-        _tiles_in(pose, ranges, self._directions, mount, far_m, frame, self._beliefs.grid.shape, box)
-        return box
+        mount, grid = np.array(self._laser.mount), self._beliefs.grid
+        tiles_in(which, self._poses, self._ranges, self._directions, mount, far_m, grid.frame, grid.shape, self._boxes)
 
 
 @kernel
-def _tiles_in(pose, ranges, directions, mount, far_m, frame, shape, box):
-    """Write the first and last row and column of the tiles that a scan may touch."""
-    u, v, c, s = sensor_in_grid(frame, pose, mount)
-    left = right = u
-    low = high = v
-    for i in range(ranges.size):
-        r = ranges[i]
-        if r > 0.0:
-            length = min(r, far_m) / frame[4] + 1.0
-            x = u + length * (c * directions[i, 0] - s * directions[i, 1])
-            y = v + length * (s * directions[i, 0] + c * directions[i, 1])
-            left, right, low, high = min(left, x), max(right, x), min(low, y), max(high, y)
-    box[0], box[1] = max(math.floor(low) // TILE, 0), min(math.floor(high) // TILE, shape[0] // TILE - 1)
-    box[2], box[3] = max(math.floor(left) // TILE, 0), min(math.floor(right) // TILE, shape[1] // TILE - 1)
+def tiles_in(which, poses, ranges, directions, mount, far_m, frame, shape, boxes):
+    """Write the first and last row, first and last column of the tiles that some scans may touch, (S, 4)."""
+    for k in which:
+        u, v, c, s = sensor_in_grid(frame, poses[k], mount)
+        left = right = u
+        low = high = v
+        for i in range(ranges.shape[1]):
+            r = float(ranges[k, i])
+            if r > 0.0:
+                length = min(r, far_m) / frame[4] + 1.0
+                x = u + length * (c * directions[i, 0] - s * directions[i, 1])
+                y = v + length * (s * directions[i, 0] + c * directions[i, 1])
+                left, right, low, high = min(left, x), max(right, x), min(low, y), max(high, y)
+        boxes[k, 0], boxes[k, 1] = max(math.floor(low) // TILE, 0), min(math.floor(high) // TILE, shape[0] // TILE - 1)
+        boxes[k, 2] = max(math.floor(left) // TILE, 0)
+        boxes[k, 3] = min(math.floor(right) // TILE, shape[1] // TILE - 1)
+
+
+@kernel
+def touching(boxes, changed, dirty):
+    """Mark the tiles of the changed boxes, (m, 4), in ``dirty``, all False before; return which boxes touch them."""
+    for k in range(changed.shape[0]):
+        for row in range(changed[k, 0], changed[k, 1] + 1):
+            for column in range(changed[k, 2], changed[k, 3] + 1):
+                dirty[row, column] = True
+    found, n = np.empty(boxes.shape[0], np.int64), 0
+    for k in range(boxes.shape[0]):
+        is_hit = False
+        for row in range(boxes[k, 0], boxes[k, 1] + 1):
+            for column in range(boxes[k, 2], boxes[k, 3] + 1):
+                is_hit |= dirty[row, column]
+        found[n] = k
+        n += is_hit
+    return found[:n]
 
 
 @kernel

@@ -28,6 +28,7 @@ _FAR_M, _FAR_RAD = 0.5, 0.6  # a scan is also looked for so far away at least ..
 _BETTER = 0.1  # ... where the score must be so much better ...
 _LEFT, _SURE = 0.65, 0.7  # ... leave so much less unexplained, and be as good: in a doorway what is known fits often
 _FIXING = 0.02  # ... and so many of its points must say so
+_BETWEEN = 0.1  # maps also take scans between key frames, after this share of the way to the next one
 _NEW, _SOON = 0.7, 0.33  # a scan that fits worse shows something new: a key frame is due after this share of the way
 
 
@@ -86,6 +87,9 @@ class GraphSlam:
         edges: relations between key frames.
         loops: what was found of places that are seen again; None: nothing is looked for.
         revision: grows whenever estimates of the past change.
+        moved_last: whether the last scan was taken far enough from those before that it shows a map something: it is a
+            key frame, or a tenth of the way to the next one. Between the beams of key frames alone, cells far away stay
+            unknown.
     """
 
     def __init__(
@@ -109,6 +113,7 @@ class GraphSlam:
         self.revision = 0
         self.loops = None if self.settings.loops is None else Loops(self, self.settings.loops)
         self._held: list[tuple[int, np.ndarray]] = []  # of each scan: key frame, and pose in its frame
+        self.moved_last, self._moved = False, np.zeros(3)  # pose of the last scan that moved, in its key frame
         self._place: LocalMap | None = None
         self._anew = 0  # from this key frame on the local map is made anew
         self._noise = noise if noise is not None and noise[0] in (0, 1, 2) else None  # others are not by motion
@@ -126,7 +131,7 @@ class GraphSlam:
         Raises:
             InvalidValueError: the motion is not finite; nothing is added then.
         """
-        s, motion = self.settings, np.asarray(motion, np.float64)
+        motion = np.asarray(motion, np.float64)
         if not np.isfinite(motion).all():
             raise InvalidValueError(f"the motion of a scan must be finite, not {motion.tolist()}")
         points, normals = self._points(ranges)
@@ -142,12 +147,12 @@ class GraphSlam:
         self._matched = np.zeros((3, 3)) if match is None else match.information
         self._tied += turned(self._matched, self.poses[-1, 2])
         since = between(self.poses[-1], self.pose)
-        share = _SOON if match is not None and match.score < _NEW else 1.0
-        way, turn = math.hypot(since[0], since[1]), abs(since[2])
-        if way > share * s.key_frame_m or turn > share * math.radians(s.key_frame_deg):
+        if self._is_away(since, _SOON if match is not None and match.score < _NEW else 1.0):
             self._keep(points, normals)
         else:
             self._held.append((len(self.frames) - 1, since))
+            self.moved_last = self._is_away(between(self._moved, since), _BETWEEN)
+            self._moved = since if self.moved_last else self._moved
         self._work()
         return self.pose
 
@@ -223,6 +228,12 @@ class GraphSlam:
         normals_of(points, self._eye, 0.5, normals)
         return points, normals
 
+    def _is_away(self, since: np.ndarray, share: float) -> bool:
+        """Return whether a motion (3,) is farther than this share of that between key frames."""
+        s = self.settings
+        way, turn = math.hypot(since[0], since[1]), abs(since[2])
+        return way > share * s.key_frame_m or turn > share * math.radians(s.key_frame_deg)
+
     def _match(self, points: np.ndarray, normals: np.ndarray, guess: np.ndarray) -> Match | None:
         """Return where a scan fits the local map; None if it does not.
 
@@ -269,6 +280,7 @@ class GraphSlam:
     def _keep(self, points: np.ndarray, normals: np.ndarray) -> None:
         """Make the newest scan a key frame."""
         n = len(self.frames)
+        self.moved_last, self._moved = True, np.zeros(3)
         self._since = self._begun(0.5 * self._since.doubt)
         self.key_rows.append(len(self._held))
         self._held.append((n, np.zeros(3)))

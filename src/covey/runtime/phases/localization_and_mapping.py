@@ -353,7 +353,7 @@ class LocalizationAndMapping:
         return lambda k: beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, step)
 
     def _keeps(self, robot: int, is_newest: bool) -> bool:
-        """Return whether a robot maps with a scan: with each, or, if its map follows corrections, with key frames.
+        """Return whether a robot maps with a scan: with each, or, if its map follows corrections, with those it keeps.
 
         A robot that hardly moves also maps once in a second, so that it sees what changes.
         """
