@@ -37,13 +37,3 @@ def test_discs_turn_with_their_robot(make_truth):
     truth = make_truth([[1.0, 2.0, np.pi / 2]], discs=[[0.3, 0.1, 0.2], [-0.4, 0.0, 0.1]])
     np.testing.assert_allclose(truth.bodies.discs[0], [[0.9, 2.3, 0.2], [1.0, 1.6, 0.1]], atol=1e-12)
     assert truth.bodies.place[3] == pytest.approx(max(np.hypot(0.3, 0.1) + 0.2, 0.5))
-
-
-def test_the_truth_of_another_sensor_shares_the_buckets(make_truth):
-    truth = make_truth([[0, 0, 0], [1, 0, 0]])
-    bodies = truth.bodies
-    other = truth.since(truth.pose + 1.0, 0.4, 3)
-    assert other.bodies is bodies
-    assert other.dt_s == 0.4
-    assert other.pose_before[0, 0] == 1.0
-    assert truth.pose_before[0, 0] == 0.0

@@ -160,9 +160,9 @@ def is_cold() -> bool:
     """Return whether the kernels of a usual run still have to be compiled."""
     from covey.kernel import is_compiled
     from covey.planning.dynamic_window import dynamic_window
-    from covey.sensors.lidar import measure
+    from covey.sensors.lidar import measured_scan
 
-    return not is_compiled(measure, dynamic_window)  # kernels that Python calls: others are kept in their callers
+    return not is_compiled(measured_scan, dynamic_window)  # kernels that Python calls: others are kept in their callers
 
 
 def _processors() -> int:

@@ -12,7 +12,7 @@ from covey.geometry.constant import constant
 from covey.kernel import kernel
 from covey.random import fill_normals, normal4_numpy, uniform2, uniform2_numpy
 from covey.sensors.degradation import Degradation
-from covey.sensors.scan import scan
+from covey.sensors.scan import fan_of, scan_into, seen_of
 from covey.sensors.sensor import Readings, SensorRecord, fan_angles
 from covey.sensors.truth import Truth
 
@@ -117,16 +117,28 @@ class Lidar(SensorRecord):
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> LidarReadings:
         """Return one scan of each member, see `SensorRecord.read`."""
         angles, mount = self.angles, self.mount
-        true_ranges = scan(truth, members, mount, angles, self.range_m, self.sees_robots)
-        ranges = np.empty_like(true_ranges)
+        true_ranges, ranges = np.empty((2, len(members), len(angles)))
         errors = self.sigma_m, self.dropout, self.outliers
-        measure(true_ranges, keys, sample, errors, self.min_range_m, self.range_m, ranges)
+        measured_scan(
+            *seen_of(truth, self.sees_robots), members, mount, *fan_of(angles), keys, sample, errors, self.min_range_m,
+            self.range_m, true_ranges, ranges,
+        )  # fmt: skip
         return LidarReadings.made(ranges=ranges, angles=angles, range_m=self.range_m, mount=mount, truth=true_ranges)
 
 
 @lru_cache(maxsize=64)
 def _angles(rays: int, fov_rad: float) -> np.ndarray:
     return constant(fan_angles(rays, fov_rad))
+
+
+@kernel
+def measured_scan(
+    skip, frame, pose, bodies, members, mount, directions, first, spacing, keys, sample, errors, min_range, range_m,
+    true_ranges, ranges,
+):  # fmt: skip
+    """Do as `covey.sensors.scan.scan_into`, then as `measure`: one call costs less than two."""
+    scan_into(skip, frame, pose, bodies, members, mount, directions, first, spacing, range_m, true_ranges)
+    measure(true_ranges, keys, sample, errors, min_range, range_m, ranges)
 
 
 @kernel

@@ -14,9 +14,9 @@ from covey.geometry.se2 import Pose
 from covey.kernel import kernel
 from covey.random import normal4, uniform2
 from covey.sensors.degradation import Degradation
-from covey.sensors.scan import scan
+from covey.sensors.scan import fan_of, scan_into, seen_of
 from covey.sensors.sensor import Readings, SensorRecord, fan_angles
-from covey.sensors.truth import Truth, bucket_window
+from covey.sensors.truth import Bodies, Truth, bucket_window
 from covey.world.targets import Targets
 
 _RAY_GAP_M = 0.05  # distance of two rays of the view at its range
@@ -188,8 +188,7 @@ class TagCamera(SensorRecord):
         width = max(1, min(self.max_count, len(targets) + 1))
         count, identities = np.empty(m, np.int64), np.empty((m, width), np.int64)
         ranges, bearings, positions = np.empty((m, width)), np.empty((m, width)), np.empty((m, width, 3))
-        mount = self.mount
-        view = scan(truth, members, mount, self.angles, self.range_m, True)
+        view = np.empty((m, len(angles := self.angles)))
         limits = (
             math.radians(self.fov_deg) / 2,
             self.range_m,
@@ -198,8 +197,8 @@ class TagCamera(SensorRecord):
         )
         chances = self.detect_near, self.detect_far, self.detect_slant, false
         any_read = _read(
-            truth.skip, truth.frame, truth.pose, truth.twist, truth.bodies, members, keys, sample, mount, limits,
-            chances, (self.sigma_m, self.sigma_per_m), targets.positions, targets.normals, targets.identities,
+            *seen_of(truth, True), members, self.mount, *fan_of(angles), truth.twist, keys, sample, limits, chances,
+            (self.sigma_m, self.sigma_per_m), targets.positions, targets.normals, targets.identities,
             -1 if self.dictionary is None else self.dictionary, count, identities, ranges, bearings, positions, view,
         )  # fmt: skip
         kinds = _kinds(targets, identities) if any_read else np.zeros((m, width), targets.kind_of.dtype)
@@ -238,12 +237,13 @@ def _kinds(targets: Targets, identities: np.ndarray) -> np.ndarray:
 
 @kernel
 def _read(
-    skip, frame, pose, twist, bodies, members, keys, sample, mount, limits, chances, sigmas, places, normals, names,
-    dictionary, count, identities, ranges, bearings, positions, view,
+    skip, frame, pose, bodies, members, mount, directions, first, spacing, twist, keys, sample, limits, chances, sigmas,
+    places, normals, names, dictionary, count, identities, ranges, bearings, positions, view,
 ):  # fmt: skip
     """Write what each member reads, see `TagCamera`; return whether any member reads anything.
 
     Args:
+        skip, frame, pose, bodies, members, mount, directions, first, spacing: see `covey.sensors.scan.scan_into`.
         limits: half the field of view [rad], range [m], largest incidence [rad], turn rate without blur [rad/s].
         chances: near, far, slant, and that of a false alarm in this sample.
         sigmas: of the noise at distance 0 [m], and its growth [m/m].
@@ -254,6 +254,8 @@ def _read(
     half, range_m, steepest, blur = limits
     near, far, slant, false = chances
     least = math.cos(steepest)
+    scan_into(skip, frame, pose, bodies, members, mount, directions, first, spacing, range_m, view)
+    bodies = Bodies(*bodies)
     count[:], identities[:], ranges[:], bearings[:], positions[:] = 0, -1, np.inf, np.nan, np.nan
     any_read = False
     for i in range(members.shape[0]):

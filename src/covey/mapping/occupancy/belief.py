@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.bound import Bound
 from covey.errors import InvalidValueError
 from covey.geometry.beams import beam_directions
 from covey.geometry.grid import Grid
@@ -94,6 +95,7 @@ class Beliefs(SharedMaps):
         self.evidence_model = np.array([*(units(x) for x in model + bounds), self._rule])
         self._motion = np.array([self.mapping.min_motion_m, math.radians(self.mapping.min_turn_deg)])
         self._angles, self._directions = np.zeros(0), np.zeros((0, 2))
+        self._use_scans: Bound | None = None  # for these directions and this store
         self._steps_per_stamp = 1
         self._under_way: weakref.WeakSet[MapUpdate] = weakref.WeakSet()
 
@@ -142,29 +144,27 @@ class Beliefs(SharedMaps):
             The number of scans used; the others came too soon after the last (``min_motion_m``, ``min_turn_deg``).
         """
         if angles is not self._angles:
-            self._angles, self._directions = angles, beam_directions(angles)
+            self._angles, self._directions, self._use_scans = angles, beam_directions(angles), None
         far = self.mapping.max_range_m or range_m
-        limits = np.array([range_m, far, self.mapping.max_free_m or far])
-        arguments = (
+        robots = np.ascontiguousarray(robots, np.int64)
+        scans = (
             np.ascontiguousarray(poses, np.float64),
             np.ascontiguousarray(ranges, np.float64),
-            self._directions,
-            np.array(mount, np.float64),
-            limits,
+            np.ascontiguousarray(mount, np.float64),
+            (float(range_m), float(far), float(self.mapping.max_free_m or far)),
             self._stamp(step),
-            self.grid.frame,
-            self.evidence_model,
-            self._motion,
-            self._scratch,
-            self._team,
         )
-        robots = np.ascontiguousarray(robots, np.int64)
-        done, used = evidence.use_scans(robots, 0, *arguments, self._store)
-        while done < len(robots):
-            self._make_room(slots=self.tile_changed.shape[1], pages=self.tile_changed.shape[1])
-            done, more = evidence.use_scans(robots, done, *arguments, self._store)
+        done = used = 0
+        while True:
+            if self._use_scans is None:
+                arrays = self._directions, self.grid.frame, self.evidence_model, self._motion, self._scratch
+                stored = tuple(self._team), tuple(self._store)
+                self._use_scans = Bound(evidence.use_scans, [*arrays, *stored], (robots, done, *scans))
+            done, more = self._use_scans(robots, done, *scans)
             used += more
-        return used
+            if done == len(robots):
+                return used
+            self._make_room(slots=self.tile_changed.shape[1], pages=self.tile_changed.shape[1])
 
     def put_own(self, robot: int, tiles_of: np.ndarray, cells: np.ndarray) -> None:
         """Replace a robot's own evidence, int8 (k, 1024), in tiles, int32 (k,)."""
@@ -311,6 +311,7 @@ class Beliefs(SharedMaps):
     def _make_room(self, *, slots: int = 0, nodes: int = 0, pages: int = 0) -> None:
         held = [update.items[:, 2] for update in self._under_way]
         self._store = tiles.with_room(self._store, self._team, held, slots, nodes, pages)
+        self._use_scans = None
 
     def _slots_with(self, cells: np.ndarray, version: Any) -> np.ndarray:
         """Return slots, int32 (k,), that hold evidence, int8 (k, 1024), as these versions."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from covey.geometry.beams import mark_fan, sensor_in_grid
 from covey.kernel import bare, kernel
-from covey.mapping.occupancy.tiles import TILE, TILE_CELLS, show, state_of
+from covey.mapping.occupancy.tiles import TILE, TILE_CELLS, Store, TeamTiles, show, state_of
 
 _HIT = 2
 _LONGEST_SLANT = 20.0
@@ -203,11 +203,12 @@ def copied(slot, store):
 
 @kernel
 def use_scans(
-    robots, first, poses, ranges, directions, mount, limits, stamp, frame, model, motion, scratch, team, store
+    directions, frame, model, motion, scratch, team, store, robots, first, poses, ranges, mount, limits, stamp
 ):
     """Add one scan of each robot to its belief, starting at the scan ``first``.
 
     Args:
+        team, store: the arrays of a `TeamTiles` and of a `Store`, as plain tuples.
         robots: int64 (m,), indices of the robots in the team.
         poses: float64 (m, 3), poses of their bodies, x, y [m], heading [rad].
         ranges: float64 (m, rays) [m].
@@ -223,6 +224,7 @@ def use_scans(
         The first scan that was not processed because there may be too little room, m if all were; and the number of
         scans used.
     """
+    team, store = TeamTiles(*team), Store(*store)
     box = np.empty(4, np.int64)
     used = 0
     for k in range(first, robots.size):

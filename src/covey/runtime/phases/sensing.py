@@ -109,6 +109,9 @@ class Sensing:
             )
             for record, robots in records.items()
         ]
+        self._of_kind: dict[str, list[SensorBank]] = {}
+        for bank in self.banks:
+            self._of_kind.setdefault(bank.record.kind, []).append(bank)
         rates = sorted({bank.record.rate_hz for bank in self.banks})
         self._rates = {rate_hz: samples_per_substep(rate_hz, clock.substep_s) for rate_hz in rates}
         self._identity = np.arange(len(names))
@@ -136,7 +139,7 @@ class Sensing:
                 if substep not in truths:
                     there = (state.pose, state.altitude_roll_pitch) if substep == now else trace[substep - first]
                     truths[substep] = self._truth(state, substep, *(a.copy() for a in there))
-                self._sample(bank, truths, sample, substep)
+                self._sample(bank, truths[substep], sample, substep)
             bank.samples = []
             while bank.late and bank.late[0].substep + bank.delay <= now:
                 bank.samples.append(bank.late.popleft())
@@ -161,10 +164,11 @@ class Sensing:
                 bank.pose_earlier = bank.pose_earlier.copy()
                 bank.pose_earlier[robot] = compose(np.array(motion), bank.pose_earlier[robot])
 
-    def _sample(self, bank: SensorBank, truths: dict[int, Truth], sample: int, substep: int) -> None:
-        """Take one sample of a bank; ``truths``: by substep."""
+    def _sample(self, bank: SensorBank, truth: Truth, sample: int, substep: int) -> None:
+        """Take one sample of a bank."""
         dt_s = (substep - max(bank.substep, 0)) * self.clock.substep_s
-        truth = truths[substep] = truths[substep].since(bank.pose, dt_s, bank.substep, bank.pose_earlier, bank.dt_s)
+        truth.pose_before, truth.dt_s, truth.felt_since = bank.pose, dt_s, (bank.substep, substep)
+        truth.pose_earlier, truth.dt_before_s = bank.pose_earlier, bank.dt_s
         readings = None
         if not bank.unread or bank.degraded:
             readings = bank.record.read(truth, bank.members, bank.keys, sample)
@@ -218,7 +222,7 @@ class Sensing:
 
     def of_kind(self, kind: str) -> list[SensorBank]:
         """Return the banks of one kind of sensor."""
-        return [bank for bank in self.banks if bank.record.kind == kind]
+        return self._of_kind.get(kind, [])
 
     def first_of(self, members: np.ndarray, kind: str) -> SensorBank | None:
         """Return the bank of the first sensor of a kind on a group of equal robots."""
