@@ -61,6 +61,10 @@ class Network:
         self.index = {box.owner: i for i, box in enumerate(mailboxes)}
         self.traffic = Traffic(n, log)
         self.radio_channels = [RadioChannel(radio, n, seed, self.traffic) for radio in radios]
+        self._others = [
+            [o for o in self.radio_channels if o is not one and o.radio.channel == one.radio.channel]
+            for one in self.radio_channels
+        ]
         self.posts = [post_of(radio_channel, seed, self._hand_over) for radio_channel in self.radio_channels]
         self.names = [radio.name for radio in radios]
         self.news_s = np.zeros((n, n))
@@ -69,6 +73,7 @@ class Network:
             box.radios, box.writers = self.names, self._writers
         self.used = False
         self.now_s = 0.0
+        self._is_idle = True
         self._heard = np.zeros((n, n), bool)
         self._number = 0
         self._batches: list[tuple[int, Packets]] = []
@@ -135,8 +140,8 @@ class Network:
         return dataclasses.replace(sample, traffic=list(self.traffic.changed()), packets=logged)
 
     def rests(self, time_s: float) -> bool:
-        """Return whether nothing was ever sent, and nothing is about to be; advance to a time [s] then."""
-        if self.used or self._batches or self._writers:
+        """Return whether nothing is in transit, and nothing is about to be sent; advance to a time [s] then."""
+        if not self._is_idle or self._batches or self._writers:
             return False
         self.now_s = time_s
         return True
@@ -151,7 +156,7 @@ class Network:
             time_s: the present time [s].
         """
         batches = self._collect()
-        if not batches and (not self.used or all(post.idle for post in self.posts)):
+        if not batches and self._is_idle:
             self.now_s = time_s
             return
         self.used = True
@@ -159,22 +164,17 @@ class Network:
         for post in self.posts:
             post.begin(world, pose, alive, before_s, time_s)
         for radio_channel, packets in batches:
-            self._count_written(packets, alive)
-            dead = ~alive[packets.origin]
-            if np.count_nonzero(dead):
+            if self.traffic.add_written(packets, alive):
+                dead = ~alive[packets.origin]
                 self.traffic.drop(packets.origin[dead], packets.kind[dead], DEAD)
                 packets = packets.take(~dead)
             self.posts[radio_channel].send(packets)
-        for radio_channel in self.radio_channels:
-            others = [
-                o
-                for o in self.radio_channels
-                if o is not radio_channel and o.radio.channel == radio_channel.radio.channel
-            ]
+        for radio_channel, others in zip(self.radio_channels, self._others, strict=True):
             radio_channel.cross(world, pose[:, :2], alive, time_s, others)
         for post in self.posts:
             post.radio_channel.forget(before_s)
             post.hear(post.radio_channel.arrived(time_s, alive))
+        self._is_idle = all(post.idle for post in self.posts)
 
     def _radio_channel(self, radio: str | None) -> int:
         if radio is None:
@@ -213,10 +213,6 @@ class Network:
             batches.append((radio_channel, packets))
         return batches
 
-    def _count_written(self, packets: Packets, alive: np.ndarray) -> None:
-        wanted = np.where(packets.final < 0, int(alive.sum()) - alive[packets.origin], 1)
-        self.traffic.add("messages_sent", packets.origin, packets.kind, wanted)
-
     def hears_of(self, receiver: int, origins: np.ndarray, written_s: np.ndarray) -> None:
         """Record when the newest data of ``receiver`` about others, int64 (k,), was written, float64 (k,) [s]."""
         self.news_s[receiver, origins] = np.maximum(self.news_s[receiver, origins], written_s)
@@ -228,11 +224,12 @@ class Network:
         receiver, kind, origin, sent_s = come.receiver, come.kind, come.origin, come.sent_s
         self.traffic.add("messages_received", receiver, kind, come.arrived_s - sent_s)
         np.maximum.at(self.news_s, (receiver, origin), sent_s)
-        mine = np.arange(len(come))
-        for claimed, claim in self._claims.items():
-            if np.count_nonzero(its := kind == claimed):
-                claim.receptions.append(come.take(its))
-                mine = mine[kind[mine] != claimed]
+        kinds = np.flatnonzero(np.bincount(kind)).tolist()
+        for one in self._claims.keys() & kinds:
+            self._claims[one].receptions.append(come if len(kinds) == 1 else come.take(kind == one))
+        if not (rest := [one for one in kinds if one not in self._claims]):
+            return
+        mine = np.flatnonzero(np.isin(kind, rest)) if len(rest) < len(kinds) else np.arange(len(come))
         packets = come.packets
         for k, row in zip(mine.tolist(), come.row[mine].tolist(), strict=True):
             number, final = int(packets.number[row]), int(packets.final[row])

@@ -50,7 +50,10 @@ class Packets:
 
     def replace(self, **columns: np.ndarray) -> "Packets":
         """Return a copy with other columns."""
-        return Packets(**{**dict(zip(COLUMNS, _columns(self), strict=True)), **columns})
+        copy = Packets(*_columns(self))
+        for name, column in columns.items():
+            setattr(copy, name, column)
+        return copy
 
     @staticmethod
     def join(parts: Sequence["Packets"]) -> "Packets":

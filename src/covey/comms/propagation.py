@@ -1,5 +1,6 @@
 """Propagation between robots: the combined link models of a radio."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ class Propagation:
         sub = pairs
         probability, cause = np.ones(m), np.zeros(m, np.int8)
         power = np.full(m, self.radio.tx_power_dbm) if self.powers else None
-        if np.isfinite(reach_m):
+        if math.isfinite(reach_m):
             left, sub = self._keep(left, sub, sub.distance_m <= reach_m, cause, OUT_OF_RANGE)
         for model in self.models:
             if isinstance(model, PowerModel):
@@ -70,7 +71,8 @@ class Propagation:
             left, sub = self._keep(left, sub, heard, cause, WALLS if model.by_walls else OUT_OF_RANGE)
         if power is not None:
             power[left] += self._lasting_shadows(sub)
-        probability[cause > 0] = 0.0
+        if sub is not pairs:
+            probability[cause > 0] = 0.0
         return Links(pairs.a, pairs.b, probability, power, cause, pairs.distance_m)
 
     def all_links(self, world: AnyWorld, xy: np.ndarray) -> Links:

@@ -1,5 +1,6 @@
 """Transmit queues: each radio transmits one packet after another, at its bandwidth."""
 
+import math
 from collections import deque
 
 import numpy as np
@@ -37,10 +38,10 @@ class TransmitQueues:
             (m,).
         """
         m = len(packets)
-        full, late = np.zeros(m, bool), np.zeros(m, bool)
-        if np.isinf(self.bytes_per_s):
+        full = np.zeros(m, bool)
+        if math.isinf(self.bytes_per_s):
             return packets.replace(end_s=packets.start_s), full, packets.start_s > packets.expires_s
-        start, end = packets.start_s.copy(), packets.end_s.copy()
+        late, start, end = np.zeros(m, bool), packets.start_s.copy(), packets.end_s.copy()
         for i in range(m):
             robot, size, now = int(packets.source[i]), int(packets.size[i]), float(start[i])
             line = self._waiting[robot]

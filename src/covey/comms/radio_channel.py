@@ -1,5 +1,6 @@
 """A radio channel: one radio of all robots, from the transmit queues through the air to the receivers."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -96,11 +97,10 @@ class RadioChannel:
     def transmit(self, packets: Packets) -> None:
         """Queue packets for transmission, at their ``start_s`` at the earliest."""
         packets, full, late = self.queues.submit(packets)
-        refused = full | late
-        if np.count_nonzero(refused):
+        if np.count_nonzero(full) or np.count_nonzero(late):
             self._drop(packets.take(full), QUEUE_FULL)
             self._drop(packets.take(late), TTL)
-            packets = packets.take(~refused)
+            packets = packets.take(~(full | late))
         if len(packets):
             self.pending = Packets.join([self.pending, packets]) if len(self.pending) else packets
 
@@ -124,16 +124,16 @@ class RadioChannel:
         )
         if self.radio.interference or others:
             self.past = Packets.join([self.past, packets])
-        dead = ~alive[packets.source]
-        if np.count_nonzero(dead):
+        each = np.arange(len(packets))
+        any_dead, _, in_order = _look(each, packets.source, packets.end_s, packets.number, packets.expires_s, alive)
+        if any_dead:
+            dead = ~alive[packets.source]
             self._drop(packets.take(dead), DEAD)
             packets = packets.take(~dead)
             if not len(packets):
                 return
-        if len(packets) > 1:
-            order = np.lexsort((packets.number, packets.end_s))
-            if np.any(order[1:] < order[:-1]):
-                packets = packets.take(order)
+        if not in_order:
+            packets = packets.take(np.lexsort((packets.number, packets.end_s)))
         self.traffic.add("packets_sent", packets.source, packets.kind, packets.size)
         serial = self._serial + np.arange(len(packets))
         self._serial += len(packets)
@@ -153,12 +153,16 @@ class RadioChannel:
         come, self.flying = (
             (self.flying, NOTHING) if n == len(rows) else (self.flying.take(rows), self.flying.take(~rows))
         )
-        dead, late = ~alive[come.receiver], come.arrived_s > come.expires_s + _SAME_S
-        if np.count_nonzero(missed := dead | late):
+        packets = come.packets
+        any_dead, any_late, in_order = _look(
+            come.row, come.receiver, come.arrived_s, packets.number, packets.expires_s, alive
+        )
+        if any_dead or any_late:
+            dead, late = ~alive[come.receiver], come.arrived_s > come.expires_s + _SAME_S
             self._drop(come.take(dead).each(), DEAD, come.receiver[dead])
             self._drop(come.take(late & ~dead).each(), TTL, come.receiver[late & ~dead])
-            come = come.take(~missed)
-        if len(come) > 1:
+            come = come.take(~dead & ~late)
+        if not in_order:
             come = come.take(np.lexsort((come.receiver, come.number, come.arrived_s)))
         self.traffic.log_packets(come, come.receiver, 0, come.arrived_s)
         self.traffic.add("packets_received", come.receiver, come.kind, come.size)
@@ -167,9 +171,9 @@ class RadioChannel:
     def _receive(
         self, packets: Packets, serial: np.ndarray, world: AnyWorld, xy, alive, others: "list[RadioChannel]"
     ) -> None:
-        row, receiver = _expand(packets.source, packets.to, self.robots)
-        dead = ~alive[receiver]
-        if np.count_nonzero(dead):
+        row, receiver, any_dead = _expand(packets.source, packets.to, alive)
+        if any_dead:
+            dead = ~alive[receiver]
             self._drop(packets.take(row[dead]), DEAD, receiver[dead])
             row, receiver = row[~dead], receiver[~dead]
         if not len(row):
@@ -179,23 +183,24 @@ class RadioChannel:
         links = self.propagation.links(pairs)
         chance, power = self.propagation.success(links, which, packets.size[row], packets.start_s[row], serial[row])
         unheard = links.cause[which]
-        got = chance >= 1.0
-        drawn = self.radio.jitter_s > 0.0 or self.radio.interference or bool(((chance > 0.0) & ~got).any())
-        draws = self._draws(serial[row], receiver) if drawn else np.zeros((len(row), 2))
-        got |= draws[:, 0] < chance
-        if drawn:
-            got &= chance > 0.0
-        cause = np.where(unheard > 0, unheard, LOSS)
-        if self.radio.interference:
-            from covey.comms.interference import disturbed
+        got, delay, jammed = chance >= 1.0, self.radio.latency_s, None
+        sure = np.count_nonzero(got)
+        if self.radio.jitter_s > 0.0 or self.radio.interference or np.count_nonzero(chance > 0.0) > sure:
+            draws = self._draws(serial[row], receiver)
+            got = (got | (draws[:, 0] < chance)) & (chance > 0.0)
+            if self.radio.interference:
+                from covey.comms.interference import disturbed
 
-            jammed = got & disturbed(self, others, packets, row, receiver, power, draws[:, 0], world, xy)
-            cause[jammed], got = COLLISION, got & ~jammed
+                jammed = got & disturbed(self, others, packets, row, receiver, power, draws[:, 0], world, xy)
+                got &= ~jammed
+            delay = delay + self.radio.jitter_s * draws[got, 1]
         if np.count_nonzero(got) < len(got):
+            cause = np.where(unheard > 0, unheard, LOSS)
+            if jammed is not None:
+                cause[jammed] = COLLISION
             lost = packets.take(row[~got])
             self.traffic.drop(lost.source, lost.kind, cause[~got])
             self.traffic.log_packets(lost, receiver[~got], cause[~got], np.nan)
-        delay = self.radio.latency_s + self.radio.jitter_s * draws[got, 1]
         arrived_s = packets.end_s[row[got]] + delay
         come = Receptions(packets.replace(hops=packets.hops + 1), row[got], receiver[got], arrived_s)
         self.flying = Receptions.join([self.flying, come]) if len(self.flying) else come
@@ -212,9 +217,33 @@ class RadioChannel:
 
 
 @kernel
-def _expand(source, to, robots):
-    """Return one row for each packet and receiver: index of the packet, and robot, int64 (m,)."""
-    rows = 0
+def _look(row, receiver, arrived_s, number, expires_s, alive):
+    """Return whether any receiver has no radio, whether any packet is late, and whether rows are in order of arrival.
+
+    Args:
+        row, receiver, arrived_s: see `Receptions`.
+        number, expires_s: of the packets. alive: robots whose radio works, bool (n,).
+    """
+    any_dead, any_late, in_order = False, False, True
+    for k in range(row.size):
+        any_dead |= not alive[receiver[k]]
+        any_late |= arrived_s[k] > expires_s[row[k]] + _SAME_S
+        if k > 0:
+            first, second = number[row[k - 1]], number[row[k]]
+            if arrived_s[k - 1] != arrived_s[k]:
+                in_order &= arrived_s[k - 1] < arrived_s[k]
+            else:
+                in_order &= first < second or (first == second and receiver[k - 1] <= receiver[k])
+    return any_dead, any_late, in_order
+
+
+@kernel
+def _expand(source, to, alive):
+    """Return one row for each packet and receiver: index of the packet, and robot, int64 (m,).
+
+    And whether any of these robots has no radio; ``alive``: those whose radio works, bool (n,).
+    """
+    rows, robots, any_dead = 0, alive.size, False
     for k in range(to.size):
         rows += robots - 1 if to[k] < 0 else 1
     row, receiver, m = np.empty(rows, np.int64), np.empty(rows, np.int64), 0
@@ -222,31 +251,37 @@ def _expand(source, to, robots):
         for robot in range(robots) if to[k] < 0 else range(to[k], to[k] + 1):
             if robot != source[k] or to[k] >= 0:
                 row[m], receiver[m], m = k, robot, m + 1
-    return row, receiver
+                any_dead |= not alive[robot]
+    return row, receiver, any_dead
 
 
 def _pairs(world: AnyWorld, xy: np.ndarray, source: np.ndarray, receiver: np.ndarray, robots: int):
     """Return the distinct pairs of the rows, in order, and the index of each row's pair, int64 (m,)."""
     if robots <= _FEW or (robots <= _DENSE and len(source) > robots):
-        a, b, which = _distinct(source, receiver, robots)
-        return Pairs.of(world, xy, a, b), which
+        a, b, distance_m, which = _distinct(source, receiver, robots, xy)
+        return Pairs(world, xy, a, b, distance_m), which
     key = np.minimum(source, receiver) * robots + np.maximum(source, receiver)
     once, which = np.unique(key, return_inverse=True)
     return Pairs.of(world, xy, once // robots, once % robots), which
 
 
 @kernel
-def _distinct(source, receiver, robots):
-    """Return the distinct pairs of the rows, int64 (k,) each, and the index of each row's pair, int64 (m,)."""
+def _distinct(source, receiver, robots, xy):
+    """Return the distinct pairs of the rows, int64 (k,) each, their distances, and the index of each row's pair.
+
+    ``xy``: positions [m], float64 (n, 2).
+    """
     number, which, k = np.full(robots * robots, -1, np.int64), np.empty(source.size, np.int64), 0
     for m in range(source.size):
         which[m] = min(source[m], receiver[m]) * robots + max(source[m], receiver[m])
         k += number[which[m]] < 0
         number[which[m]] = 0
-    a, b, k = np.empty(k, np.int64), np.empty(k, np.int64), 0
+    a, b, distance_m, k = np.empty(k, np.int64), np.empty(k, np.int64), np.empty(k), 0
     for pair in range(number.size):
         if number[pair] == 0:
-            a[k], b[k], number[pair], k = pair // robots, pair % robots, k, k + 1
+            i, j = pair // robots, pair % robots
+            dx, dy = xy[i, 0] - xy[j, 0], xy[i, 1] - xy[j, 1]
+            a[k], b[k], distance_m[k], number[pair], k = i, j, math.sqrt(dx * dx + dy * dy), k, k + 1
     for m in range(source.size):
         which[m] = number[which[m]]
-    return a, b, which
+    return a, b, distance_m, which

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from covey.kernel import kernel
+
 
 @dataclass(frozen=True, eq=False)
 class RadioSample:
@@ -45,31 +47,47 @@ def sample_links(
         news_s: time of the newest information of i about j [s], (n, n).
         time_s: the present time [s].
     """
-    sizes = group_sizes(hears[np.ix_(alive, alive)])
-    robot, other = np.nonzero(np.triu(hears != before))
-    ages = time_s - news_s[~np.eye(len(news_s), dtype=bool)]
+    links, groups, largest, changes, ages = _survey(hears, before, alive, news_s, time_s)
     return RadioSample(
         time_s=time_s,
-        links=int(np.count_nonzero(hears)) // 2,
-        groups=len(sizes),
-        largest_group=int(sizes.max(initial=0)),
+        links=links,
+        groups=groups,
+        largest_group=largest,
         news_mean_s=float(ages.mean()) if len(ages) else np.nan,
         news_max_s=float(ages.max()) if len(ages) else np.nan,
-        changes=np.column_stack((robot, other, hears[robot, other])),
+        changes=changes,
         traffic=[],
         packets=[],
     )
 
 
-def group_sizes(hears: np.ndarray) -> np.ndarray:
-    """Return the sizes of the connected groups of a link graph, bool (n, n), largest first."""
-    left, sizes = np.ones(len(hears), bool), []
-    while left.any():
-        group = np.zeros(len(hears), bool)
-        reached = np.argmax(left, keepdims=True)
-        while len(reached):
-            group[reached] = True
-            reached = np.flatnonzero(hears[reached].any(axis=0) & ~group)
-        left &= ~group
-        sizes.append(np.count_nonzero(group))
-    return np.sort(np.array(sizes, np.int64))[::-1]
+@kernel
+def _survey(hears, before, alive, news_s, time_s):
+    """Return the numbers of links and groups, and the size of the largest group; changes and ages of a sample.
+
+    Arguments as in `sample_links`; the ages [s], float64 (n (n - 1),), are those of all ordered pairs.
+    """
+    n, links, changed, groups, largest = len(hears), 0, 0, 0, 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            links += hears[i, j]
+            changed += hears[i, j] != before[i, j]
+    changes, ages, m, k = np.empty((changed, 3), np.int64), np.empty(n * (n - 1)), 0, 0
+    for i in range(n):
+        for j in range(n):
+            if i < j and hears[i, j] != before[i, j]:
+                changes[m, 0], changes[m, 1], changes[m, 2], m = i, j, hears[i, j], m + 1
+            if i != j:
+                ages[k], k = time_s - news_s[i, j], k + 1
+    grouped, group = ~alive, np.empty(n, np.int64)
+    for i in range(n):
+        if grouped[i]:
+            continue
+        grouped[i], group[0], size, done = True, i, 1, 0
+        while done < size:
+            for j in range(n):
+                if hears[group[done], j] and not grouped[j]:
+                    grouped[j], group[size], size = True, j, size + 1
+            done += 1
+        groups, largest = groups + 1, max(largest, size)
+    return links, groups, largest, changes, ages

@@ -33,6 +33,8 @@ reached it, each once; delay_s: the sum of their delays. packets and bytes: tran
 protocol adds and repeats; sent by it, and received by it.
 """
 
+_SENT = COUNTERS.index("messages_sent")
+
 LOG_COLUMNS = ("number", "author", "sender", "receiver", "kind", "size_bytes", "sent_s", "arrived_s", "cause")
 """Columns recorded of a single packet: its message, the message's author, and the packet's transmitter and receiver."""
 
@@ -78,6 +80,13 @@ class Traffic:
     def add(self, counter: str, robots: np.ndarray, kinds: np.ndarray, amounts: np.ndarray) -> None:
         """Add 1 to a counter and an amount to the next one, for each robot and kind; a pair may come several times."""
         _add(self.counts, COUNTERS.index(counter), robots, kinds, amounts)
+
+    def add_written(self, packets: Packets, alive: np.ndarray) -> int:
+        """Count messages and their intended receivers; return how many of them robots without a radio wrote.
+
+        ``alive``: robots whose radio works, bool (n,).
+        """
+        return _add_written(self.counts, packets.origin, packets.final, packets.kind, alive)
 
     def drop(self, robots: np.ndarray, kinds: np.ndarray, causes: np.ndarray | int) -> None:
         """Count drops of packets of these senders."""
@@ -127,6 +136,19 @@ def _add(counts, counter, robots, kinds, amounts):
     for k in range(robots.size):
         at = counts[robots[k], kinds[k]]
         at[counter], at[counter + 1] = at[counter] + 1.0, at[counter + 1] + amounts[k]
+
+
+@kernel
+def _add_written(counts, origin, final, kinds, alive):
+    dead, everybody = 0, 0
+    for i in range(alive.size):
+        everybody += alive[i]
+    for k in range(origin.size):
+        at, speaks = counts[origin[k], kinds[k]], alive[origin[k]]
+        at[_SENT] += 1.0
+        at[_SENT + 1] += everybody - speaks if final[k] < 0 else 1
+        dead += not speaks
+    return dead
 
 
 def _wider(table: np.ndarray) -> np.ndarray:

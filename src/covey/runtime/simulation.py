@@ -564,7 +564,7 @@ class Simulation:
 
     def _communicate(self) -> None:
         requested, now = self.deciding.requested, self.clock.time_s
-        if self.communication.rests(requested.tags, now) and self.map_exchange.rests:
+        if self.communication.rests(requested.tags, now) and self.map_exchange.rests(requested.maps):
             return
         speaks = self._speaks
         self.communication.exchange(self.world_state, self.state, requested.tags, self.deciding.answered, speaks, now)

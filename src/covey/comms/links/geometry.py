@@ -72,15 +72,21 @@ class Pairs:
         xy: true positions of the team [m], float64 (n, 2).
         a, b: the pairs, int64 (m,), a < b.
         distance_m: their distances, float64 (m,).
-
-    Attributes:
-        x, y: true positions of the team [m], float64 (n,).
     """
 
     def __init__(self, world: AnyWorld, xy: np.ndarray, a: np.ndarray, b: np.ndarray, distance_m: np.ndarray):
         self.world, self.a, self.b, self.distance_m = world, a, b, distance_m
-        self.x, self.y = np.ascontiguousarray(xy[:, 0]), np.ascontiguousarray(xy[:, 1])
         self.xy = xy
+
+    @cached_property
+    def x(self) -> np.ndarray:
+        """True x of the team [m], float64 (n,)."""
+        return np.ascontiguousarray(self.xy[:, 0])
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        """True y of the team [m], float64 (n,)."""
+        return np.ascontiguousarray(self.xy[:, 1])
 
     @cached_property
     def _cells(self) -> tuple[np.ndarray, np.ndarray]:

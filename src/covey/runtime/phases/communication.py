@@ -39,7 +39,7 @@ class Communication:
         self.tags_in_reach: dict[int, list[TagReading]] = {}
 
     def rests(self, left: list[tuple[int, Any, float]], time_s: float) -> bool:
-        """Return whether nothing was ever sent, and no tag and no entry wait; advance to a time [s] then.
+        """Return whether there is nothing to deliver, to record, to leave or to read; advance to a time [s] then.
 
         Args:
             left: new tags, see `exchange`.
@@ -47,8 +47,14 @@ class Communication:
         """
         if left or self.events or self.tags.tags or self.blackboard.pending or not self.network.rests(time_s):
             return False
-        self.tags_in_reach = {}
+        if self._is_due(time_s):
+            return False
+        self.sample, self.tags_in_reach = None, {}
         return True
+
+    def _is_due(self, time_s: float) -> bool:
+        """Return whether radio data are to be recorded."""
+        return self.network.used and time_s >= self._next_s - 1e-9
 
     def exchange(
         self,
@@ -71,7 +77,7 @@ class Communication:
         """
         self.network.deliver(world, state.pose, alive, time_s)
         self.sample = None
-        if self.network.used and time_s >= self._next_s - 1e-9:
+        if self._is_due(time_s):
             self._next_s = time_s + self._every_s
             self.sample = self.network.sample(world, state.pose, alive, time_s)
         if self.blackboard.pending:

@@ -97,10 +97,9 @@ class MapExchange:
                 kinds = [kind + (f" {number + 1}" if number else "") for kind in (DIGEST, TILES)]
                 self.exchanges.append(Exchange(members, team.beliefs, shares[members], network, record, clock, kinds))
 
-    @property
-    def rests(self) -> bool:
-        """Whether there is nothing that the robots could exchange."""
-        return self._news is None and not self.exchanges
+    def rests(self, wishes: dict[int, set[str]]) -> bool:
+        """Return whether nothing is due if no message arrives; ``wishes`` as in `exchange`."""
+        return self._news is None and not self.aligning and not any(one.is_due(wishes) for one in self.exchanges)
 
     def exchange(self, world: AnyWorld, state: TeamState, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
         """Process what has arrived, and send what is due.
@@ -171,17 +170,17 @@ class Exchange:
 
     def step(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray, wishes: dict[int, set[str]]) -> None:
         """Process what has arrived, answer, and ask."""
-        every = self.record.policy == "every"
-        due = every and self._is_due()
-        if every and not (due or wishes or self._has_come):
+        if not self.is_due(wishes):
             return
         able = self.shares & alive[self.members]
-        self._take_tiles(able)
-        late = self._answer(able)
         asks, offers = self._wishes(wishes)
-        asks |= late
-        if every:
-            asks |= due
+        digests, tiles = self._claims
+        if tiles.receptions:
+            self._take_tiles(able)
+        if digests.receptions:
+            asks |= self._answer(able)
+        if self.record.policy == "every":
+            asks |= self.clock.step % self._every == 0
         elif self.record.policy == "continuous":
             self._publish(np.flatnonzero(able))
             changed = (self.beliefs.clock != self._said).any(axis=1)
@@ -190,13 +189,10 @@ class Exchange:
             asks |= self._meetings(world, pose, alive)
         self._say(asks & able, offers & able)
 
-    def _is_due(self) -> bool:
-        """Return whether an interval of the policy begins."""
-        return self.clock.step % self._every == 0
-
-    @property
-    def _has_come(self) -> bool:
-        """Whether messages have arrived."""
+    def is_due(self, wishes: dict[int, set[str]]) -> bool:
+        """Return whether there is something to process; arguments as in `step`."""
+        if wishes or self.record.policy != "every" or self.clock.step % self._every == 0:
+            return True
         return any(claim.receptions for claim in self._claims)
 
     def _publish(self, rows: np.ndarray) -> None:
@@ -208,7 +204,9 @@ class Exchange:
 
     def _wishes(self, wishes: dict[int, set[str]]) -> tuple[np.ndarray, np.ndarray]:
         """Return the robots whose controllers asked for maps, and whose controllers offered them, bool (n,) each."""
-        own = [wishes.pop(i, ()) for i in self.members.tolist()] if wishes else [()] * len(self.members)
+        if not wishes:
+            return np.zeros(len(self.members), bool), np.zeros(len(self.members), bool)
+        own = [wishes.pop(i, ()) for i in self.members.tolist()]
         return np.array(["request" in words for words in own]), np.array(["share" in words for words in own])
 
     def _meetings(self, world: AnyWorld, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
@@ -225,7 +223,8 @@ class Exchange:
         if not len(rows):
             return
         now = self.clock.time_s
-        self._publish(rows[offers[rows]])
+        if np.count_nonzero(offers):
+            self._publish(np.flatnonzero(offers))
         self._asked_s[asks] = now
         self._said[rows] = self.beliefs.clock[rows]
         reach = now - self._heard_s[rows] <= self._patience_s + 1e-9
@@ -241,7 +240,7 @@ class Exchange:
             received = np.zeros((len(self.members), len(updates)), bool)
             received[receiver, which] = True
             self.beliefs.merge_updates(received, updates)
-            self._tell_news(np.unique(receiver))
+            self._tell_news(self._ascending(receiver))
             self._heard_s[receiver, sender] = self.clock.time_s
 
     def _tell_news(self, rows: np.ndarray) -> None:
@@ -268,14 +267,14 @@ class Exchange:
         answers = asks & (sent_s >= self._answered_s[receiver, sender] + delay - 1e-9)
         answers &= ~self._busy()[receiver]
         receiver, sender, which = receiver[answers], sender[answers], which[answers]
-        self._publish(np.unique(receiver))
+        self._publish(self._ascending(receiver))
         heard = np.full((n, n), -1)
         heard[receiver, sender] = which
         since, to = providers(heard, clocks, reach, beliefs.clock)
         givers = np.flatnonzero(to > -2)
         updates = [beliefs.update_since(i, since[i]) for i in givers.tolist()]
         self._send(givers, to[givers], 1, updates, [one.size_bytes + HEADER_BYTES for one in updates])
-        tells = np.isin(receiver, givers)
+        tells = to[receiver] > -2
         self._answered_s[receiver[tells], sender[tells]] = now
         return lacks
 
@@ -283,8 +282,13 @@ class Exchange:
         """Return the robots whose last tiles are still waiting for transmission, bool (n,)."""
         busy, kind = np.zeros(len(self.members), bool), self.network.traffic.kind(self._kinds[1])
         for radio_channel in self.network.radio_channels:
-            busy[self._row[radio_channel.pending.source[radio_channel.pending.kind == kind]]] = True
+            if len(waiting := radio_channel.pending):
+                busy[self._row[waiting.source[waiting.kind == kind]]] = True
         return busy
+
+    def _ascending(self, rows: np.ndarray) -> np.ndarray:
+        """Return the distinct ones of some rows, int64 (m,), in ascending order."""
+        return np.flatnonzero(np.bincount(rows, minlength=len(self.members)))
 
     def _arrived(self, kind: int, able: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
         """Return the messages that able robots received: receivers, senders, payloads, and times of sending [s]."""
