@@ -25,8 +25,10 @@ from covey.mapping.occupancy.evidence import TILE
 EITHER = 50
 """True state of a map cell with both wall and free space: right as free or occupied, wrong as unknown."""
 
-_AT_ONCE = 1_000_000
-"""Approximate number of cells processed at a time."""
+BEHIND = -2
+"""True state of a map cell full of wall next to one of `EITHER`, in which beams may end: only wrong as free."""
+
+_TOUCH = 1e-6  # cells of the world: cells that share no more than an edge do not overlap
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +36,10 @@ class GroundTruth:
     """The truth on the cells of a map.
 
     Attributes:
-        states: int8 (rows, columns): 0 free, 100 occupied, `EITHER`, -1 not compared. Compared are cells with
+        states: int8 (rows, columns): 0 free, 100 occupied, `EITHER`, `BEHIND`, -1 not compared. Compared are cells with
             explorable space, and cells full of wall next to (4-neighbours) an entirely free one. No sensor can see the
-            inside of walls, closed rooms, or the outside of the world.
+            inside of walls, closed rooms, or the outside of the world. A cell holds what its area overlaps, however
+            small the part: a map whose surfaces are off by less than half a cell has no wrong cell, whatever its yaw.
         explorable: uint16 or uint32 (rows, columns), explorable cells of the world whose centres lie in each cell.
         explorable_m2: their area G in the whole world [m^2].
         world_cell_m2: area of a cell of the world [m^2]. map_cell_m2: area of a cell of the map [m^2].
@@ -68,98 +71,66 @@ def ground_truth(wall: Grid, explorable: Grid, map_grid: Grid) -> GroundTruth:
     total = int(np.count_nonzero(explorable.cells))
     if not total:
         raise InvalidValueError("no cell of the world is explorable; completeness and quality have no meaning")
-    per_side = max(2, math.ceil(2 * map_grid.resolution / wall.resolution))
-    offsets = (np.arange(per_side) + 0.5) / per_side - 0.5
-    parallel = wall.origin[2] == 0.0 == map_grid.origin[2]
-    counts, walls, seen = (compare_parallel if parallel else compare_turned)(wall, explorable, map_grid, offsets)
-    full = walls == per_side**2
-    states = np.where(seen, np.where(walls > 0, np.int8(EITHER), np.int8(0)), np.int8(-1))
+    most = (map_grid.resolution / wall.resolution + 1.0) ** 2  # centres of cells of the world in a cell of the map
+    counts = np.zeros(map_grid.shape, np.uint16 if most < 2**16 else np.uint32)
+    walls, seen, full = (np.zeros(map_grid.shape, np.bool_) for _ in range(3))
+    solid, free = wall.cells.astype(np.bool_, copy=False), explorable.cells.astype(np.bool_, copy=False)
+    _lay_over(solid, free, wall.frame, map_grid.frame, counts, walls, seen, full)
+    states = np.where(seen, np.where(walls, np.int8(EITHER), np.int8(0)), np.int8(-1))
+    states[full & _beside(states == EITHER)] = BEHIND
     states[full & _beside(states == 0)] = 100
     area = wall.resolution**2
     return GroundTruth(states, counts, total * area, area, map_grid.resolution**2)
 
 
-def compare_turned(
-    wall: Grid, explorable: Grid, map_grid: Grid, offsets: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each cell of a map the number of centres of explorable cells in it, and the states of its samples.
+@kernel
+def _lay_over(wall, explorable, world, frame, counts, walls, seen, full):
+    """Find what of a world each cell of a map holds.
+
+    Two squares overlap if their shadows do on the axes of both (the separating axis theorem).
 
     Args:
-        wall, explorable, map_grid: see `ground_truth`.
-        offsets: of the samples from the centre of a cell, along both axes [cells].
-
-    Returns:
-        counts uint16 or uint32, number of samples in walls int32, and whether any lies in an explorable cell; (rows,
-        columns).
+        wall, explorable: bool, cells of the world.
+        world, frame: `Grid.frame` of the world and of the map.
+        counts: unsigned (rows, columns), to which the explorable cells whose centres lie in a cell are added.
+        walls, seen: bool (rows, columns), set where a wall, or an explorable cell, overlaps a cell.
+        full: bool (rows, columns), set where only walls do.
     """
-    counts, walls, seen = _nothing(map_grid, explorable)
-    for part in _bands(explorable):
-        cells = np.argwhere(explorable.cells[part]) + np.array([part.start, 0])
-        centres = map_grid.to_cells(explorable.to_world(cells))
-        centres = centres[map_grid.inside(centres)]
-        np.add.at(counts.reshape(-1), centres[:, 0] * map_grid.shape[1] + centres[:, 1], counts.dtype.type(1))
-    for part in _bands(map_grid):
-        index = np.moveaxis(np.indices(walls[part].shape), 0, -1) + np.array([part.start, 0])
-        for i in offsets:
-            for j in offsets:
-                at = wall.to_cells(map_grid.to_world(index + np.array([i, j])))
-                inside = wall.inside(at)
-                at = np.where(inside[..., None], at, 0)
-                walls[part] += inside & (wall.cells[at[..., 0], at[..., 1]] != 0)
-                seen[part] |= inside & (explorable.cells[at[..., 0], at[..., 1]] != 0)
-    return counts, walls, seen
-
-
-def compare_parallel(
-    wall: Grid, explorable: Grid, map_grid: Grid, offsets: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the same as `compare_turned`, but faster, for grids of yaw 0, whose rows are parallel."""
-    counts, walls, seen = _nothing(map_grid, explorable)
-    row_in_map, column_in_map = (_along(explorable, map_grid, np.arange(n), k) for k, n in enumerate(explorable.shape))
-    for part in _bands(explorable):
-        rows, columns = np.nonzero(explorable.cells[part])
-        rows, columns = row_in_map[part][rows], column_in_map[columns]
-        inside = (rows >= 0) & (columns >= 0)
-        np.add.at(counts.reshape(-1), rows[inside] * map_grid.shape[1] + columns[inside], counts.dtype.type(1))
-    rows, columns = (
-        [_along(map_grid, wall, np.arange(n) + offset, k) for offset in offsets] for k, n in enumerate(map_grid.shape)
-    )
-    solid, free = wall.cells != 0, explorable.cells != 0
-    for part in _bands(map_grid, wall.shape[1]):
-        at = [row[part] for row in rows]
-        walls[part], seen[part] = _samples(solid, at, columns), _samples(free, at, columns) > 0
-    return counts, walls, seen
-
-
-def _nothing(grid: Grid, world: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    most = (grid.resolution / world.resolution + 1.0) ** 2  # centres of cells of the world in a cell of the grid
-    counts = np.zeros(grid.shape, np.uint16 if most < 2**16 else np.uint32)
-    return counts, np.zeros(grid.shape, np.int32), np.zeros(grid.shape, np.bool_)
-
-
-def _bands(grid: Grid, columns: int = 0) -> list[slice]:
-    """Return the bands of rows of a grid that are processed together, to limit the memory for large grids."""
-    count = max(_AT_ONCE // max(grid.shape[1], columns), 1)
-    return [slice(row, row + count) for row in range(0, grid.shape[0], count)]
-
-
-def _along(grid: Grid, other: Grid, index: np.ndarray, axis: int) -> np.ndarray:
-    """Return the rows (axis 0) or columns (1) of another grid in which those of a grid lie, -1 outside; yaw 0."""
-    cells = np.zeros((len(index), 2))
-    cells[:, axis] = index
-    at = other.to_cells(grid.to_world(cells))[:, axis]
-    return np.where((at >= 0) & (at < other.shape[axis]), at, -1)
-
-
-def _samples(cells: np.ndarray, rows: list[np.ndarray], columns: list[np.ndarray]) -> np.ndarray:
-    """Return the number of samples of each map cell that lie in set cells, int32 (rows, columns)."""
-    by_row = np.zeros((len(rows[0]), cells.shape[1] + 1), np.int32)  # samples outside, at -1, are not set
-    for at in rows:
-        by_row[:, :-1] += cells[at] & (at >= 0)[:, None]
-    count = np.zeros((len(rows[0]), len(columns[0])), np.int32)
-    for at in columns:
-        count += by_row[:, at]
-    return count
+    rows, columns = walls.shape
+    c, s = world[2] * frame[2] + world[3] * frame[3], world[2] * frame[3] - world[3] * frame[2]  # turn of the map
+    size = frame[4] / world[4]
+    dx, dy = frame[0] - world[0], frame[1] - world[1]
+    left, low = (world[2] * dx + world[3] * dy) / world[4], (world[2] * dy - world[3] * dx) / world[4]
+    reach = 0.5 * size * (abs(c) + abs(s)) - _TOUCH
+    across = 0.5 * (size + abs(c) + abs(s)) - _TOUCH
+    for row in range(rows):
+        for column in range(columns):
+            x, y = size * (column + 0.5), size * (row + 0.5)
+            u, v = left + c * x - s * y, low + s * x + c * y
+            only_wall = True
+            for q in range(math.floor(v - reach), math.floor(v + reach) + 1):
+                for p in range(math.floor(u - reach), math.floor(u + reach) + 1):
+                    du, dv = p + 0.5 - u, q + 0.5 - v
+                    if abs(c * du + s * dv) >= across or abs(c * dv - s * du) >= across:
+                        continue
+                    is_inside = 0 <= q < wall.shape[0] and 0 <= p < wall.shape[1]
+                    is_wall = is_inside and wall[q, p]
+                    only_wall &= is_wall
+                    walls[row, column] |= is_wall
+                    seen[row, column] |= is_inside and explorable[q, p]
+            full[row, column] = only_wall
+    for q in range(wall.shape[0]):
+        for p in range(wall.shape[1]):
+            if explorable[q, p]:  # as `Grid.to_world` and `Grid.to_cells`
+                u, v = (p + 0.5) * world[4], (q + 0.5) * world[4]
+                x, y = (
+                    world[0] + world[2] * u - world[3] * v - frame[0],
+                    world[1] + world[3] * u + world[2] * v - frame[1],
+                )
+                column = math.floor((frame[2] * x + frame[3] * y) / frame[4])
+                row = math.floor((-frame[3] * x + frame[2] * y) / frame[4])
+                if 0 <= row < rows and 0 <= column < columns:
+                    counts[row, column] += 1
 
 
 def _beside(mask: np.ndarray) -> np.ndarray:
@@ -180,7 +151,8 @@ def map_completeness(occupancy: np.ndarray, truth: GroundTruth) -> float:
 def map_error(occupancy: np.ndarray, truth: GroundTruth) -> int:
     """Return the number of compared cells with a wrong state (unknown, free, occupied) (Yan 2017)."""
     right = (occupancy == truth.states) | ((truth.states == EITHER) & (occupancy >= 0))
-    return int(np.count_nonzero(~right & (truth.states >= 0)))
+    through = (truth.states == BEHIND) & (occupancy == 0)
+    return int(np.count_nonzero(~right & (truth.states >= 0) | through))
 
 
 def map_wrong(occupancy: np.ndarray, truth: GroundTruth) -> int:
