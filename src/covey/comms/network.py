@@ -224,12 +224,11 @@ class Network:
         receiver, kind, origin, sent_s = come.receiver, come.kind, come.origin, come.sent_s
         self.traffic.add("messages_received", receiver, kind, come.arrived_s - sent_s)
         np.maximum.at(self.news_s, (receiver, origin), sent_s)
-        kinds = np.flatnonzero(np.bincount(kind)).tolist()
-        for one in self._claims.keys() & kinds:
-            self._claims[one].receptions.append(come if len(kinds) == 1 else come.take(kind == one))
-        if not (rest := [one for one in kinds if one not in self._claims]):
-            return
-        mine = np.flatnonzero(np.isin(kind, rest)) if len(rest) < len(kinds) else np.arange(len(come))
+        mine, kinds = np.arange(len(come)), np.bincount(kind).tolist()
+        for claimed, claim in self._claims.items():
+            if count := kinds[claimed] if claimed < len(kinds) else 0:
+                claim.receptions.append(come if count == len(come) else come.take(kind == claimed))
+                mine = mine[kind[mine] != claimed]
         packets = come.packets
         for k, row in zip(mine.tolist(), come.row[mine].tolist(), strict=True):
             number, final = int(packets.number[row]), int(packets.final[row])

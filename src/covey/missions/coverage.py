@@ -1,7 +1,6 @@
 """Coverage: drive over the whole area that a body can cover."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 
@@ -44,9 +43,7 @@ class CoverageTracker(Tracker):
         self.stride = stride = sweep_stride(model.limits, world.grid.resolution, context.clock)
         self._wanted = np.zeros(context.clock.substeps_per_step, np.uint8)
         self._wanted[stride - 1 : -1 : stride] = 1
-        between = [context.trace[k, 0] for k in range(stride - 1, len(context.trace) - 1, stride)]
-        places = pairwise([context.pose_before, *between, state.pose])
-        self._paths = [self.cells.path(before, after, model.discs) for before, after in places]
+        self._path = self.cells.path(context.pose_before, state.pose, context.trace, model.discs)
 
     def wanted(self, substeps: int) -> np.ndarray:
         """Return the substeps after which the path of a body can no longer be treated as straight."""
@@ -54,8 +51,7 @@ class CoverageTracker(Tracker):
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Cover the area that bodies passed over in this step, in straight lines between the requested poses."""
-        for path in self._paths:
-            self.cells.sweep(path, self._clock.step)
+        self._path(self.stride, self._clock.step)
         return []
 
     @property

@@ -142,9 +142,10 @@ class ExplorationTracker(Tracker):
     @property
     def values(self) -> dict[str, Any]:
         """Explored and known shares, of each robot and of the team."""
+        each, union = (self._nothing, math.nan) if self.cells is None else self.cells.shares
         return {
-            "explored_share": self.share,
+            "explored_share": each,
             "known_share": self.known_share,
-            "explored_share_union": self.share_union,
+            "explored_share_union": union,
             "known_share_union": self.known_share_union,
         }

@@ -179,6 +179,10 @@ class Referee:
         self._count()
         return Judgement(answer, kind, error_m, -self.rules.false_report_points * is_false)
 
+    def is_due(self, time_s: float) -> bool:
+        """Return whether it looks at a time [s], or did not yet."""
+        return not self.is_over and time_s >= self._look_s - 1e-9
+
     def look(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Look at the robots' poses (n, 3), and at which of them are able to act, bool (n,); return what is new.
 
@@ -186,7 +190,7 @@ class Referee:
         """
         if self._first is None:
             self._first = pose.copy()
-        if self.is_over or time_s < self._look_s - 1e-9:
+        if not self.is_due(time_s):
             return []
         if self.rules.look_every_s:
             self._look_s = (math.floor(time_s / self.rules.look_every_s + 1e-9) + 1) * self.rules.look_every_s

@@ -109,7 +109,8 @@ class RescueTracker(Tracker):
             "time_limit_s": mission.time_limit_s,
         }
         self.referee.look(0.0, self._poses(context.state.pose), self._searches)
-        self._counted = self._count()
+        self._values = self._count()
+        self._conclude()
 
     def _poses(self, pose: np.ndarray) -> np.ndarray:
         """Return the poses by which the referee judges."""
@@ -119,31 +120,36 @@ class RescueTracker(Tracker):
     def report(self, time_s: float, robot: int, identity: int, place: tuple[float, float, float]) -> Judgement:
         """Judge a report, see `Referee.report`."""
         judgement = self.referee.report(time_s, robot, identity, place)
-        self._counted = self._count()
+        self._values = self._count()
         return judgement
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Process the true poses (n, 3) and the able robots, bool (n,); return what is new."""
+        if not self.referee.is_due(time_s):
+            return []
         said = self.referee.look(time_s, self._poses(pose), able & self._searches)
-        if said:
-            self._counted = self._count()
+        self._values = self._count() if said else self._values | {"score": self.referee.score}
+        self._conclude()
+        return said
+
+    def _conclude(self) -> None:
+        """Take over what the referee says about the end."""
         self.reached = self._mission.end_when_done and self.referee.state == "finished"
         self.closed = self.referee.state == "closed"
         self.accomplished = self.referee.state == "finished"
-        return said
 
     @property
     def values(self) -> dict[str, Any]:
         """Score, targets found, meetings held, false and refused reports so far; the targets that each robot found."""
-        return {"score": self.referee.score, **self._counted}
+        return self._values
 
     def _count(self) -> dict[str, Any]:
-        """Return the values that only reports and meetings change."""
         referee = self.referee
         finders = [robot for robot in referee.finder.tolist() if robot >= 0]
         found_by = np.bincount(np.array(finders, np.int64), minlength=len(self._searches)).astype(float)
         found_by.flags.writeable = False
         return {
+            "score": referee.score,
             "targets_found": float(len(finders)),
             "meetings_held": float(sum(met_s == met_s for met_s in referee.met_s.tolist())),
             "false_reports": float(referee.false_reports),

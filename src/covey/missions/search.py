@@ -105,11 +105,13 @@ class SearchTracker(Tracker):
     @property
     def values(self) -> dict[str, Any]:
         """The searched shares, of each robot and of the team."""
+        each, union = self.faces.shares
+        cells_each, cells_union = (self._none, math.nan) if self.cells is None else self.cells.shares
         return {
-            "searched_share": self.faces.share_each,
-            "searched_share_union": self.faces.share_union,
-            "searched_cells_share": self._none if self.cells is None else self.cells.share_each,
-            "searched_cells_share_union": math.nan if self.cells is None else self.cells.share_union,
+            "searched_share": each,
+            "searched_share_union": union,
+            "searched_cells_share": cells_each,
+            "searched_cells_share_union": cells_union,
         }
 
 

@@ -16,7 +16,7 @@ from covey.physics.planar.physics import NO_CONTACTS, PlanarPhysics
 from covey.physics.protocol import Contacts
 from covey.results.recorder import COVERED, SEPARATION, keep
 from covey.runtime.phases.observing import measured
-from covey.world.visibility.covered import cover
+from covey.world.visibility.covered import cover_path
 
 if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
@@ -103,12 +103,7 @@ def move(motion, before, followed, cells, share, shown, blocks, now, dt, substep
     answer = advance(*motion, now, dt, substeps)
     if answer[0] >= 0 or answer[1] is not None:
         return answer
-    begin, begun = before, np.int64(0)
-    for k in range(stride - 1, substeps - 1, stride):
-        begun += cover(begin, trace[k, 0], discs, *cells, step)
-        begin = trace[k, 0]
-    begun += cover(begin, pose, discs, *cells, step)
-    share[0][0] += begun
+    cover_path(before, pose, trace, discs, share[0], cells, stride, step)
     nearest = measured(*followed, time_s)
     keep(*shown, *blocks[:3], i, is_placed)
     team = blocks[3]

@@ -46,22 +46,18 @@ class CoveredCells:
             step: the control step.
             before: previous poses, (n, 3); None: no motion.
         """
-        self.sweep(self.path(poses if before is None else before, poses, discs), step)
+        self.path(poses if before is None else before, poses, np.empty((0, 2, len(poses), 3)), discs)(1, step)
 
-    def path(self, before: np.ndarray, after: np.ndarray, discs: np.ndarray) -> Bound:
-        """Return a straight path of bodies, for `sweep`, between poses (n, 3) that change in place; see `mark`."""
+    def path(self, before: np.ndarray, after: np.ndarray, trace: np.ndarray, discs: np.ndarray) -> Bound:
+        """Return `cover_path`, to be called with its last arguments, for poses (n, 3) that change in place."""
         if len(after) > len(self._each):
             raise InvalidValueError(f"{len(after)} robots, but the coverage is for {len(self._each)}")
-        return Bound(cover, (before, after, discs, *self.arrays), (0,))
+        return Bound(cover_path, (before, after, trace, discs, self.count, self.arrays), (0, 0))
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
         """What `cover` reads and writes."""
         return self.grid.frame, self._goal, self.last_step, self._each, self._recent
-
-    def sweep(self, path: Bound, step: int) -> None:
-        """Cover the cells that bodies sweep on a path in a control step."""
-        self.count += path(step)
 
     @property
     def share(self) -> float:
@@ -92,6 +88,25 @@ def small_pages(shape: tuple[int, ...]) -> np.ndarray:
 def no_words(robots: int) -> np.ndarray:
     """Return ``recent`` of `cover` before the first step: no words of any robot."""
     return np.full((robots, _SLOTS, 2), _NO_WORD, np.uint32)
+
+
+@kernel
+def cover_path(before, after, trace, discs, count, cells, stride, step):
+    """Cover the cells that bodies sweep in a control step, in straight lines between some of its poses.
+
+    Args:
+        before, after: poses at its begin and its end, float64 (n, 3).
+        trace: poses and attitudes after each substep, float64 (substeps, 2, n, 3).
+        discs: see `CoveredCells.mark`.
+        count: int64 (1,), the number of covered cells of the goal; it grows.
+        cells: the other arrays of `cover`.
+        stride: number of substeps of a straight line.
+        step: the control step.
+    """
+    for k in range(stride - 1, len(trace) - 1, stride):
+        count[0] += cover(before, trace[k, 0], discs, *cells, step)
+        before = trace[k, 0]
+    count[0] += cover(before, after, discs, *cells, step)
 
 
 @kernel

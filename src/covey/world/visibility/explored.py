@@ -133,18 +133,20 @@ class ExploredTruth:
     @property
     def share_each(self) -> np.ndarray:
         """Share of G that each robot explored itself, float64 (n,), read-only."""
-        return (self._shares or self._count())[0]
+        return self.shares[0]
 
     @property
     def share_union(self) -> float:
         """Share of G that the robots explored together."""
-        return (self._shares or self._count())[1]
+        return self.shares[1]
 
-    def _count(self) -> tuple[np.ndarray, float]:
-        """Return the shares of each robot and of all, which hold until somebody explores a cell."""
-        shares = self._counts / self.total
-        shares.flags.writeable = False
-        self._shares = shares[:-1], float(shares[-1])
+    @property
+    def shares(self) -> tuple[np.ndarray, float]:
+        """`share_each` and `share_union`; the same tuple until somebody explores a cell."""
+        if self._shares is None:
+            shares = self._counts / self.total
+            shares.flags.writeable = False
+            self._shares = shares[:-1], float(shares[-1])
         return self._shares
 
     @property

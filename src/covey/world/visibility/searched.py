@@ -95,18 +95,20 @@ class SearchedFaces:
     @property
     def share_each(self) -> np.ndarray:
         """Share of the faces that each robot has searched itself, float64 (n,), read-only; NaN if there are none."""
-        return (self._shares or self._count())[0]
+        return self.shares[0]
 
     @property
     def share_union(self) -> float:
         """Share of the faces that the robots have searched together; NaN if there are none."""
-        return (self._shares or self._count())[1]
+        return self.shares[1]
 
-    def _count(self) -> tuple[np.ndarray, float]:
-        """Return the shares of each robot and of all, which hold until somebody searches a face."""
-        shares = self._counts / (len(self.faces) or math.nan)
-        shares.flags.writeable = False
-        self._shares = shares[:-1], float(shares[-1])
+    @property
+    def shares(self) -> tuple[np.ndarray, float]:
+        """`share_each` and `share_union`; the same tuple until somebody searches a face."""
+        if self._shares is None:
+            shares = self._counts / (len(self.faces) or math.nan)
+            shares.flags.writeable = False
+            self._shares = shares[:-1], float(shares[-1])
         return self._shares
 
     def searched(self, robot: int | None = None) -> np.ndarray:
