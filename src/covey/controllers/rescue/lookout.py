@@ -30,7 +30,7 @@ class Find(NamedTuple):
 
 
 class Lookout:
-    """A robot's belief about targets; call `step` at every step.
+    """A robot's belief about targets; call `step`, or at least `see`, at every step.
 
     A target is reported when it exists with the probability ``report_at`` and its place is known to ``sigma_m``. The
     answer decides: an accepted target joins the list, and so does one that others have reported. A place that was too
@@ -67,6 +67,11 @@ class Lookout:
 
     def step(self, robot: Robot, mates: dict[str, Mate]) -> None:
         """Process the mates' lists, the answers to reports, and new samples of the camera; report what is worth it."""
+        self.hear(robot, mates)
+        self.see(robot)
+
+    def hear(self, robot: Robot, mates: dict[str, Mate]) -> None:
+        """Process the mates' lists and the answers to reports."""
         for name, mate in mates.items():
             if self._heard_s.get(name) != mate.time_s:
                 self._heard_s[name] = mate.time_s
@@ -78,6 +83,9 @@ class Lookout:
             self._told_s, self._told = now, tuple(map(tuple, self.belief.told()))
         if self._asked:
             self._hear(robot)
+
+    def see(self, robot: Robot) -> None:
+        """Process new samples of the camera; report what is worth it."""
         if self.camera is not None:
             for sample in robot.samples(self.camera.name):
                 self._look(robot, sample.reading)

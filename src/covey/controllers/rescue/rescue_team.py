@@ -30,7 +30,8 @@ _IN_VAIN = 0.4  # what a look around from where a patch should be seen, and was 
 _DWELL_M = 1.0  # a turn all around, as a way
 _SAME_M = 1.2  # a goal this near to the one that is pursued is the same
 _CLEARLY = 1.15  # an order that is better by this factor makes a robot give its goal up
-_TRAIL_S, _TRAIL_EVERY_S = 6.0, 0.3
+_TRAIL_S = 6.0
+_EVERY_S = 0.3  # between two looks, and between two times to listen and tell
 _TURNED_RAD = math.radians(15.0)  # a turn by more than this is another look
 _THERE_M = 0.35
 _STALL_S = 10.0
@@ -188,13 +189,13 @@ class Searcher:
         self.searched = None if camera is None or robot.map is None else Missed(robot.map.grid, Eye.of(camera))
         self.half_view = math.radians(camera.fov_deg) / 2 if camera is not None else math.pi
         self._rate_hz = 0.0 if camera is None else camera.rate_hz
-        self._looked = -math.inf, 0.0  # when, and with which heading
+        self._looked_s, self._looked_at = -math.inf, 0.0  # with which heading
         self._refused, self._stalls = Blacklist(tolerance_m=_REFUSED_M), list[Point]()
         self._progress, self._drives, self._stalled = ProgressTimer(0.2, _STALL_S), False, False
         self._goal: Point | None = None
         self._trail: list[tuple[float, float, float, float, float]] = []
         self._told_trail = b""
-        self._told_s = self._seen_s = -math.inf
+        self._told_s = self._heard_s = -math.inf
         self._trail_of: dict[str, tuple[bytes, float]] = {}
         self._idle = False
         self._in_vain = 0
@@ -208,17 +209,29 @@ class Searcher:
     # -- each step ----------------------------------------------------------------------------------------------------
 
     def interrupted(self, robot: Robot) -> bool:
-        """Look, report, talk; return whether it has to choose again."""
+        """Look; a few times a second listen and tell, too. Return whether it has to choose again."""
+        self.lookout.see(robot)
+        if robot.corrections and self.searched is not None:
+            for motions in robot.corrections:
+                self.searched.follow(motions)
+        since_s = robot.time - self._heard_s
+        is_due = since_s >= _EVERY_S - 1e-9
+        if is_due or abs(wrap_angle(robot.pose[2] - self._looked_at)) > _TURNED_RAD:
+            self._look(robot)
+        if not is_due:
+            return False
+        self._heard_s = robot.time
         mates = self.team.others(robot)
-        self.lookout.step(robot, mates)
+        self.lookout.hear(robot, mates)
         changed = self.meetings.step(robot, self.lookout.found, mates)
-        self._watch(robot, mates)
+        self._share_looks(robot, mates)
         facts = {"trail": self._told_trail, "idle": self._idle, **self.lookout.facts, **self.meetings.facts}
         self.team.step(robot, goal=self._goal, **facts)
         return changed
 
     def until(self, robot: Robot, task: Task) -> Any:
         """Return the condition to choose again: news, time, or a drive without progress, to whatever goals."""
+        self._heard_s = -math.inf  # tell the new goal at once
         end_s = robot.time + self.settings.replan_s
         drove, self._drives = self._drives, task.place is not None and math.dist(task.place, robot.pose[:2]) > _THERE_M
         if self._stalled or not (drove and self._drives):
@@ -232,21 +245,21 @@ class Searcher:
 
         return over
 
-    def _watch(self, robot: Robot, mates: dict[str, Mate]) -> None:
-        """Count what the own camera and those of the mates have just seen as searched."""
+    def _look(self, robot: Robot) -> None:
+        """Count what the own camera has seen since the last look as searched."""
         if self.searched is None:
             return
-        for motions in robot.corrections:
-            self.searched.follow(motions)
         now, pose, turn_rate = robot.time, robot.pose, robot.twist[2]
-        looked_s, looked_at = self._looked
-        since_s = min(now - looked_s, _TRAIL_EVERY_S)
-        if since_s >= _TRAIL_EVERY_S - 1e-9 or abs(wrap_angle(pose[2] - looked_at)) > _TURNED_RAD:
-            self._looked = now, pose[2]
-            self.searched.look(robot.map.occupancy(), pose, turn_rate, now, self._rate_hz * since_s)
-        if now >= self._seen_s + _TRAIL_EVERY_S - 1e-9:
-            self._seen_s = now
-            self._trail.append((now, pose[0], pose[1], pose[2], turn_rate))
+        since_s = min(now - self._looked_s, _EVERY_S)
+        self._looked_s, self._looked_at = now, pose[2]
+        self.searched.look(robot.map.occupancy(), pose, turn_rate, now, self._rate_hz * since_s)
+
+    def _share_looks(self, robot: Robot, mates: dict[str, Mate]) -> None:
+        """Tell from where the own camera looks, and count what those of the mates have seen as searched."""
+        if self.searched is None:
+            return
+        now = robot.time
+        self._trail.append((now, *robot.pose, robot.twist[2]))
         if now >= self._told_s + 1.0 - 1e-9:
             self._trail = [entry for entry in self._trail if entry[0] > now - _TRAIL_S]
             self._told_s, self._told_trail = now, np.array(self._trail).tobytes()
