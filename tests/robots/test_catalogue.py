@@ -34,6 +34,11 @@ def test_turtlebot_wheels_reach_top_speed_and_the_full_turn():
         assert model.max_wheel_speed_m_s >= model.max_speed_m_s
 
 
+def test_lidars_of_turtlebots_have_the_rates_of_their_sources():
+    rates = {name: robots.get(name)().sensors[0].rate_hz for name in robots.names() if name.startswith("turtlebot3")}
+    assert rates == {"turtlebot3_burger": 5.0, "turtlebot3_waffle": 10.0, "turtlebot3_waffle_pi": 5.0}
+
+
 def test_unknown_robot_gets_the_nearest_name():
     with pytest.raises(UnknownNameError, match="pioneer3dx"):
         robots.get("pioneer")

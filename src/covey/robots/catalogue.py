@@ -148,7 +148,8 @@ def turtlebot3_waffle_pi() -> RobotModel:
     challenge has it.
     """
     waffle = turtlebot3_waffle()
-    sensors = (*(s.model_copy(update={"rate_hz": 5.0}) if s.kind == "lidar" else s for s in waffle.sensors), waffle_pi_camera())
+    lidar, *others = waffle.sensors
+    sensors = (lidar.model_copy(update={"rate_hz": 5.0}), *others, waffle_pi_camera())
     return waffle.model_copy(update={"name": "turtlebot3_waffle_pi", "sensors": sensors})
 
 

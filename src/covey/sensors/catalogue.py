@@ -46,7 +46,7 @@ def sick_lms500() -> Lidar:
 
 @sensors.register("turtlebot3_lds")
 def turtlebot3_lds(rate_hz: float = 5.0) -> Lidar:
-    """TurtleBot3 LDS: 360 rays, 0.12 to 3.5 m, sigma 0.01 m; 5 Hz on the Burger, 10 Hz on the Waffle (simulations)."""
+    """TurtleBot3 LDS: 360 rays, 0.12 to 3.5 m, sigma 0.01 m; 5 Hz; turtlebot3_simulations has 10 on the Waffle."""
     return Lidar(rays=360, fov_deg=360, range_m=3.5, min_range_m=0.12, rate_hz=rate_hz, sigma_m=0.01)
 
 
