@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from covey.planning.progress import Blacklist, ProgressTimer
+from covey.planning.progress import Approach, Blacklist, ProgressTimer
 
 
 def test_progress_timer_runs_out_only_without_motion():
@@ -33,3 +33,16 @@ def test_of_many_places_those_beside_a_listed_goal_are_told_apart_at_once():
     listed.add((5.0, 5.0))
     assert listed.clear(places).tolist() == [[False, False], [True, False]]
     assert listed.clear(places).tolist() == [[tuple(p) not in listed for p in row] for row in places.tolist()]
+
+
+def test_a_pursuit_without_coming_nearer_ends_and_one_that_rested_begins_anew():
+    approach, here, goal = Approach(gain_m=1.0, patience_s=30.0, same_m=1.0, forget_s=20.0), (0.0, 0.0), (9.0, 0.0)
+    assert all(approach.step(5.0 * k, here, goal, 40.0 - 2.0 * k) is None for k in range(12))  # it comes nearer
+    assert approach.step(60.0, (7.0, 0.0), (8.5, 0.5), 2.0) is None  # the same goal, for all that
+    assert approach.step(65.0, here, (0.0, 5.0), 9.0) is None  # another one in between, which does not count
+    ends = [approach.step(70.0 + 5.0 * k, here, goal, 12.0) for k in range(8)]
+    assert ends == [None] * 7 + [(7.0, 0.0)]
+    assert approach.step(110.0, here, goal, 12.0) is None
+    assert approach.step(135.0, here, goal, 12.0) is None  # the pursuit rested for 25 s
+    assert [approach.step(t, here, goal, 12.0) for t in (150.0, 164.0)] == [None, None]
+    assert approach.step(166.0, here, goal, 12.0) == here

@@ -1,6 +1,7 @@
-"""Detection of robots that make no progress, and a list of the goals that they could not reach."""
+"""Detection of robots that make no progress, or come no nearer to a goal, and a list of goals that were in vain."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,6 +35,67 @@ class ProgressTimer:
     def waited(self, time_s: float) -> float:
         """Return the time since the last progress [s]."""
         return time_s - self._time
+
+
+class Approach:
+    """Detects that a robot moves, but comes no nearer to its goal: a gap that its map shows open from afar only.
+
+    For each goal it counts the time of the pursuit since the way to it became ``gain_m`` shorter than ever before. A
+    pursuit that rests for ``forget_s`` begins anew.
+
+    Args:
+        gain_m: how much nearer counts as progress [m].
+        patience_s: time of pursuit in which the robot must come that much nearer [s].
+        same_m: goals within this distance of each other count as the same [m].
+        forget_s: time of other pursuits after which one is forgotten [s].
+
+    Examples:
+        >>> approach = Approach(patience_s=20.0)
+        >>> ways = [9.0, 5.0, 2.0, 12.0, 8.0, 5.0, 2.0, 12.0]  # 2 m before the goal, the way turns out to be closed
+        >>> [approach.step(5.0 * k, (way, 0.0), (0.0, 0.0), way) for k, way in enumerate(ways)]
+        [None, None, None, None, None, None, None, (2.0, 0.0)]
+    """
+
+    def __init__(self, gain_m: float = 1.0, patience_s: float = 30.0, same_m: float = 2.4, forget_s: float = 20.0):
+        self.gain_m, self.patience_s, self.same_m, self.forget_s = gain_m, patience_s, same_m, forget_s
+        self._pursuits: list[_Pursuit] = []
+
+    def step(
+        self, time_s: float, here: tuple[float, float], goal: tuple[float, float], way_m: float
+    ) -> tuple[float, float] | None:
+        """Process that a robot pursues a goal; call it whenever the robot chooses its goal.
+
+        Args:
+            time_s: time [s].
+            here, goal: places of the robot and of its goal, x, y [m].
+            way_m: length of the way to the goal [m].
+
+        Returns:
+            the place where the way was shortest [m], once the time is up; then the pursuit is forgotten.
+        """
+        self._pursuits = [p for p in self._pursuits if time_s - p.last_s <= self.forget_s]
+        pursued = next((p for p in self._pursuits if math.dist(p.goal, goal) <= self.same_m), None)
+        if pursued is None:
+            self._pursuits.append(_Pursuit(goal, way_m, here, 0.0, time_s))
+            return None
+        latest = max(p.last_s for p in self._pursuits)
+        pursued.spent_s += time_s - pursued.last_s if pursued.last_s == latest else 0.0
+        pursued.last_s = time_s
+        if way_m < pursued.least_m - self.gain_m:
+            pursued.least_m, pursued.where, pursued.spent_s = way_m, here, 0.0
+        elif pursued.spent_s > self.patience_s:
+            self._pursuits.remove(pursued)
+            return pursued.where
+        return None
+
+
+@dataclass
+class _Pursuit:
+    goal: tuple[float, float]
+    least_m: float
+    where: tuple[float, float]
+    spent_s: float
+    last_s: float
 
 
 class Blacklist:

@@ -133,14 +133,17 @@ def test_a_robot_that_did_not_get_through_a_gap_takes_another_way():
     assert outcomes == [False, True]
 
 
-def test_a_robot_that_comes_no_nearer_to_a_meeting_avoids_the_place_where_it_was_nearest():
+def test_a_robot_that_comes_no_nearer_to_a_goal_avoids_the_place_where_it_was_nearest():
     jams = []
 
     async def roam(robot):
         searcher = Searcher(robot, Settings())
-        searcher.meetings.place = (5.0, 1.0)
+
+        def roams(robot):
+            searcher._roams(robot, (5.0, 1.0), math.dist(robot.pose[:2], (5.0, 1.0)))
+
         for x in (-3.0, 0.0, -2.5, -0.5):  # it turns back at (0, 1) again and again
-            await robot.goto((x, 1.0), until=lambda robot: searcher._roam(robot))
+            await robot.goto((x, 1.0), until=roams)
             jams.append(len(robot._navigator.jams))
         jams.extend(robot._navigator.jams)
 

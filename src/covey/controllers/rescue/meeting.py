@@ -16,6 +16,7 @@ NEAR_M = 1.2
 """Robots that meet stand within this distance of the target [m] …"""
 APART_M = 0.6
 """… and at least this far from each other [m]."""
+_STAND_M = 0.5
 _SLACK_M = 0.45  # a robot stops before it is exactly at its place
 _STAY_S = 1.5
 _ANEW_S = 8.0
@@ -145,18 +146,23 @@ def nearest_mates(target: Point, free: Mapping[str, Any], most: int) -> tuple[st
 
 
 def standing_place(robot: Robot, target: Point, others: Collection[Any]) -> Point | None:
-    """Return the place near a target that is cheapest to drive to [m]; None if the robot knows none.
+    """Return the place to stand near a target [m]; None if the robot knows none that it can reach.
 
-    It is on free floor within `NEAR_M` of the target, and `APART_M` or more from the others [m].
+    It is on free floor within `NEAR_M` of the target, `APART_M` or more from the others [m], and of such places the one
+    about `_STAND_M` from the target. The first place on the way might be the only door, and nobody could follow.
     """
     grid, occupancy = robot.map.grid, robot.map.occupancy()
     row, column = grid.cell_at(*target)
     reach = math.ceil(NEAR_M / grid.resolution)
     top, left = max(row - reach, 0), max(column - reach, 0)
-    window = occupancy[top : row + reach + 1, left : column + reach + 1]
-    cells = np.argwhere(window == 0) + np.array([top, left])
+    window = np.s_[top : max(row + reach + 1, 0), left : max(column + reach + 1, 0)]
+    cells = np.argwhere((occupancy[window] == 0) & robot.reachable()[window]) + np.array([top, left])
     points = grid.to_world(cells)
-    fits = np.hypot(*(points - target).T) <= NEAR_M
+    away = np.hypot(*(points - target).T)
+    fits = away <= NEAR_M
     for x, y in others:
         fits &= np.hypot(points[:, 0] - x, points[:, 1] - y) >= APART_M
-    return robot.nearest(cells[fits])
+    if not fits.any():
+        return None
+    x, y = points[fits][np.abs(away[fits] - _STAND_M).argmin()].tolist()
+    return x, y

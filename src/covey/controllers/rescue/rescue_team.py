@@ -16,7 +16,7 @@ from covey.controllers.teammates import Mate, Teammates
 from covey.geometry.se2 import wrap_angle
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
-from covey.planning.progress import Blacklist, ProgressTimer
+from covey.planning.progress import Approach, Blacklist, ProgressTimer
 from covey.planning.search_order import expected_cost, search_order
 from covey.robots.parameters import Count, Metres, Seconds, Share
 
@@ -35,7 +35,7 @@ _EVERY_S = 0.3  # between two looks, and between two times to listen and tell
 _TURNED_RAD = math.radians(15.0)  # a turn by more than this is another look
 _THERE_M = 0.35
 _STALL_S = 10.0
-_ROAM_S = 30.0  # on the way to a meeting it comes 1 m nearer in this time
+_ROAM_S = 30.0  # of pursuit in which it comes 1 m nearer to a goal
 _BESIDE_M = 1.5  # a mate this near may be what is in the way
 _REFUSED_M = 0.5  # goals this near to one that did not help are not tried
 _SURE = 0.3
@@ -45,11 +45,14 @@ SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
 
 @dataclass(frozen=True)
 class Task:
-    """What a robot does next: ``look`` around at a place, drive to a ``frontier``, ``meet``, or ``wait`` (no place)."""
+    """What a robot does next: ``look`` around at a place, drive to a ``frontier``, ``meet``, or ``wait`` (no place).
+
+    ``way_m`` is the cost of driving there, in metres of open floor.
+    """
 
     kind: str
     place: Point | None = None
-    gain: float = 0.0
+    way_m: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -199,7 +202,7 @@ class Searcher:
         self._trail_of: dict[str, tuple[bytes, float]] = {}
         self._idle = False
         self._in_vain = 0
-        self._nearest = math.inf, (0.0, 0.0), 0.0  # to a meeting: least way [m], and where and when it was that
+        self._approach = Approach(patience_s=_ROAM_S, same_m=2.0 * _SAME_M)
 
     @property
     def all_found(self) -> bool:
@@ -287,10 +290,14 @@ class Searcher:
                     meetings.call(robot, identity, found, mates)
         if meetings.agreed:
             self._goal = meetings.place
-            self._roam(robot)
+            if meetings.place is not None:
+                cell = np.array([robot.map.grid.cell_at(*meetings.place)])
+                self._roams(robot, meetings.place, float(self._ways(robot, [], cell)[0, 0]))
             return Task("meet", meetings.place)
-        self._nearest = math.inf, (0.0, 0.0), 0.0
         task = self.search(robot, mates)
+        if task is not None and task.place is not None and self._roams(robot, task.place, task.way_m):
+            self._refuse(robot.pose[:2], task.place)
+            task = self.search(robot, mates)
         self._goal, self._idle = (None, True) if task is None else (task.place, False)
         if task is not None:
             self._in_vain = 0
@@ -316,10 +323,8 @@ class Searcher:
             mates = self.team.others(robot).values()
             if state != "unreachable" and all(math.dist(here, mate.pose[:2]) > _BESIDE_M for mate in mates):
                 robot.jammed()
-            before = sum(math.dist(here, place) <= _SAME_M for place in self._stalls)
-            self._stalls.append(here)
             if task.kind != "meet":
-                self._refused.add(task.place, _REFUSED_M * 2.0**before)
+                self._refuse(here, task.place)
         elif task.kind == "frontier" and state == "reached":
             self._refused.add(task.place)
 
@@ -344,17 +349,21 @@ class Searcher:
         left = (patches >= 0) & (self.searched.missed.ravel()[patches] > _SURE)
         return angles[left]
 
-    def _roam(self, robot: Robot) -> None:
-        """Avoid the place from where it came no nearer to a meeting: a gap that its map shows open from afar only."""
-        place, least, here = self.meetings.place, self._nearest, robot.pose[:2]
-        if place is None or math.dist(place, here) <= _THERE_M:
-            return
-        way = float(self._ways(robot, [], np.array([robot.map.grid.cell_at(*place)]))[0, 0])
-        if way < least[0] - 1.0:
-            self._nearest = way, here, robot.time
-        elif robot.time > least[2] + _ROAM_S:
-            robot.jammed(least[1])
-            self._nearest = math.inf, (0.0, 0.0), 0.0
+    def _roams(self, robot: Robot, place: Point, way_m: float) -> bool:
+        """Return whether it comes no nearer to a place; then it avoids where it was nearest."""
+        here = robot.pose[:2]
+        if math.dist(place, here) <= _THERE_M:
+            return False
+        nearest = self._approach.step(robot.time, here, place, way_m)
+        if nearest is not None:
+            robot.jammed(nearest)
+        return nearest is not None
+
+    def _refuse(self, here: Point, place: Point) -> None:
+        """Refuse goals around a place that it did not get to from here: after each failure here, twice as far."""
+        before = sum(math.dist(here, stall) <= _SAME_M for stall in self._stalls)
+        self._stalls.append(here)
+        self._refused.add(place, _REFUSED_M * 2.0**before)
 
     def _is_time_to_meet(self, robot: Robot, identity: int, mates: dict[str, Mate]) -> bool:
         """Return whether two are near the fire, or time gets short."""
@@ -397,7 +406,7 @@ class Searcher:
         chosen = self._pursued(order, points, start, between, weights) if order else int(start[0].argmin())
         x, y = points[chosen].tolist()
         robot.note(f"{kinds[chosen]} at ({x:.1f}, {y:.1f})")
-        return Task(kinds[chosen], (x, y), float(weights[chosen]))
+        return Task(kinds[chosen], (x, y), float(ways[0, kept[chosen]]))
 
     def _ways(self, robot: Robot, mates: list[Point], cells: np.ndarray) -> np.ndarray:
         """Return the ways from the robot, and from its mates, to cells that it can reach, float64 (n, k) [m].

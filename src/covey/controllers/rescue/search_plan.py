@@ -79,7 +79,7 @@ class _Touring(Searcher):
         x, y = points[chosen].tolist()
         self._target = x, y
         robot.note(f"{kinds[chosen]} at ({x:.1f}, {y:.1f}), {len(self.places)} places left")
-        return Task(kinds[chosen], (x, y))
+        return Task(kinds[chosen], (x, y), float(start[0, chosen]))
 
     def _next(self, start: np.ndarray, between: np.ndarray, points: np.ndarray, taken: list[Point]) -> int:
         """Return the index of the next place: the present goal while it is one, else that of the tour; -1: none."""
