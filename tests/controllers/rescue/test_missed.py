@@ -127,7 +127,14 @@ def test_the_cover_is_that_of_plain_numpy(most, has_cost):
     sights = Sights(patches, np.zeros((60, 30)))
     missed = random.integers(0, 5, 400) / 4.0  # exact sums, and many ties
     cost = random.uniform(0.5, 3.0, 60) if has_cost else None
-    assert sights.cover(missed, most, 0.5, cost) == sights.cover_reference(missed, most, 0.5, cost)
+    for least in (0.5, random.uniform(0.5, 8.0, 60)):
+        assert sights.cover(missed, most, least, cost) == sights.cover_reference(missed, most, least, cost)
+
+
+def test_a_place_needs_its_own_least_gain():
+    sights, missed = Sights(np.array([[0, 1, -1], [2, 3, 4]]), np.zeros((2, 3))), np.ones(5)
+    assert sights.cover(missed, 5, np.array([2.0, 3.5])) == [(0, 2.0)]
+    assert sights.cover(missed, 5, np.array([2.5, 3.0])) == [(1, 3.0)]
 
 
 def test_a_wall_known_from_its_other_side_alone_is_to_be_searched():

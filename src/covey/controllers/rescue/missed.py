@@ -157,7 +157,7 @@ class Sights(NamedTuple):
         return (np.where(self.patches >= 0, missed.ravel()[self.patches], 0.0)).sum(axis=1)
 
     def cover(
-        self, missed: np.ndarray, most: int, least: float, cost: np.ndarray | None = None
+        self, missed: np.ndarray, most: int, least: float | np.ndarray, cost: np.ndarray | None = None
     ) -> list[tuple[int, float]]:
         """Choose places one after another by the gain that is left; return places and their gains.
 
@@ -166,18 +166,19 @@ class Sights(NamedTuple):
         Args:
             missed: see `Missed`.
             most: largest number of places.
-            least: smallest gain of a place.
+            least: smallest gain of a place, of all or float64 (k,).
             cost: float64 (k,), above 0.
         """
         k = len(self.patches)
         best, gains = np.empty(min(most, k), np.int64), np.empty(k)
         worth = np.empty(len(best))
         costs = np.ones(k) if cost is None else np.ascontiguousarray(cost, float)
-        count = _cover(self.patches, missed.flatten(), costs, cost is not None, least, gains, best, worth)
+        smallest = np.full(k, least, float)
+        count = _cover(self.patches, missed.flatten(), costs, cost is not None, smallest, gains, best, worth)
         return list(zip(best[:count].tolist(), worth[:count].tolist(), strict=True))
 
     def cover_reference(
-        self, missed: np.ndarray, most: int, least: float, cost: np.ndarray | None = None
+        self, missed: np.ndarray, most: int, least: float | np.ndarray, cost: np.ndarray | None = None
     ) -> list[tuple[int, float]]:
         """Plain NumPy reference of `cover`: all gains again for each place."""
         left, chosen = missed.flatten(), list[tuple[int, float]]()
@@ -201,7 +202,7 @@ def _cover(patches, left, cost, in_turn, least, gains, best, worth):
     """
     fresh = np.zeros(patches.shape[0], np.int64)
     for p in range(patches.shape[0]):
-        gains[p] = _gain(patches[p], left, least)
+        gains[p] = _gain(patches[p], left, least[p])
     for count in range(best.size):
         while True:
             top, most = -1, 0.0
@@ -211,7 +212,7 @@ def _cover(patches, left, cost, in_turn, least, gains, best, worth):
                     top, most = p, ratio
             if top < 0 or fresh[top] == count:
                 break
-            gains[top], fresh[top] = _gain(patches[top], left, least), count
+            gains[top], fresh[top] = _gain(patches[top], left, least[top]), count
         if top < 0:
             return count
         best[count], worth[count] = top, gains[top]

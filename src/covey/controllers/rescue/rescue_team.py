@@ -41,6 +41,7 @@ _REFUSED_M = 0.5  # goals this near to one that did not help are not tried
 _SURE = 0.3
 SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
 """Sweeps in turn: patches count that were missed with this probability, and places where so many are left."""
+_SMALL, _SMALL_PER_M = 0.4, 1.0  # of these, near places need this share, or this many for each metre of way
 
 
 @dataclass(frozen=True)
@@ -469,7 +470,8 @@ class Searcher:
         sights = searched.sights(robot.map.occupancy(), places)
         for missed, least in SWEEPS:
             left = np.where(searched.missed > missed, searched.missed, 0.0)
-            if chosen := sights.cover(left, _VIEWS, least, ways + _NEAR_M):
+            smallest = np.minimum(np.maximum(_SMALL_PER_M * (ways + _NEAR_M), _SMALL * least), least)
+            if chosen := sights.cover(left, _VIEWS, smallest, ways + _NEAR_M):
                 return [k for k, _ in chosen], PATCH_M * np.array([gain for _, gain in chosen])
         if len(self._refused) or (searched.missed < _SURE).any():  # begin again: something was missed
             self._refused.goals.clear()
