@@ -36,6 +36,7 @@ _TURNED_RAD = math.radians(15.0)  # a turn by more than this is another look
 _THERE_M = 0.35
 _STALL_S = 10.0
 _ROAM_S = 30.0  # of pursuit in which it comes 1 m nearer to a goal
+_KNOWN_S = 15.0  # for so long a place to meet at holds
 _BESIDE_M = 1.5  # a mate this near may be what is in the way
 _REFUSED_M = 0.5  # goals this near to one that did not help are not tried
 _SURE = 0.3
@@ -203,6 +204,7 @@ class Searcher:
         self._trail_of: dict[str, tuple[bytes, float]] = {}
         self._idle = False
         self._in_vain = 0
+        self._standing: dict[int, tuple[Point | None, float]] = {}  # where to meet at a target, and since when it holds
         self._approach = Approach(patience_s=_ROAM_S, same_m=2.0 * _SAME_M)
 
     @property
@@ -370,8 +372,10 @@ class Searcher:
         """Return whether two are near the fire, or time gets short."""
         if not mates:
             return False
-        find = self.lookout.found[identity]
-        place = standing_place(robot, (find.x, find.y), ())
+        find, (place, known_s) = self.lookout.found[identity], self._standing.get(identity, (None, -math.inf))
+        if robot.time > known_s + _KNOWN_S:
+            place = standing_place(robot, (find.x, find.y), ())
+            self._standing[identity] = place, robot.time
         if place is None:
             return False
         cell = np.array([robot.map.grid.cell_at(*place)])
@@ -467,11 +471,11 @@ class Searcher:
         if searched is None or not len(places):
             return [], np.empty(0)
         self._forget_where_candidates_are()
-        sights = searched.sights(robot.map.occupancy(), places)
+        sights, cost = searched.sights(robot.map.occupancy(), places), ways + _NEAR_M
         for missed, least in SWEEPS:
             left = np.where(searched.missed > missed, searched.missed, 0.0)
-            smallest = np.minimum(np.maximum(_SMALL_PER_M * (ways + _NEAR_M), _SMALL * least), least)
-            if chosen := sights.cover(left, _VIEWS, smallest, ways + _NEAR_M):
+            smallest = np.minimum(np.maximum(_SMALL_PER_M * cost, _SMALL * least), least)
+            if chosen := sights.cover(left, _VIEWS, smallest, cost):
                 return [k for k, _ in chosen], PATCH_M * np.array([gain for _, gain in chosen])
         if len(self._refused) or (searched.missed < _SURE).any():  # begin again: something was missed
             self._refused.goals.clear()
