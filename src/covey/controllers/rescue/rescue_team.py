@@ -264,8 +264,8 @@ class Searcher:
         """Tell from where the own camera looks, and count what those of the mates have seen as searched."""
         if self.searched is None:
             return
-        now = robot.time
-        self._trail.append((now, *robot.pose, robot.twist[2]))
+        now, (x, y, heading) = robot.time, robot.pose
+        self._trail.append((now, x, y, heading, robot.twist[2]))
         if now >= self._told_s + 1.0 - 1e-9:
             self._trail = [entry for entry in self._trail if entry[0] > now - _TRAIL_S]
             self._told_s, self._told_trail = now, np.array(self._trail).tobytes()
