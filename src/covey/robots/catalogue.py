@@ -144,8 +144,8 @@ def turtlebot3_waffle() -> RobotModel:
 def turtlebot3_waffle_pi() -> RobotModel:
     """Return the TurtleBot3 Waffle Pi with its camera, which reads the markers of targets.
 
-    Its lidar turns five times a second, as the device does (LDS-01: 300 rpm) and as the copy of the model in the DAT160
-    challenge has it.
+    Its lidar turns five times a second, as the copy of the model in the DAT160 challenge has it; ROBOTIS' e-manual says
+    5 Hz or above of the device (LDS-02).
     """
     waffle = turtlebot3_waffle()
     lidar, *others = waffle.sensors

@@ -7,6 +7,7 @@ import pytest
 
 import covey
 from covey.comms.radio import Radio
+from covey.controllers.rescue.meeting import APART_M, NEAR_M, standing_place
 from covey.controllers.rescue.rescue_team import Searcher, Settings, Task, arc
 from covey.missions import Rescue
 from covey.onboard.controller import Program
@@ -152,6 +153,24 @@ def test_a_robot_that_comes_no_nearer_to_a_goal_avoids_the_place_where_it_was_ne
     assert jams[0] == 0
     assert jams[3] == 1
     assert jams[4] == pytest.approx((0.0, 1.0), abs=1.0)
+
+
+def test_robots_meet_deep_in_front_of_a_target_and_apart_from_each_other():
+    """The nearest place within reach of the target might be the only door to it."""
+    places, target = [], (2.5, 0.0)
+
+    async def ask(robot):
+        first = standing_place(robot, target, ())
+        places.extend((first, standing_place(robot, target, [first]), standing_place(robot, (50.0, 0.0), ())))
+        await robot.sleep(1.0)
+
+    group = covey.Group("robot", covey.robots.turtlebot3_waffle_pi(), [(-2.0, 0.0, 0.0)], ask, known_map=True)
+    covey.Simulation(covey.World.empty(10, 6), [group], seed=1, stop=covey.Stop(timeout_s=0.3)).run()
+    first, second, nowhere = places
+    assert math.dist(first, target) == pytest.approx(0.5, abs=0.05)
+    assert math.dist(second, first) >= APART_M
+    assert math.dist(second, target) <= NEAR_M
+    assert nowhere is None
 
 
 def test_the_same_seed_gives_the_same_run_in_processes_too():
