@@ -11,7 +11,7 @@ from covey.controllers import (
     minpos,
 )
 from covey.controllers.exploration.nearest_frontier import choose_nearest
-from covey.controllers.exploration.team_assignment import candidates, middles
+from covey.controllers.exploration.team_assignment import candidates, middles, middles_reference
 from covey.controllers.teammates import Mate
 from covey.geometry import Pose
 from covey.planning import assignment as by
@@ -115,3 +115,14 @@ def test_long_frontiers_are_cut_and_short_ones_are_not():
     assert (gaps >= 5).all()
     two = middles(line, (np.arange(21) > 10).astype(int), 100.0)
     assert two.tolist() == [[0, 5], [0, 15]]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_pieces_of_frontiers_are_those_of_plain_numpy(seed):
+    random = np.random.default_rng(seed)
+    count = int(random.integers(0, 150))
+    cells, label = random.integers(0, 40, (count, 2)), random.integers(0, 5, count)
+    if seed % 2:
+        label.sort()
+    for piece in (0.0, 5.0, 12.5, 100.0):
+        assert middles(cells, label, piece).tolist() == middles_reference(cells, label, piece).tolist()

@@ -8,6 +8,7 @@ import numpy as np
 from covey.controllers.exploration.frontier_loop import Goal, explore
 from covey.controllers.teammates import Mate, Teammates
 from covey.errors import InvalidValueError
+from covey.kernel import kernel
 from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.handle import Robot
 
@@ -115,16 +116,69 @@ def middles(cells: np.ndarray, label: np.ndarray, piece: float) -> np.ndarray:
         >>> middles(row, np.zeros(9, int), 100.0).tolist()
         [[0, 4]]
     """
-    found = []
+    order = np.argsort(label, kind="stable")
+    out = np.empty((len(cells), 2), np.int64)
+    return out[: _middles(np.ascontiguousarray(cells[order], np.int64), label[order], piece * piece, out)]
+
+
+@kernel
+def _middles(cells, label, most, out):
+    """Write the middles of all pieces; return how many. ``cells``: those of each cluster together; changed."""
+    count, begin = 0, 0
+    while begin < label.size:
+        end = begin
+        while end < label.size and label[end] == label[begin]:
+            end += 1
+        last = end  # cells that are left: from begin to there, in their order
+        while last > begin:
+            u, v = _mean(cells, begin, last)
+            far, away = begin, -1.0
+            for k in range(begin, last):
+                d = (cells[k, 0] - u) ** 2 + (cells[k, 1] - v) ** 2
+                if d > away:  # begin at an end
+                    far, away = k, d
+            row, column, left, part = cells[far, 0], cells[far, 1], begin, np.empty((last - begin, 2), np.int64)
+            inside = 0
+            for k in range(begin, last):
+                r, c = cells[k, 0], cells[k, 1]
+                if (r - row) ** 2 + (c - column) ** 2 <= most:
+                    part[inside, 0], part[inside, 1] = r, c
+                    inside += 1
+                else:
+                    cells[left, 0], cells[left, 1] = r, c
+                    left += 1
+            u, v = _mean(part, 0, inside)
+            middle, away = 0, np.inf
+            for k in range(inside):
+                d = (part[k, 0] - u) ** 2 + (part[k, 1] - v) ** 2
+                if d < away:
+                    middle, away = k, d
+            out[count, 0], out[count, 1] = part[middle, 0], part[middle, 1]
+            count, last = count + 1, left
+        begin = end
+    return count
+
+
+@kernel(inline=True)
+def _mean(cells, begin, end):
+    row, column = 0, 0
+    for k in range(begin, end):
+        row, column = row + cells[k, 0], column + cells[k, 1]
+    return row / (end - begin), column / (end - begin)
+
+
+def middles_reference(cells: np.ndarray, label: np.ndarray, piece: float) -> np.ndarray:
+    """Plain NumPy reference of `middles`."""
+    found = list[np.ndarray]()
     for cluster in np.unique(label):
         left = cells[label == cluster]
         while len(left):
-            far = left[np.argmax(((left - left.mean(axis=0)) ** 2).sum(axis=1))]  # begin at an end
+            far = left[np.argmax(((left - left.mean(axis=0)) ** 2).sum(axis=1))]
             inside = ((left - far) ** 2).sum(axis=1) <= piece * piece
             part = left[inside]
             found.append(part[np.argmin(((part - part.mean(axis=0)) ** 2).sum(axis=1))])
             left = left[~inside]
-    return np.array(found, np.int64)
+    return np.array(found, np.int64).reshape(-1, 2)
 
 
 def sensor_range_m(robot: Robot) -> float:
