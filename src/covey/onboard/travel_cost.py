@@ -116,15 +116,22 @@ def travel_from(
 @kernel
 def _blocks(cost, occupancy, block):
     """Return the least cost and the greatest occupancy of each block of cells; the last blocks may be smaller."""
-    rows, columns = -(-cost.shape[0] // block), -(-cost.shape[1] // block)
-    least, most = np.full((rows, columns), np.inf, np.float32), np.full((rows, columns), np.int8(-1))
-    for r in range(cost.shape[0]):
-        to_least, to_most = least[r // block], most[r // block]
+    rows, columns, width = -(-cost.shape[0] // block), -(-cost.shape[1] // block), cost.shape[1]
+    least, most = np.empty((rows, columns), np.float32), np.empty((rows, columns), np.int8)
+    low, high = np.empty(width, np.float32), np.empty(width, np.int8)
+    for i in range(rows):
+        low[:], high[:] = cost[i * block], occupancy[i * block]
+        for r in range(i * block + 1, min((i + 1) * block, cost.shape[0])):  # all columns of a row at once
+            of_cost, of_occupancy = cost[r], occupancy[r]
+            for c in range(width):
+                low[c] = of_cost[c] if of_cost[c] < low[c] else low[c]
+            for c in range(width):
+                high[c] = of_occupancy[c] if of_occupancy[c] > high[c] else high[c]
         for k in range(columns):
-            low, high = to_least[k], to_most[k]
-            for c in range(k * block, min((k + 1) * block, cost.shape[1])):
-                low, high = min(low, cost[r, c]), max(high, occupancy[r, c])
-            to_least[k], to_most[k] = low, high
+            to_least, to_most = low[k * block], high[k * block]
+            for c in range(k * block + 1, min((k + 1) * block, width)):
+                to_least, to_most = min(to_least, low[c]), max(to_most, high[c])
+            least[i, k], most[i, k] = to_least, to_most
     return least, most
 
 

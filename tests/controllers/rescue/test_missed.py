@@ -124,7 +124,7 @@ def test_the_cover_is_that_of_plain_numpy(most, has_cost):
     patches[:, 20:] = -1
     for row in patches:  # a place sees a patch once
         row[np.setdiff1d(np.arange(30), np.unique(row, return_index=True)[1])] = -1
-    sights = Sights(patches, np.zeros((60, 30)))
+    sights = Sights(patches, np.zeros(30))
     missed = random.integers(0, 5, 400) / 4.0  # exact sums, and many ties
     cost = random.uniform(0.5, 3.0, 60) if has_cost else None
     for least in (0.5, random.uniform(0.5, 8.0, 60)):
@@ -132,7 +132,7 @@ def test_the_cover_is_that_of_plain_numpy(most, has_cost):
 
 
 def test_a_place_needs_its_own_least_gain():
-    sights, missed = Sights(np.array([[0, 1, -1], [2, 3, 4]]), np.zeros((2, 3))), np.ones(5)
+    sights, missed = Sights(np.array([[0, 1, -1], [2, 3, 4]]), np.zeros(3)), np.ones(5)
     assert sights.cover(missed, 5, np.array([2.0, 3.5])) == [(0, 2.0)]
     assert sights.cover(missed, 5, np.array([2.5, 3.0])) == [(1, 3.0)]
 
@@ -163,9 +163,9 @@ def test_sights_are_those_of_rays_that_are_marched_one_by_one():
     cells = np.array([[0, 0], [69, 89], [10, 40], [30, 45], [22, 45], [35, 5], *random.integers(0, 70, (6, 2))])
     for share in (1.0, 0.3):
         sights = missed.sights(occupancy, cells, share)
-        for cell, patches, angles in zip(cells, sights.patches, sights.angles, strict=True):
+        for cell, patches in zip(cells, sights.patches, strict=True):
             met = sights_reference(occupancy, cell, share * 80.0, EYE.least_cosine)
             expected = list(dict.fromkeys((r * 90 + c) * 4 + side for _, r, c, side in met))
             assert patches[patches >= 0].tolist() == expected
             rays = {(r * 90 + c) * 4 + side: k for k, r, c, side in reversed(met)}
-            assert angles[patches >= 0] == pytest.approx([math.tau * rays[p] / 120 - math.pi for p in expected])
+            assert sights.angles[patches >= 0] == pytest.approx([math.tau * rays[p] / 120 - math.pi for p in expected])

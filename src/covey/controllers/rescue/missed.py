@@ -135,11 +135,10 @@ class Missed:
         reach = share * self.eye.range_m / self.grid.resolution
         if self._fan is None or self._fan[0] != reach:
             self._fan = reach, fan_of(reach, self.eye.least_cosine)
-        patches, angles = np.full((len(cells), _RAYS), -1, np.int64), np.zeros((len(cells), _RAYS))
-        places = np.ascontiguousarray(cells, np.int64)
+        patches, places = np.full((len(cells), _RAYS), -1, np.int32), np.ascontiguousarray(cells, np.int64)
         fan = self._fan[1]
-        self._number = _sights(occupancy, places, fan, self.tile, self._stamp, self._number, patches, angles)
-        return Sights(patches, angles)
+        self._number = _sights(occupancy, places, fan, self.tile, self._stamp, self._number, patches)
+        return Sights(patches, fan.angles)
 
     def _place(self, x: float, y: float) -> tuple[float, float]:
         left, bottom, _ = self.grid.origin
@@ -147,7 +146,12 @@ class Missed:
 
 
 class Sights(NamedTuple):
-    """What is seen from k places: indices into ``missed.ravel()`` or -1, int64 (k, rays), and directions [rad]."""
+    """What is seen from k places.
+
+    Attributes:
+        patches: int32 (k, rays), indices into ``missed.ravel()``, once each in a row, or -1.
+        angles: float64 (rays,), directions of the rays [rad].
+    """
 
     patches: np.ndarray
     angles: np.ndarray
@@ -344,14 +348,17 @@ def _trace(reach, least_cosine, cells, sides, length, angles):
 
 
 @kernel
-def _sights(occupancy, cells, fan, tile, stamp, number, patches, angles):
-    """Fill the patches seen from each place, once each, and their directions; return the last number used."""
+def _sights(occupancy, cells, fan, tile, stamp, number, patches):
+    """Fill the patches seen from each place, once each; return the last number used."""
     margin = fan.margin
     width = occupancy.shape[1] + 2 * margin
     framed = np.full((occupancy.shape[0] + 2 * margin, width), np.int8(-1))  # rays that leave the map meet no wall
     framed[margin:-margin, margin:-margin] = occupancy
     states = framed.reshape(-1)
-    steps = fan.cells[:, :, 0] * width + fan.cells[:, :, 1]
+    steps = np.empty(fan.sides.shape, np.int32)
+    for k in range(steps.shape[0]):
+        for n in range(fan.length[k]):
+            steps[k, n] = fan.cells[k, n, 0] * width + fan.cells[k, n, 1]
     for p in range(cells.shape[0]):
         number += 1
         place = (cells[p, 0] + margin) * width + cells[p, 1] + margin
@@ -368,7 +375,6 @@ def _sights(occupancy, cells, fan, tile, stamp, number, patches, angles):
             if stamp[i, j, side] != number:
                 stamp[i, j, side] = number
                 patches[p, k] = (i * stamp.shape[1] + j) * 4 + side
-                angles[p, k] = fan.angles[k]
     return number
 
 

@@ -348,9 +348,9 @@ class Searcher:
             return np.empty(0)
         cell = np.array([robot.map.grid.cell_at(*robot.pose[:2])])
         sights = self.searched.sights(robot.map.occupancy(), cell)
-        patches, angles = sights.patches[0], sights.angles[0]
+        patches = sights.patches[0]
         left = (patches >= 0) & (self.searched.missed.ravel()[patches] > _SURE)
-        return angles[left]
+        return sights.angles[left]
 
     def _roams(self, robot: Robot, place: Point, way_m: float) -> bool:
         """Return whether it comes no nearer to a place; then it avoids where it was nearest."""
