@@ -54,7 +54,7 @@ def test_a_robot_that_stands_too_close_to_a_wall_finds_a_way_out_but_not_through
     assert np.isinf(cost[:, 0]).all()
 
 
-@pytest.mark.parametrize("shape", [(60, 80), (70, 64), (31, 97)])
+@pytest.mark.parametrize("shape", [(60, 80), (70, 64), (31, 97), (300, 420)])
 @pytest.mark.parametrize("unknown", [1.3, np.inf])
 def test_costs_brought_up_to_date_are_those_of_the_whole_map(shape, unknown):
     draw = np.random.default_rng(5)
@@ -65,8 +65,8 @@ def test_costs_brought_up_to_date_are_those_of_the_whole_map(shape, unknown):
 
     cells = random_map(1, shape)
     held, cost = cells.copy(), cost_of(cells)
-    for k in range(12):  # some cells anywhere, a piece of wall, or nothing
-        for r, c in draw.integers(0, shape, size=(k % 4, 2)):
+    for k in range(12):  # some cells anywhere, pieces of wall, or nothing
+        for r, c in draw.integers(0, shape, size=(k % 4 + 20 * (k == 11), 2)):
             cells[r : r + draw.integers(1, 6), c : c + draw.integers(1, 20)] = draw.choice([-1, 0, 100])
         refresh_cost(cost, held, cells, 0.1, lethal, comfort, cap, weight, unknown)
         assert (held == cells).all()

@@ -130,30 +130,55 @@ def refresh_cost(cost, held, occupancy, resolution, lethal_m, comfort_m, cap_m, 
         resolution, cap_m: see `clearance`. lethal_m, comfort_m, weight, unknown_cost: see `traversal_cost`.
     """
     rows, columns = occupancy.shape
-    reach, changed = math.ceil(cap_m / resolution + 0.5), False
+    reach = math.ceil(cap_m / resolution + 0.5)
+    boxes, count = np.empty((rows // _BLOCK + 1, 4), np.int64), 0  # of changed cells: first and last row and column
     for top in range(0, rows, _BLOCK):
         bottom = min(top + _BLOCK, rows)
-        first, last, row0, row1 = columns, -1, rows, -1
-        for left in range(0, columns + _BLOCK, _BLOCK):
-            dirty, right = False, min(left + _BLOCK, columns)
-            for r in range(top, bottom if left < right else top):
+        for left in range(0, columns, _BLOCK):
+            right = min(left + _BLOCK, columns)
+            first, last, row0, row1 = columns, -1, rows, -1
+            for r in range(top, bottom):
                 now, before, differ = occupancy[r, left:right], held[r, left:right], 0
                 for k in range(right - left):
                     differ |= now[k] ^ before[k]
                 if differ == 0:
                     continue
-                changed = dirty = True
                 row0, row1 = min(row0, r), max(row1, r)
                 for k in range(right - left):
                     if now[k] != before[k]:
                         first, last, before[k] = min(first, left + k), max(last, left + k), now[k]
-            if not dirty and last >= 0:  # a run of changed blocks ends here
-                _refresh_window(
-                    cost, occupancy, row0, row1, first, last, reach,
-                    resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost,
-                )  # fmt: skip
-                first, last, row0, row1 = columns, -1, rows, -1
-    return changed
+            if last >= 0:
+                if count == len(boxes):
+                    boxes = np.concatenate((boxes, boxes))
+                count = _join(boxes, count, row0, row1, first, last, 4 * reach)
+    for k in range(count):
+        _refresh_window(
+            cost, occupancy, boxes[k, 0], boxes[k, 1], boxes[k, 2], boxes[k, 3], reach,
+            resolution, lethal_m, comfort_m, cap_m, weight, unknown_cost,
+        )  # fmt: skip
+    return count > 0
+
+
+@kernel
+def _join(boxes, count, row0, row1, first, last, margin):
+    """Add a box of cells to ``count`` others; join those that have fewer cells together, with a margin around each.
+
+    Returns how many boxes there are now.
+    """
+    k = 0
+    while k < count:
+        a, b, c, d = boxes[k]
+        apart = (b - a + margin) * (d - c + margin) + (row1 - row0 + margin) * (last - first + margin)
+        top, bottom, left, right = min(a, row0), max(b, row1), min(c, first), max(d, last)
+        if (bottom - top + margin) * (right - left + margin) > apart:
+            k += 1
+            continue
+        row0, row1, first, last = top, bottom, left, right
+        count -= 1
+        boxes[k] = boxes[count]
+        k = 0
+    boxes[count] = row0, row1, first, last
+    return count + 1
 
 
 @kernel
@@ -164,10 +189,7 @@ def _refresh_window(
     rows, columns = occupancy.shape
     top, bottom = max(row0 - 2 * reach, 0), min(row1 + 2 * reach + 1, rows)
     left, right = max(first - 2 * reach, 0), min(last + 2 * reach + 1, columns)
-    window = np.empty((bottom - top, right - left), np.int8)
-    for r in range(top, bottom):
-        for c in range(left, right):
-            window[r - top, c - left] = occupancy[r, c]
+    window = occupancy[top:bottom, left:right].copy()
     near = clearance(window, resolution, cap_m)
     new = traversal_cost(window, near, lethal_m, comfort_m, weight, unknown_cost)
     for r in range(max(row0 - reach, 0), min(row1 + reach + 1, rows)):
