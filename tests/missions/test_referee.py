@@ -161,6 +161,13 @@ def test_the_time_limit_closes_with_the_points_alone():
     assert referee.look(612.0, at_fire(0, 1), ABLE) == []
 
 
+def test_a_look_that_comes_late_takes_no_more_than_the_time_limit_off():
+    referee = running(time_s=10.0)
+    referee.report(20.0, 0, 0, (1.0, 0.0, 0.0))
+    referee.look(650.0, moved(0.2), ABLE)
+    assert (referee.state, referee.elapsed_s, referee.score) == ("closed", 600.0, 100.0)
+
+
 def test_other_rules_give_other_scores():
     rules = Rules(
         kinds={"victim": KindRule(points=50)},

@@ -134,6 +134,23 @@ def test_reports_by_radio_need_the_base():
     assert sorted(run.reports["answer"].to_list()) == ["accepted", "accepted", "twice", "twice"]
 
 
+@pytest.mark.parametrize(("base", "meetings"), [("robot1", 0), ("base0", 1)])
+def test_the_base_counts_in_no_meeting(base, meetings):
+    async def reports(robot):
+        if robot.name == "robot0":
+            await robot.report(1, (0.0, 3.0))
+
+    groups = [
+        covey.Group("robot", covey.robots.disc(), [(-0.6, 3.0, 0.0), (0.6, 3.0, 0.0)], reports),
+        covey.Group("base", covey.robots.disc(), [(0.0, -3.0, 0.0)], "still"),
+    ]
+    mission = Rescue(preset="dat160_2021", clock="start", reports="radio", base=base)
+    options = {"mission": mission, "targets": TARGETS, "radio": 20.0, "stop": covey.Stop(timeout_s=4)}
+    run = covey.Simulation(covey.World.empty(10, 10), groups, seed=1, **options).run()
+    assert run.reports["answer"].to_list() == ["accepted"]
+    assert run.series("meetings_held")[-1] == meetings
+
+
 PLAIN = """\
 world: {empty_m: [10, 10]}
 robots: [{count: 2, start: [[-1, 0, 0], [1, 0, 0]], controller: still}]

@@ -27,6 +27,8 @@ Reach = Annotated[float, Field(gt=0, le=1000)]
 Gap = Annotated[float, Field(ge=0, le=100)]
 """Between a body and a wall [m]."""
 Seconds = Annotated[float, Field(gt=0, le=1_000_000)]
+Stay = Annotated[float, Field(ge=0, le=1_000_000)]
+"""Time [s]; 0: a moment is enough."""
 Degrees = Annotated[float, Field(ge=0, le=360)]
 Turn = Annotated[float, Field(gt=0, le=360)]
 """[deg], above 0."""

@@ -11,6 +11,8 @@ from covey.controllers.rescue.meeting import APART_M, NEAR_M, standing_place
 from covey.controllers.rescue.rescue_team import Searcher, Settings, Task, arc
 from covey.missions import Rescue
 from covey.onboard.controller import Program
+from covey.scenario.build import build
+from covey.scenario.load import load_scenario
 
 TARGETS = [
     {"kind": "victim", "identity": 0, "at": (-5.9, 1.0), "on": "wall"},
@@ -182,3 +184,25 @@ def test_the_same_seed_gives_the_same_run_in_processes_too():
     for other in runs[1:]:
         assert np.array_equal(runs[0].poses, other.poses)
         assert runs[0].reports.equals(other.reports)
+
+
+def test_the_same_seed_gives_the_same_bytes_with_damage_a_plan_and_a_lossy_radio(tmp_path):
+    changes = {"damage": {}, "robots.searcher.known_map": "plan", "radio.loss": 0.3, "stop.timeout_s": 25, "seed": 3}
+    for name in ("a", "b"):
+        build(load_scenario("rescue", changes), folder=tmp_path / name).run()
+    files = sorted(path.name for path in (tmp_path / "a").iterdir() if path.is_file())
+    same = [file for file in files if file.endswith((".parquet", ".npz")) and file != "host.parquet"]
+    assert {"reports.parquet", "team.parquet", "maps.npz"} <= set(same)
+    for file in same:
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes(), file
+
+
+@pytest.mark.parametrize(("within_m", "for_s", "meets"), [(1.0, 6.0, True), (1.0, 0.0, False), (2.0, 6.0, False)])
+def test_a_meeting_lasts_and_is_as_close_as_the_robots_were_told(within_m, for_s, meets):
+    """The rules want two robots within 1 m of the leak for 6 s."""
+    told = {"targets": 2, "meet": 2, "meet_at": "flood gas_leak", "meet_within_m": within_m, "meet_for_s": for_s}
+    rule = {"robots": 2, "within_m": 1.0, "for_s": 6.0, "meeting_points": 500}
+    targets = [TARGETS[1], {"kind": "gas_leak", "identity": 4, "at": (3.0, 2.9), "on": "wall"}]
+    run = rescue(PAIR, program=Program("rescue_team", told), mission=Rescue(kinds={"gas_leak": rule}), targets=targets)
+    assert run.metrics["targets_found"] == 2
+    assert (run.metrics["meeting_s"] is not None) == meets

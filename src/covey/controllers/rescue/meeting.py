@@ -13,12 +13,15 @@ from covey.onboard.handle import Robot
 Point = tuple[float, float]
 
 NEAR_M = 1.2
-"""Robots that meet stand within this distance of the target [m] …"""
+"""Robots that meet stand within this distance of the target [m], or within six tenths of what the rules allow …"""
 APART_M = 0.6
 """… and at least this far from each other [m]."""
 _STAND_M = 0.5
-_SLACK_M = 0.45  # a robot stops before it is exactly at its place
-_STAY_S = 1.5
+_NEAR, _THERE = (
+    0.6,
+    0.825,
+)  # shares of the distance that the rules allow: a robot stops before it is exactly at its place
+_STAY_S = 1.5  # longer than the rules ask for: the referee looks now and then
 _ANEW_S = 8.0
 
 
@@ -35,15 +38,18 @@ class Meetings:
     Args:
         kinds: number of robots by kind of target.
         patience_s: time after which a robot gives a meeting up [s].
+        within_m, for_s: how near to the target robots must be, and for how long together, by the rules [m, s].
 
     Attributes:
+        near_m: robots choose places within this distance of the target [m].
         held: identities of the targets where a meeting was held.
         at: identity of the target of the present meeting; None: no meeting.
         agreed: whether the robot goes there: it was called, or somebody comes.
     """
 
-    def __init__(self, kinds: Mapping[str, int], patience_s: float):
+    def __init__(self, kinds: Mapping[str, int], patience_s: float, within_m: float = 2.0, for_s: float = 0.0):
         self.kinds, self.patience_s = {kind: n for kind, n in kinds.items() if n > 1}, patience_s
+        self.near_m, self._there_m, self._stay_s = min(NEAR_M, _NEAR * within_m), _THERE * within_m, for_s + _STAY_S
         self.held: set[int] = set()
         self.at: int | None = None
         self.agreed = False
@@ -121,16 +127,17 @@ class Meetings:
         if not self.agreed:
             return
         x, y, _ = robot.pose
-        self._there = math.hypot(x - find.x, y - find.y) <= NEAR_M + _SLACK_M
+        self._there = math.hypot(x - find.x, y - find.y) <= self._there_m
         if not self._there and (self.place is None or robot.time > self._placed_s + _ANEW_S):
             others = [mate.pose[:2] for mate in mates.values()]
-            self.place, self._placed_s = standing_place(robot, (find.x, find.y), others), robot.time
+            place = standing_place(robot, (find.x, find.y), others, self.near_m)
+            self.place, self._placed_s = place, robot.time
         together = self._there + sum(bool(state[2]) for state in here.values()) >= self.kinds[find.kind]
         if not together:
             self._together_s = None
         elif self._together_s is None:
             self._together_s = robot.time
-        elif robot.time - self._together_s >= _STAY_S:
+        elif robot.time - self._together_s >= self._stay_s:
             self.held.add(self.at)  # pyright: ignore[reportArgumentType]  # there is a meeting
 
 
@@ -145,21 +152,21 @@ def nearest_mates(target: Point, free: Mapping[str, Any], most: int) -> tuple[st
     return tuple(name for _, name in away[:most])
 
 
-def standing_place(robot: Robot, target: Point, others: Collection[Any]) -> Point | None:
+def standing_place(robot: Robot, target: Point, others: Collection[Any], near_m: float = NEAR_M) -> Point | None:
     """Return the place to stand near a target [m]; None if the robot knows none that it can reach.
 
-    It is on free floor within `NEAR_M` of the target, `APART_M` or more from the others [m], and of such places the one
-    about `_STAND_M` from the target. The first place on the way might be the only door, and nobody could follow.
+    It is on free floor within ``near_m`` of the target, `APART_M` or more from the others [m], and of such places the
+    one about `_STAND_M` from the target. The first place on the way might be the only door, and nobody could follow.
     """
     grid, occupancy = robot.map.grid, robot.map.occupancy()
     row, column = grid.cell_at(*target)
-    reach = math.ceil(NEAR_M / grid.resolution)
+    reach = math.ceil(near_m / grid.resolution)
     top, left = max(row - reach, 0), max(column - reach, 0)
     window = np.s_[top : max(row + reach + 1, 0), left : max(column + reach + 1, 0)]
     cells = np.argwhere((occupancy[window] == 0) & robot.reachable()[window]) + np.array([top, left])
     points = grid.to_world(cells)
     away = np.hypot(*(points - target).T)
-    fits = away <= NEAR_M
+    fits = away <= near_m
     for x, y in others:
         fits &= np.hypot(points[:, 0] - x, points[:, 1] - y) >= APART_M
     if not fits.any():

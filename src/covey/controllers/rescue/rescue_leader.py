@@ -14,7 +14,7 @@ from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import ProgressTimer
-from covey.robots.parameters import Count, MetresOrNone, Seconds, Share
+from covey.robots.parameters import Count, Metres, MetresOrNone, Seconds, Share, Stay
 
 _IDLE_S = 5.0
 _KICK_OFF_S = 3.0  # a robot that has not moved for so long has a wall before it
@@ -39,6 +39,9 @@ async def rescue_leader(
     targets: Count = 5,
     report_at: Share = 0.99,
     meet: Count = 2,
+    meet_at: str = "big_fire",
+    meet_within_m: Metres = 2.0,
+    meet_for_s: Stay = 0.0,
     patience_s: Seconds = 120.0,
 ) -> None:
     """Explore as `leader` does, report the targets that the camera happens to see, and meet at big fires.
@@ -53,7 +56,9 @@ async def rescue_leader(
         leader, min_distance_m, kick_off_m, spin_every, answer_s, forget_s: see `leader`.
         targets: expected number of targets.
         report_at: least probability that a target exists for its report.
-        meet: number of robots that meet at a ``big_fire``; 0: none.
+        meet: number of robots that meet at each target of some kinds; 0: none.
+        meet_at: these kinds, with a space between them.
+        meet_within_m, meet_for_s: how near to the target they must be, and for how long together [m, s].
         patience_s: time after which a robot gives a meeting up [s].
 
     References:
@@ -61,7 +66,8 @@ async def rescue_leader(
         and the list are its future work.
     """
     team = Teammates(forget_s=forget_s)
-    state = _Rescuer(robot, leader, team, min_distance_m, spin_every, targets, report_at, meet, patience_s)
+    meetings = Meetings(dict.fromkeys(meet_at.split(), meet), patience_s, meet_within_m, meet_for_s)
+    state = _Rescuer(robot, leader, team, min_distance_m, spin_every, targets, report_at, meetings)
 
     async def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Choice:
         if state.due_to_spin():
@@ -112,12 +118,11 @@ class _Rescuer(LeaderState):
         spin_every: int,
         targets: int,
         report_at: float,
-        meet: int,
-        patience_s: float,
+        meetings: Meetings,
     ):
         super().__init__(robot.name, leader, team, min_distance_m, spin_every)
         self.lookout = Lookout(robot, targets, report_at)
-        self.meetings = Meetings({"big_fire": meet}, patience_s)
+        self.meetings = meetings
         self.explored = False
         self._saved: Goal | None = None
         self._met_s = math.inf

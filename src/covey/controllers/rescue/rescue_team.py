@@ -18,7 +18,7 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import Approach, Blacklist, ProgressTimer
 from covey.planning.search_order import expected_cost, search_order
-from covey.robots.parameters import Count, Metres, Seconds, Share
+from covey.robots.parameters import Count, Metres, Seconds, Share, Stay
 
 Point = tuple[float, float]
 
@@ -64,7 +64,9 @@ class Settings:
     Args:
         targets: number of targets; 0: not known, so it searches as long as it can.
         report_at: least probability that a target exists for its report.
-        meet: number of robots that meet at a ``big_fire``; 0: none.
+        meet: number of robots that meet at each target of some kinds; 0: none.
+        meet_at: these kinds, with a space between them.
+        meet_within_m, meet_for_s: how near to the target they must be, and for how long together [m, s].
         time_limit_s: time at which the mission is over [s]; meetings come in time for it.
         near_m: robots that are together at most this far from a fire meet at once [m].
         patience_s: time after which a robot gives a meeting up [s].
@@ -76,6 +78,9 @@ class Settings:
     targets: Count = 5
     report_at: Share = 0.99
     meet: Count = 2
+    meet_at: str = "big_fire"
+    meet_within_m: Metres = 2.0
+    meet_for_s: Stay = 0.0
     time_limit_s: Seconds = 600.0
     near_m: Metres = 14.0
     patience_s: Seconds = 120.0
@@ -114,9 +119,9 @@ async def rescue_team(robot: Robot, **settings: Any) -> None:
     that are left to search. Candidates that are not sure are looked at again. Mates send the poses of their last
     seconds, from which the others know what they have searched. A robot that hears nobody does everything alone.
 
-    Robots meet at a big fire when both are near it, when nothing is left to search, or when time gets short. A robot
-    that hears nobody waits there at the end. It ends when all frontiers that it can reach are explored, all ``targets``
-    found, and all meetings held. A robot without a tag camera only explores and meets.
+    Robots meet at a big fire, or where ``meet_at`` says, when both are near it, when nothing is left to search, or when
+    time gets short. A robot that hears nobody waits there at the end. It ends when all frontiers that it can reach are
+    explored, all ``targets`` found, and all meetings held. A robot without a tag camera only explores and meets.
 
     References:
         M. Kulich, J. J. Miranda-Bront, L. Preucil: A meta-heuristic based goal-selection strategy for mobile robot
@@ -189,7 +194,8 @@ class Searcher:
         self.settings = settings
         self.team = Teammates(forget_s=settings.forget_s)
         self.lookout = Lookout(robot, settings.targets, settings.report_at)
-        self.meetings = Meetings({"big_fire": settings.meet}, settings.patience_s)
+        rules = settings.patience_s, settings.meet_within_m, settings.meet_for_s
+        self.meetings = Meetings(dict.fromkeys(settings.meet_at.split(), settings.meet), *rules)
         camera = self.lookout.camera
         self.searched = None if camera is None or robot.map is None else Missed(robot.map.grid, Eye.of(camera))
         self.half_view = math.radians(camera.fov_deg) / 2 if camera is not None else math.pi
@@ -374,7 +380,7 @@ class Searcher:
             return False
         find, (place, known_s) = self.lookout.found[identity], self._standing.get(identity, (None, -math.inf))
         if robot.time > known_s + _KNOWN_S:
-            place = standing_place(robot, (find.x, find.y), ())
+            place = standing_place(robot, (find.x, find.y), (), self.meetings.near_m)
             self._standing[identity] = place, robot.time
         if place is None:
             return False
