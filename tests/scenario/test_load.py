@@ -188,7 +188,7 @@ def test_names_of_files_and_of_the_library(write):
 def test_the_shipped_scenarios():
     assert list(library()) == [
         "building", "cave", "coverage", "cross", "depot_doors", "hello", "hills", "loop", "maze", "office", "patrol",
-            "rescue", "rescue_office", "rubble", "slam_team", "terrain_team", "unknown_starts", "zigzag",
+            "rescue", "rescue_office", "rescue_plan", "rubble", "slam_team", "terrain_team", "unknown_starts", "zigzag",
     ]  # fmt: skip
     for name in ("maze", "loop", "cross", "zigzag"):  # Table 4 of Yan et al. 2017, with six robots
         scenario = load_scenario(name, trusted_only=True)
