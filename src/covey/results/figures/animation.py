@@ -1,6 +1,7 @@
 """An animation of the exploration: the cells seen so far, and the robots with their paths."""
 
 import io
+import math
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,6 +37,13 @@ _COLORS = (
     *(SEARCHED_COLOR, FALSE_COLOR),
 )
 _WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT, _LINK, _FOUND, _FALSE = range(8)
+_SQUARE = [(-5, -5), (5, -5), (5, 5), (-5, 5)]
+_PLUS = [(-2, -6), (2, -6), (2, -2), (6, -2), (6, 2), (2, 2), (2, 6), (-2, 6), (-2, 2), (-6, 2), (-6, -2), (-2, -2)]
+_STAR = [
+    (r * math.sin(0.2 * math.pi * k), -r * math.cos(0.2 * math.pi * k)) for k in range(10) for r in [9 - k % 2 * 5]
+]
+_OUTLINES = {"victim": _PLUS, "small_fire": [(0, -7), (6, 5), (-6, 5)], "big_fire": _STAR}
+"""Targets by kind, as the markers of `covey.results.figures.search` [pixel]."""
 FRAMES = 60
 """Default largest number of images of an animation."""
 _SIZE = 640
@@ -179,11 +187,8 @@ class _Search:
         """Draw the targets, filled once they are found, false reports as crosses, and meetings as rings."""
         for target, x, y in self._targets:
             fill = _FOUND if target.found_s <= time_s else _SEEN
-            draw.rectangle((x - 5, y - 5, x + 5, y + 5), fill=fill, outline=_TEXT)
-            if target.kind.endswith("fire"):
-                draw.polygon([(x, y - 8), (x + 6, y + 5), (x - 6, y + 5)], fill=fill, outline=_TEXT)
-            if target.kind == "big_fire":
-                draw.ellipse((x - 11, y - 11, x + 11, y + 11), outline=_TEXT)
+            outline = _OUTLINES.get(target.kind, _SQUARE)
+            draw.polygon([(x + dx, y + dy) for dx, dy in outline], fill=fill, outline=_TEXT)
         for at_s, x, y in self._false:
             if at_s <= time_s:
                 draw.line((x - 5, y - 5, x + 5, y + 5), fill=_FALSE, width=2)
