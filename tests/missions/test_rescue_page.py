@@ -1,0 +1,31 @@
+"""The examples of the page about rescue work as they are printed."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from covey.scenario.build import try_out
+from covey.scenario.load import parse_scenario
+
+PAGE = Path(__file__).parents[2] / "docs" / "rescue.md"
+BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def completed(block):
+    """Return a block as a scenario: what it leaves out is a floor of the course, a team, and targets of its kinds."""
+    given = yaml.safe_load(block)
+    missing = {"world": {"named": "rescue_1"}, "robots": [{"robot": "turtlebot3_waffle_pi", "count": 3}]}
+    if kinds := (given.get("mission") or {}).get("rescue", {}).get("kinds"):
+        missing["targets"] = [{"draw": kind} for kind in kinds]
+    return parse_scenario(yaml.safe_dump(missing | given))
+
+
+def test_the_page_has_examples():
+    assert len(BLOCKS) >= 5
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(1, len(BLOCKS) + 1))
+def test_each_example_of_the_page_can_be_built(block):
+    assert len(try_out(completed(block)).poses)
