@@ -97,6 +97,33 @@ def test_check_and_run_say_that_nobody_shares_maps_where_they_are_counted_on(
     assert [said.count("write share_maps: {every_s: 1}") for said in (checked, ran)] == [is_said] * 2
 
 
+BLIND = "no robot of the team has a tag camera, so none sees a target"
+
+
+@pytest.mark.parametrize(
+    ("robot", "controller", "mission", "said"),
+    [
+        ("turtlebot3_waffle", "rescue_team", "rescue", f"rescue_team can report only what a tag camera reads, but {BLIND}"),
+        ("turtlebot3_waffle", "wander", "rescue", f"warning: {BLIND}"),
+        ("turtlebot3_waffle_pi", "rescue_team", "rescue", ""),
+        ("turtlebot3_waffle", "wander", "exploration", ""),
+    ],
+    ids=["a searcher", "no searcher", "a camera", "nothing to find"],
+)  # fmt: skip
+def test_check_and_run_say_that_no_robot_of_a_rescue_sees_targets(
+    robot, controller, mission, said, folder, capsys, caplog
+):
+    (folder / "mine.yaml").write_text(
+        "world: {empty_m: [6, 6]}\ntargets: [{draw: victim}]\nshare_maps: {every_s: 1}\nstop: {timeout_s: 0.2}\n"
+        f"robots: [{{robot: {robot}, count: 2, controller: {controller}}}]\nmission: {mission}\n"
+    )
+    main(["check", "mine.yaml"])
+    checked = capsys.readouterr().err
+    main(["run", "mine.yaml", "--no-pictures", "--out", "out"])
+    assert [BLIND in text for text in (checked, caplog.text)] == [bool(said)] * 2
+    assert said in checked
+
+
 def test_check_calls_no_controller_and_leaves_nothing(folder, capsys):
     (folder / "mine.py").write_text("raise SystemExit('it ran')\n\ndef go(robot):\n    pass\n")
     (folder / "mine.yaml").write_text(

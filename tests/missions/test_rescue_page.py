@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from covey.events.checks import blind
 from covey.scenario.build import try_out
 from covey.scenario.load import parse_scenario
 
@@ -29,3 +30,11 @@ def test_the_page_has_examples():
 @pytest.mark.parametrize("block", BLOCKS, ids=range(1, len(BLOCKS) + 1))
 def test_each_example_of_the_page_can_be_built(block):
     assert len(try_out(completed(block)).poses)
+
+
+@pytest.mark.parametrize("block", [b for b in BLOCKS if "mission:" in b and "controller:" in b])
+def test_the_teams_of_the_page_search_and_see_targets(block):
+    scenario = completed(block)
+    team = [(group.controller.program, group.robot) for group in scenario.robots]
+    assert not blind(team, scenario.mission.kind)
+    assert {program.name for program, _ in team} & {"rescue_team", "rescue_leader", "search_plan", "with_lookout"}

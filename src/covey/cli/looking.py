@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
-from covey.events.checks import unshared
+from covey.events.checks import blind, unshared
 from covey.registry import Looking, looking
 from covey.results.run import Run
 from covey.scenario.build import TRIED_CELLS, try_out
@@ -31,8 +31,9 @@ def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, 
             if (cells := ready.world.grid.cells.size) > TRIED_CELLS:
                 print(f"not tried: a simulation of {cells} cells; this command tries at most {TRIED_CELLS}")
             groups = [(g.controller.program, g.robot, g.count, g.known_map) for g in loaded.robots]
-            if alone := unshared(groups, loaded.share_maps):
-                print(f"warning: {alone}", file=sys.stderr)
+            seers = [(program, robot) for program, robot, _, _ in groups]
+            for warning in filter(None, (unshared(groups, loaded.share_maps), blind(seers, loaded.mission.kind))):
+                print(f"warning: {warning}", file=sys.stderr)
         say_unread(seen)
 
 

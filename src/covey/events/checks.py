@@ -279,6 +279,26 @@ def unshared(groups: Sequence[tuple[Program, RobotModel, int, bool | str]], shar
     )
 
 
+def blind(groups: Sequence[tuple[Program | None, RobotModel]], mission: str) -> str:
+    """Return a warning if a team is to find targets and none of its robots can see them; else an empty text.
+
+    Args:
+        groups: controller and robot of each group.
+        mission: kind of the mission.
+    """
+    sensors = [sensor for _, robot in groups for sensor in robot.sensors]
+    if mission != "rescue" or any(sensor.kind == "tag_camera" for sensor in sensors):
+        return ""
+    looking = dict.fromkeys(p.name for p, _ in groups if p is not None and "tag_camera" in (p.sees or ()))
+    if not looking and any(not type(sensor).__module__.startswith("covey.") for sensor in sensors):
+        return ""  # a sensor of one's own may see targets
+    reads = f"{', '.join(looking)} can report only what a tag camera reads, but " if looking else ""
+    return (
+        f"{reads}no robot of the team has a tag camera, so none sees a target; choose a robot with one, such as "
+        "turtlebot3_waffle_pi, or add the sensor waffle_pi_camera to one"
+    )
+
+
 def order_found(order: Order, world: AnyWorld) -> Iterator[Found]:
     """Yield the problems of an order in a world."""
     if not world.grid.inside(world.grid.to_cells(order.objective_m)):

@@ -13,7 +13,7 @@ import numpy as np
 from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.errors import ControllerError, CoveyError, InvalidValueError, UnknownNameError, printable
-from covey.events.checks import check_needed, check_unknown_starts, unshared
+from covey.events.checks import blind, check_needed, check_unknown_starts, unshared
 from covey.events.inputs import Inputs
 from covey.events.port import Dig, Impairment, Port
 from covey.geometry import Pose
@@ -181,7 +181,8 @@ class Simulation:
         self.scoring = Scoring(context, mission)
         self.communication = Communication(self.names, radios_of(radio), tags, seed, execution)
         programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
-        self._unshared = unshared(programs, sharing)
+        seers = [(g.program, g.robot) for g in self.groups]
+        self._warnings = [unshared(programs, sharing), blind(seers, mission.kind)]
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
         frames, network = self.localization.frames, self.communication.network
         slam = TeamSlam(self.localization.localizers, shares, self.sensing, network, self.clock, frames)
@@ -390,9 +391,9 @@ class Simulation:
             KeyboardInterrupt: on Ctrl-C; the recorded part is closed first, with the status interrupted.
         """
         pace = Pace(speed, wait)
-        if self._unshared:
-            LOG.warning("%s", self._unshared)
-            self._unshared = ""
+        for warning in filter(None, self._warnings):
+            LOG.warning("%s", warning)
+        self._warnings = []
         try:
             with rare_collections():
                 while not self.done and (until_s is None or self.time < until_s - 1e-9):
