@@ -185,12 +185,38 @@ def test_rescue_is_a_proper_mission():
             "needs 2 robots, and the team has 1",
         ),
         ({"time_limit_s": 0}, "time_limit_s"),
+        (
+            {"kinds": {"big_fir": {"robots": 2}}},
+            "the rule kinds.big_fir applies to nothing: no target is of this kind, did you mean 'big_fire'?",
+        ),
+        ({"kinds": {"gas": {}}}, "no target is of this kind; known: big_fire, victim"),
+        ({"kinds": {"small_fire": {"points": 5}}}, "the rule kinds.small_fire applies to nothing"),
+        ({"base": "robot1"}, "'robot1' takes reports only with reports: radio; set that, or leave base out"),
     ],
 )
 def test_what_makes_no_sense_is_refused(mission, words):
     with pytest.raises(InvalidValueError) as error:
         simulation(Rescue(**mission)).close()
-    assert words.replace(", did you mean", "") in str(error.value)
+    assert words.replace(", did you mean", "") in str(error.value).replace(", did you mean", "")
+
+
+def test_rules_of_a_preset_for_kinds_that_are_missing_are_fine_also_after_a_round_through_a_file():
+    scenario = parse_scenario(PLAIN)  # its only target is a big fire
+    scenario.build().close()
+    parse_scenario(to_yaml(scenario, full=True)).build().close()
+
+
+def test_a_rule_may_be_for_a_kind_that_only_drawn_targets_have():
+    drawn = PLAIN.replace("{kind: big_fire, at: [0, 3], on: floor}", "{draw: leak, count: 2}")
+    parse_scenario(drawn.replace("kinds: {big_fire:", "kinds: {leak:")).build().close()
+    with pytest.raises(InvalidValueError, match=r"kinds\.leek applies to nothing: .*, did you mean 'leak'"):
+        parse_scenario(drawn.replace("kinds: {big_fire:", "kinds: {leek:")).build()
+
+
+def test_a_base_that_is_not_used_is_told_with_its_line():
+    text = PLAIN.replace("time_limit_s: 300", "base: nosuch")
+    with pytest.raises(CoveyError, match=r"mine\.yaml:4:\d+: mission\.rescue\.base: 'nosuch' takes reports only with"):
+        parse_scenario(text, file="mine.yaml")
 
 
 FLOOR = {"world": {"empty_m": [6, 4]}, "robots.searcher.start": [[-1, -1, 0], [-1, 1, 0]]}

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from covey.errors import InvalidValueError, did_you_mean
 from covey.missions.protocol import Mission, MissionContext, Tracker, missions
 from covey.missions.referee import Judgement, KindRule, Referee, Rules
+from covey.records import located
 
 _DAT160 = {
     "kinds": {
@@ -61,16 +62,28 @@ class Rescue(Rules, Mission):
         kinds = PRESETS[name]["kinds"] | dict(given.get("kinds") or {})
         return PRESETS[name] | given | {"kinds": kinds}
 
+    @model_validator(mode="after")
+    def _base_is_used(self) -> "Rescue":
+        if self.base and self.reports != "radio":
+            message = f"{self.base!r} takes reports only with reports: radio; set that, or leave base out"
+            raise located([(("base",), message, self.base)])
+        return self
+
     def begin(self, context: MissionContext) -> "RescueTracker":
         """Return the tracker with the referee.
 
         Raises:
-            InvalidValueError: the world has no targets, a kind needs more robots than there are, or reports go by radio
-                and no robot is the base.
+            InvalidValueError: the world has no targets, or none of a kind that has a rule; a kind needs more robots
+                than there are; or reports go by radio and no robot is the base.
         """
         targets, names = context.place.targets, list(context.names)
         if not len(targets):
             raise InvalidValueError("the world has no targets to rescue; list some, or draw them: see `targets`")
+        usual = {kind: KindRule.model_validate(rule) for kind, rule in _DAT160["kinds"].items()}
+        for kind, rule in self.kinds.items():
+            if kind not in targets.kinds and rule != usual.get(kind):  # a preset may have rules for more
+                hint = did_you_mean(kind, set(targets.kinds))
+                raise InvalidValueError(f"the rule kinds.{kind} applies to nothing: no target is of this kind{hint}")
         if self.reports == "radio" and self.base not in names:
             hint = did_you_mean(self.base, names)
             raise InvalidValueError(f"reports by radio need a `base`, the name of a robot, not {self.base!r}{hint}")
