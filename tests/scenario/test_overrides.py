@@ -2,6 +2,7 @@
 
 import pytest
 
+import covey
 from covey.errors import ScenarioError
 from covey.scenario.load import load_scenario, parse_scenario
 from covey.scenario.overrides import override, parse_override
@@ -183,3 +184,67 @@ def test_who_leaves_the_group_out_is_told_the_whole_path(typed, says):
     with pytest.raises(ScenarioError) as caught:
         load_scenario("maze", {path: value})
     assert says in str(caught.value)
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch):
+    """The current folder, with a world of 8 x 4 m and a controller; a scenario with its world of 6 x 6 m lies below."""
+    (tmp_path / "below").mkdir()
+    covey.World.empty(8, 4).save(tmp_path / "here.yaml")
+    covey.World.empty(6, 6).save(tmp_path / "below" / "beside.yaml")
+    (tmp_path / "mine.py").write_text("def go(robot):\n    return 0.0, 0.0\n")
+    (tmp_path / "below" / "mine.yaml").write_text("world: {file: beside.yaml}\nrobots: [{name: scout, count: 2}]\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def width(scenario):
+    return round(scenario.build().world.grid.size_m[0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "metres"),
+    [
+        ({}, 6),
+        ({"world.file": "here.yaml"}, 8),
+        ({"world": {"file": "here.yaml"}}, 8),
+        ({"world": {"file": "here.yaml"}, "world.file": "beside.yaml"}, 6),
+        ({"world.file": "beside.yaml"}, 6),
+    ],
+    ids=str,
+)
+def test_files_of_changes_are_found_in_the_current_folder_then_beside_the_scenario(changes, metres, shell):
+    assert width(load_scenario("below/mine.yaml", changes)) == metres
+
+
+def test_a_shipped_scenario_takes_files_of_the_current_folder(shell):
+    changes = {"world": {"file": "here.yaml"}, "robots.scout.start": {"together": {}}}
+    changes |= {"robots.scout.known_map": "here.yaml", "robots.scout.controller": "./mine.py:go"}
+    scenario = load_scenario("maze", changes)
+    assert width(scenario) == 8
+    assert scenario.robots[0].controller.target.__name__ == "go"
+
+
+def test_files_beside_the_scenario_stay_as_they_were_written(shell, monkeypatch):
+    monkeypatch.chdir(shell / "below")
+    assert load_scenario("mine.yaml", {"world.file": "beside.yaml"}).world.file == "beside.yaml"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("world.file", "her.yaml"),
+        ("world", {"file": "her.yaml"}),
+        ("robots.scout.known_map", "her.yaml"),
+        ("robots.scout.localization", {"kind": "known_map", "map": "her.yaml"}),
+        ("robots.scout.controller", "./her.py:go"),
+    ],
+)
+def test_a_file_that_is_nowhere_is_told_with_its_change_and_the_current_folder(key, value, shell):
+    with pytest.raises(ScenarioError) as error:
+        load_scenario("below/mine.yaml", {key: value}).build()
+    (problem,) = error.value.problems
+    assert problem.file == f"-s {key}"
+    assert not problem.line
+    assert str(shell) in problem.message
+    assert not problem.message.startswith(("world", "robots"))

@@ -71,7 +71,8 @@ def run_command(
         scenario = scenario_of(source, changes, trusted_only=trusted_only)
     else:
         scenario = recorded_scenario(recorded, trusted_only=trusted_only)
-        scenario = override(scenario, changes, trusted_only=trusted_only) if changes else scenario
+        if changes:
+            scenario = override(scenario, changes, trusted_only=trusted_only, here=Path.cwd())
     if out is not None:
         check_folder(out, overwrite=force)
     before = [*([] if recorded is None else [Repeated(recorded)]), *([] if commands is None else [_commands(commands)])]

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -25,7 +26,8 @@ def load_scenario(
 
     Args:
         source: path of a ``.yaml`` file, or the name of a scenario of the library.
-        overrides: values by dotted path that replace those of the file, for example ``{"robots.scout.count": 20}``.
+        overrides: values by dotted path that replace those of the file, for example ``{"robots.scout.count": 20}``;
+            files that they name are looked for in the current folder, then beside the scenario.
         trusted_only: refuse a scenario that names code in a file, unless it ships with Covey.
 
     Raises:
@@ -35,7 +37,7 @@ def load_scenario(
     content, file = read_file(path, source)
     trusted_only = trusted_only and path not in library().values()
     scenario = parse_scenario(content, file=file, folder=path.parent, name=path.stem, trusted_only=trusted_only)
-    return override(scenario, overrides, trusted_only=trusted_only) if overrides else scenario
+    return override(scenario, overrides, trusted_only=trusted_only, here=Path.cwd()) if overrides else scenario
 
 
 def parse_scenario(

@@ -1,6 +1,8 @@
 """Change single values of a scenario by their dotted path: ``robots.scout.count=20``."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
@@ -11,7 +13,8 @@ from covey.onboard.controller import parameters_of
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import plain
 from covey.scenario.messages import coercions, problems_of
-from covey.scenario.yaml12 import Document, parse_yaml
+from covey.scenario.yaml12 import FILES, Document, parse_yaml
+from covey.world.io.images import is_file
 
 if TYPE_CHECKING:
     from covey.scenario.records import Scenario
@@ -19,21 +22,35 @@ if TYPE_CHECKING:
 Changes = dict[tuple[str, ...], Any]
 
 
-def override(scenario: "Scenario", changes: Mapping[str, Any], *, trusted_only: bool = False) -> "Scenario":
+def override(
+    scenario: "Scenario", changes: Mapping[str, Any], *, trusted_only: bool = False, here: Path | None = None
+) -> "Scenario":
     """Return a copy of ``scenario`` with the value at each dotted path replaced.
 
     A record is changed before its fields, whatever the order of the changes; a controller at once with its parameters,
     because it may need them.
 
+    Args:
+        scenario: what to change.
+        changes: values by dotted path.
+        trusted_only: refuse code in files.
+        here: folder in which files that the changes name are looked for first, and problems that are found later name
+            the changes; None: files are relative to the folder of the scenario only.
+
     Raises:
         ScenarioError: every path that does not exist and every value that is not allowed.
     """
     layers: dict[int, dict[str, Any]] = {}
+    document = scenario.document
+    if here is not None:
+        changes = {p: _found_from(here, scenario.folder, p.rpartition(".")[2], v) for p, v in changes.items()}
+        places = {_place(scenario, path): f"-s {path}" for path in changes}
+        document = replace(document, given={**document.given, **places})
     for path, value in changes.items():
         depth = sum(path.startswith(f"{other}.") for other in changes if not _names_controller(other, changes[other]))
         layers.setdefault(depth, {})[path] = value
     for _, layer in sorted(layers.items()):
-        context = {"folder": scenario.folder, "document": scenario.document, "trusted_only": trusted_only}
+        context = {"folder": scenario.folder, "document": document, "trusted_only": trusted_only}
         editor = _Editor({tuple(path.split(".")): path for path in layer}, context)
         scenario = editor.edit(scenario, {tuple(path.split(".")): value for path, value in layer.items()}, ())
         if editor.problems:
@@ -58,6 +75,36 @@ def parse_override(text: str) -> tuple[str, Any]:
     if document.problems:
         raise ScenarioError(document.problems)
     return path.strip(), document.data
+
+
+def _found_from(here: Path, folder: Path, key: str, value: Any) -> Any:
+    """Return the value of a key with files as whole paths if they are in ``here``, or not in ``folder`` either."""
+    if isinstance(value, dict):
+        return {_found_from(here, folder, "", k): _found_from(here, folder, k, v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_found_from(here, folder, "", item) for item in value]
+    if not isinstance(value, str) or value == "plan":
+        return value
+    file, code, name = value.rpartition(":") if ".py:" in value else (value, "", "")
+    if not (code or key in FILES) or (is_file(folder / file) and not is_file(here / file)):
+        return value
+    whole = (here / file).resolve()
+    return value if whole == (folder / file).resolve() else f"{whole}{code}{name}"
+
+
+def _place(scenario: "Scenario", path: str) -> tuple[str | int, ...]:
+    """Return a dotted path as in a `Document`, where the items of lists have numbers."""
+    node, place = scenario, list[str | int]()
+    for part in path.split("."):
+        if isinstance(node, (list, tuple)):
+            names = [getattr(item, "name", None) for item in node]
+            number = names.index(part) if part in names else int(part) if part.isdecimal() else -1
+            place.append(number)
+            node = node[number] if 0 <= number < len(node) else None
+        else:
+            place.append(part)
+            node = getattr(node, part, None)
+    return tuple(place)
 
 
 class _Editor:

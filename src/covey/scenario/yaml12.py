@@ -34,22 +34,35 @@ _WORDS = {
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
 
+FILES = ("file", "height_map", "known_map", "map")
+"""Keys of a scenario whose values name files."""
+
 Path = tuple[str | int, ...]
 Place = tuple[int, int]
 
 
 @dataclass
 class Document:
-    """Plain data with the 1-based (line, column) of each value and each key, by path from the root."""
+    """Plain data with the 1-based (line, column) of each value and each key, by path from the root.
+
+    ``given`` names what has replaced values of the text, such as ``-s robots.scout.count``, by their paths.
+    """
 
     data: Any
     file: str = ""
     values: dict[Path, Place] = field(default_factory=dict)
     keys: dict[Path, Place] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    given: dict[Path, str] = field(default_factory=dict)
 
     def problem(self, message: str, path: Path, *, at_key: bool = False) -> Problem:
-        """Return a problem at the nearest place of ``path`` in the text."""
+        """Return a problem at the nearest place of ``path`` in the text, or with what has replaced this value."""
+        for place, label in sorted(self.given.items(), key=lambda item: -len(item[0])):
+            is_its_file = path and place[-1] in FILES and place[: len(path)] == path
+            if is_its_file or path[: len(place)] == place:
+                head, _, rest = message.partition(": ")
+                is_said = f"{label}.".startswith(f"-s {head}.")
+                return Problem(rest if is_said else message.removeprefix(f"{label.removeprefix('-s ')}."), label)
         for length in range(len(path), -1, -1):
             places = (self.keys, self.values) if at_key else (self.values, self.keys)
             place = next((p[path[:length]] for p in places if path[:length] in p), None)

@@ -23,4 +23,4 @@ def scenario_of(source: str, changes: Mapping[str, Any] | None = None, *, truste
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return load_scenario(source, changes, trusted_only=trusted_only)
     scenario = parse_scenario(row["scenario"], file=source, folder=row["folder"], trusted_only=trusted_only)
-    return override(scenario, changes, trusted_only=trusted_only) if changes else scenario
+    return override(scenario, changes, trusted_only=trusted_only, here=Path.cwd()) if changes else scenario

@@ -51,11 +51,14 @@ def read_image(path: Path) -> GrayImage:
     raise MapFileError(f"{path}: begins with {data[:8]!r}; allowed are PGM (P2, P5) and PNG images")
 
 
+_RELATIVE = "paths are relative to the file that names them, after -s to the current folder"
+
+
 def read_bytes(path: Path, limit: int = 8 * MAX_PIXELS) -> bytes:
     """Return the content of a file of at most ``limit`` bytes; raise `MapFileError` otherwise."""
     try:
         if not path.is_file():
-            raise MapFileError(f"{path}: there is no such file; paths are relative to the file that names them")
+            raise MapFileError(f"{path}: there is no such file; {_RELATIVE}")
         size = path.stat().st_size
         if size > limit:
             raise MapFileError(f"{path}: has {size} bytes; at most {limit} are allowed")
