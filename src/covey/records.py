@@ -1,5 +1,6 @@
 """The base of every record that a user writes in a file or passes in Python."""
 
+import re
 import types
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -56,6 +57,10 @@ def _without_name(kind: type[Record], value: Any) -> str:
     return f"{name}({value!r:.60}): say which setting this is, such as {such_as}; it has {', '.join(own)}"
 
 
+WORD = r"^[A-Za-z][A-Za-z0-9_]*$"
+"""Pattern of the names that users give, which others then write in paths and tables."""
+
+
 def given(value: Any) -> dict[str, Any]:
     """Return what a mapping of a file, or a record, gives by key; nothing where the value is something else."""
     return value if isinstance(value, dict) else vars(value) if isinstance(value, Record) else {}
@@ -109,9 +114,21 @@ def in_words(found: ErrorDetails) -> str:
     """Return the text of one of pydantic's errors: what the value must be, and what was given."""
     if found["type"] == "missing":
         return f"{found['loc'][-1]!r} is missing"
+    if found["type"] == "string_pattern_mismatch":
+        return misspelt(found)
     if found["msg"].startswith("Input should be"):
         return f"must be {wanted(found)}; given: {found['input']!r:.60}"
     return found["msg"].removeprefix("Value error, ")
+
+
+def misspelt(found: ErrorDetails) -> str:
+    """Return the text of pydantic's error about a text that does not match its pattern."""
+    pattern, text = found.get("ctx", {}).get("pattern", ""), found["input"]
+    if pattern != WORD:
+        return f"must match {pattern}; given: {text!r:.60}"
+    near = re.sub(r"[^A-Za-z0-9_]+", "_", text.strip())[:50].strip("_")
+    hint = f", did you mean {near!r}?" if re.match(WORD, near) else ""
+    return f"must be one word of a to z, digits and _ that begins with a letter; given: {text!r:.60}{hint}"
 
 
 def wanted(found: ErrorDetails) -> str:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from covey.errors import ScenarioError
+from covey.errors import InvalidValueError, ScenarioError
 from covey.scenario.load import load_scenario, parse_scenario
+from covey.scenario.records import RobotGroup
 from covey.scenario.shipped import find_scenario, library
 
 GOOD = "world: {empty_m: [10, 10]}\nrobots:\n  - {name: scout, robot: disc, count: 3, controller: still}\n"
@@ -151,6 +152,28 @@ def test_a_small_scenario_gets_its_defaults():
 )
 def test_each_kind_of_bad_input_is_one_problem_at_its_place(text, problem):
     assert problems(text) == [problem]
+
+
+WORD = "must be one word of a to z, digits and _ that begins with a letter; given: "
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{kind: big fire, at: [1, 1]}", f"t.yaml:3:18: targets[0].kind: {WORD}'big fire', did you mean 'big_fire'?"),
+        ("{kind: gas-leak!, at: [1, 1]}", f"t.yaml:3:18: targets[0].kind: {WORD}'gas-leak!', did you mean 'gas_leak'?"),
+        ("{draw: 7up}", f"t.yaml:3:18: targets[0].draw: {WORD}'7up'"),
+    ],
+)
+def test_a_kind_that_is_not_one_word_is_told_in_words(text, problem):
+    with pytest.raises(ScenarioError) as error:
+        parse_scenario(f"world: {{empty_m: [6, 6]}}\nrobots: [{{count: 2}}]\ntargets: [{text}]\n", file="t.yaml")
+    assert str(error.value) == problem
+
+
+def test_the_name_of_a_group_is_one_word_also_in_python():
+    with pytest.raises(InvalidValueError, match=f"name: {WORD}'my scouts', did you mean 'my_scouts'"):
+        RobotGroup(name="my scouts")
 
 
 def test_all_problems_come_at_once_in_the_order_of_the_file():

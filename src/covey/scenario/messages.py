@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from covey.errors import Problem, did_you_mean
 from covey.named import Named
-from covey.records import keys_at, wanted
+from covey.records import keys_at, misspelt, wanted
 from covey.scenario.yaml12 import Document, Path
 
 _WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_required")
@@ -113,6 +113,8 @@ def _problem(details: Any, document: Document, model: type[BaseModel]) -> Proble
         return document.problem(f"{_dotted(path)}{details['msg']}", path, at_key=details["ctx"]["at_key"])
     if kind == "union":
         return document.problem(f"{_dotted(path)}must be {details['msg']}; given: {_shown(details['input'])}", path)
+    if kind == "string_pattern_mismatch":
+        return document.problem(_dotted(path) + misspelt(details), path)
     if details["msg"].startswith("Input should be"):
         message = f"must be {wanted(details)}; given: {_shown(details['input'])}"
         return document.problem(_dotted(path) + message, path)

@@ -17,7 +17,7 @@ from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.localization import Localization, Truth, localizers
 from covey.missions import Exploration, Mission
 from covey.named import resolve
-from covey.records import Record, located
+from covey.records import WORD, Record, located
 from covey.results.recording import Details
 from covey.robots.model import RobotModel
 from covey.runtime.execution import Execution
@@ -55,7 +55,7 @@ class RobotGroup(Record):
 
     name: str = Field(
         default="robot",
-        pattern=r"^[A-Za-z][A-Za-z0-9_]*$",
+        pattern=WORD,
         max_length=50,
         description="Name of the group. The robots of a group named scout are scout0, scout1, ...",
     )
@@ -110,7 +110,7 @@ class RobotGroup(Record):
 class DeclaredDoor(Record):
     """A door in addition to those of the world; while it is open, its place is floor."""
 
-    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=50, description="Name of the door, for events.")
+    name: str = Field(pattern=WORD, max_length=50, description="Name of the door, for events.")
     box_m: tuple[float, float, float, float] = Field(description="West, south, east and north edge [m].")
     open: bool = Field(default=True, description="Whether the door is open at the start.")
 

@@ -4,10 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from covey.records import Record, given
+from covey.records import WORD, Record, given
 
 Point = tuple[float, float]
-Kind = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=50)]
+Kind = Annotated[str, Field(pattern=WORD, max_length=50)]
 MAX_TARGETS = 10_000
 _Size = Annotated[float, Field(ge=0.01, le=10, description="Width and height of the target [m].")]
 _Height = Annotated[float, Field(ge=0, le=100, description="Height of its middle above the floor [m].")]
