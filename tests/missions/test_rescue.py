@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import covey
+from covey.cli import main
 from covey.errors import CoveyError, InvalidValueError
 from covey.missions import MissionContext, Rescue
 from covey.physics.clock import Clock
+from covey.results.metrics.headlines import of_interest
 from covey.robots.team import TeamModel, TeamState
 from covey.scenario.dump import to_yaml
 from covey.scenario.load import parse_scenario
@@ -90,6 +92,28 @@ def test_a_mission_without_meetings_has_no_meeting_time():
     assert run.metrics["meeting_s"] is None
     assert run.metrics["rescue_done_s"] == run.metrics["all_targets_s"]
     assert run.metrics["rescue_score"] == pytest.approx(200 + 600 - elapsed(run))
+
+
+def test_goals_that_were_not_reached_are_among_the_main_metrics():
+    some = simulation(Rescue(preset="dat160_2021"), "still", stop=covey.Stop(timeout_s=1)).run()
+    assert {name: of_interest(some)[name][0] for name in ("all_targets_s", "meeting_s")} == dict.fromkeys(
+        ("all_targets_s", "meeting_s"), "not reached"
+    )
+    assert some.metrics["meeting_s"] is None
+    without_meetings = simulation(Rescue(), "still", stop=covey.Stop(timeout_s=1)).run()
+    assert of_interest(without_meetings)["all_targets_s"][0] == "not reached"
+    assert "meeting_s" not in of_interest(without_meetings)
+
+
+def test_a_run_whose_controllers_finish_too_early_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "idle.py").write_text("async def idle(robot):\n    await robot.drive(0.2, for_s=0.5)\n")
+    text = PLAIN.replace("controller: still", "controller: ./idle.py:idle")
+    (tmp_path / "idle.yaml").write_text(f"{text}stop: {{timeout_s: 5}}\n")
+    main(["run", "idle.yaml", "--no-pictures"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "status exhausted how the run ended: every controller had finished before the goal" in out
+    assert "meeting_s not reached when the last meeting was held" in out
 
 
 def elapsed(run):

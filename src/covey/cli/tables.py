@@ -30,6 +30,8 @@ def print_metrics(chosen: Mapping[str, tuple[Any, str]]) -> None:
     """Print metrics: name, value and meaning."""
     table = Table("metric", "value", "", box=None, header_style="bold", pad_edge=False, padding=(0, 2))
     for name, (value, meaning) in chosen.items():
+        if (name, value) == ("status", "exhausted"):
+            meaning = f"{meaning}: every controller had finished before the goal"
         table.add_row(name, Text(shown(value)), Text(meaning, "dim"))
     Console(highlight=False).print(table)
 

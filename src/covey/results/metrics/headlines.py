@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from covey.results.metrics.registry import metrics
+from covey.results.metrics.registry import is_time_to_goal, metrics
 
 if TYPE_CHECKING:
     from covey.results.run import Run
@@ -64,16 +64,19 @@ _TEAM = {
     "collisions_wall": "contacts with walls",
     "real_time_factor": "simulated seconds per second of computing",
 }
+NOT_REACHED = "not reached"
+"""In the place of the time of a goal of the mission that was not reached."""
 _FAILURES = {"controllers_failed": "controllers that failed", "messages_dropped": "messages that got lost"}
 
 
 def of_interest(run: "Run") -> dict[str, tuple[Any, str]]:
     """Return value and meaning of the main metrics for a run's mission, in order of importance.
 
-    Metrics that do not apply are left out. Failures are listed only if there are any. Your own metrics are included.
+    Metrics that do not apply are left out; the times of goals of a rescue that were not reached are `NOT_REACHED`.
+    Failures are listed only if there are any. Your own metrics are included.
     """
     own = {name: float(run.series(name)[-1]) for name in run.mission.get("columns", ()) if len(run.times)}
-    known = run.metrics | own
+    known = run.metrics | own | dict.fromkeys(_not_reached(run), NOT_REACHED)
     on_ground = _GROUND if run.landscape is not None else {}
     kind = _BY_MISSION.get(run.mission["kind"], _EXPLORATION)
     measured = dict.fromkeys(own, "measured by the mission, at the end")
@@ -85,6 +88,14 @@ def of_interest(run: "Run") -> dict[str, tuple[Any, str]]:
         for name, text in chosen.items()
         if known.get(name) is not None and not isinstance(known[name], dict | list)
     }
+
+
+def _not_reached(run: "Run") -> list[str]:
+    """Return the times of goals that a rescue has and that were not reached."""
+    if run.mission["kind"] != "rescue":
+        return []
+    times = [name for name in _BY_MISSION["rescue"] if is_time_to_goal(name) and run.metrics.get(name) is None]
+    return [name for name in times if name != "meeting_s" or run.mission["meetings"]]
 
 
 def measured(values: Mapping[str, float]) -> list[str]:
