@@ -1,5 +1,7 @@
 """The referee of a rescue: each transition of its state machine, and the score by hand."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -166,6 +168,13 @@ def test_a_look_that_comes_late_takes_no_more_than_the_time_limit_off():
     referee.report(20.0, 0, 0, (1.0, 0.0, 0.0))
     referee.look(650.0, moved(0.2), ABLE)
     assert (referee.state, referee.elapsed_s, referee.score) == ("closed", 600.0, 100.0)
+
+
+def test_a_refused_report_without_a_penalty_gives_zero_and_not_minus_zero():
+    referee = Referee(Rules(), [0], ["victim"], PLACES[:1])
+    for identity, place in ((7, (0.0, 0.0, 0.0)), (0, (90.0, 0.0, 0.0))):
+        points = referee.report(1.0, 0, identity, place).points
+        assert (points, math.copysign(1.0, points)) == (0.0, 1.0)
 
 
 def test_other_rules_give_other_scores():

@@ -1,5 +1,6 @@
 """Reports of robots to the referee of a mission: at once, or over the radio; in one process or in several."""
 
+import numpy as np
 import pytest
 
 import covey
@@ -127,3 +128,21 @@ def test_a_place_is_two_or_three_numbers(place):
     with pytest.raises(InvalidValueError, match="a position is x, y, or x, y, height in metres"):
         sim.robot("robot0").report(1, place)
     sim.close()
+
+
+@pytest.mark.parametrize("identity", [4.7, "4", None, float("nan"), float("inf"), 2**70, (4, 5)])
+def test_an_identity_is_a_whole_number(identity):
+    sim = covey.Simulation(covey.World.empty(4, 4), 1, "wander", seed=1)
+    with pytest.raises(InvalidValueError, match=r"report\(.*\(1, 2\)\): an identity is a whole number"):
+        sim.robot("robot0").report(identity, (1, 2))
+    sim.close()
+
+
+@pytest.mark.parametrize("identity", [3, 3.0, np.int64(3), np.float32(3.0)])
+def test_a_whole_number_of_any_type_is_an_identity(identity):
+    async def reports_it(robot):
+        robot.note(await robot.report(identity, (1, 2)))
+
+    _, notes, tracker = run(Listen(base="robot0"), controller=reports_it)
+    assert notes == ["accepted"]
+    assert [(type(number), number) for _, _, number, _ in tracker.heard] == [(int, 3)]

@@ -177,7 +177,7 @@ class Referee:
         is_false = answer in (UNKNOWN, TOO_FAR)
         self.false_reports += is_false
         self._count()
-        return Judgement(answer, kind, error_m, -self.rules.false_report_points * is_false)
+        return Judgement(answer, kind, error_m, 0.0 - self.rules.false_report_points * is_false)  # never -0.0
 
     def is_due(self, time_s: float) -> bool:
         """Return whether it looks at a time [s], or did not yet."""

@@ -73,6 +73,15 @@ class History(Sequence[tuple[float, dict[str, Any], Twist]]):
         return time_s, _by_name(places, seen), twist
 
 
+def _whole(value: Any) -> int | None:
+    """Return a whole number of 64 bits as a plain one; None for anything else."""
+    try:
+        number = int(value)
+        return number if number == value and -(2**63) <= number < 2**63 else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def _by_name(places: dict[str, int], seen: tuple[Any, ...]) -> dict[str, Any]:
     return {name: seen[place] for name, place in places.items() if seen[place] is not None}
 
@@ -416,15 +425,19 @@ class Robot:
             timeout_s: time to wait for the answer [s].
 
         Raises:
-            InvalidValueError: the position is not two or three finite numbers.
+            InvalidValueError: the identity is no whole number, or the position not two or three finite numbers.
         """
+        number = _whole(identity)
+        if number is None:
+            hint = "an identity is a whole number, that of the marker which a camera has read"
+            raise InvalidValueError(f"report({identity!r:.60}, {position!r:.60}): {hint}")
         place = tuple(map(float, position))
         if len(place) not in (2, 3) or not all(map(math.isfinite, place)):
             hint = "a position is x, y, or x, y, height in metres"
             raise InvalidValueError(f"report({identity!r}, {position!r}): {hint}")
         x, y, height = place if len(place) == 3 else (*place, math.nan)
         self._reported += 1
-        self._asked["reports"].append((self._reported, int(identity), x, y, height))
+        self._asked["reports"].append((self._reported, number, x, y, height))
         self._reports[self._reported] = waiting = Report(self.time + timeout_s)
         return waiting
 
