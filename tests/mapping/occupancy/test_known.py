@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import covey
-from covey.errors import ScenarioError
+from covey.errors import InvalidValueError, ScenarioError
 from covey.geometry.grid import Grid
 from covey.mapping.occupancy.belief import Beliefs
-from covey.mapping.occupancy.known import as_plan, occupancy_on
+from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
 
 
 def test_a_map_cell_is_occupied_where_wall_fills_half_of_it():
@@ -115,3 +115,15 @@ def test_a_plan_of_another_place_is_refused(tmp_path):
     (tmp_path / "s.yaml").write_text(text.replace("old.yaml", "new.yaml"))
     with pytest.raises(ScenarioError, match=r"known_map: .*new.yaml"):
         covey.load_scenario(tmp_path / "s.yaml").build()
+
+
+@pytest.mark.parametrize(
+    ("more_m", "is_refused"), [(0.0, False), (0.1, False), (0.2, True), (-0.1, False), (-0.2, True)]
+)
+def test_a_plan_has_the_box_of_the_world_up_to_one_cell_on_each_side(more_m, is_refused):
+    world = covey.World.empty(6, 5)  # cells of 0.05 m
+    plan = covey.World.empty(6 + more_m, 5 + more_m)
+    if not is_refused:
+        return check_same_place(plan.grid, world.grid, "old.yaml")
+    with pytest.raises(InvalidValueError, match="give a plan of the same box, up to one cell on each side"):
+        check_same_place(plan.grid, world.grid, "old.yaml")

@@ -42,7 +42,10 @@ def as_plan(occupancy: np.ndarray) -> np.ndarray:
 
 
 def check_same_place(plan: Grid, world: Grid, name: str) -> None:
-    """Raise `InvalidValueError` if a plan does not cover the area of a world, up to one cell on each side."""
+    """Raise `InvalidValueError` if a plan does not cover the same box as a world, up to one cell on each side.
+
+    The cell is that of the coarser of both; a plan of a larger place is refused, too.
+    """
     boxes = []
     for grid in (plan, world):
         rows, columns = grid.shape
@@ -51,5 +54,6 @@ def check_same_place(plan: Grid, world: Grid, name: str) -> None:
     if np.abs(boxes[0] - boxes[1]).max() > max(plan.resolution, world.resolution) * (1 + 1e-6):
         covers = [f"{b[0]:.4g} to {b[2]:.4g} m and {b[1]:.4g} to {b[3]:.4g} m" for b in boxes]
         raise InvalidValueError(
-            f"the plan {name} covers x, y of {covers[0]}, but the world {covers[1]}; give a plan of the same place"
+            f"the plan {name} covers x, y of {covers[0]}, but the world {covers[1]}; give a plan of the same box, "
+            "up to one cell on each side"
         )
