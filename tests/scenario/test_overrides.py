@@ -1,5 +1,7 @@
 """Single values of a scenario changed by their path."""
 
+import re
+
 import pytest
 
 import covey
@@ -7,6 +9,7 @@ from covey.errors import ScenarioError
 from covey.scenario.load import load_scenario, parse_scenario
 from covey.scenario.overrides import override, parse_override
 from covey.scenario.records import Scenario
+from covey.scenario.shipped import find_scenario
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +187,16 @@ def test_who_leaves_the_group_out_is_told_the_whole_path(typed, says):
     with pytest.raises(ScenarioError) as caught:
         load_scenario("maze", {path: value})
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("strategy", ["rescue_leader", "search_plan", "with_lookout"])
+def test_the_change_that_rescue_office_offers_keeps_its_number_of_targets(strategy):
+    text = find_scenario("rescue_office").read_text()
+    (key,) = re.findall(r"-s (\S+)=rescue_leader\n", text)
+    controller = load_scenario("rescue_office", {key: strategy}).robots[0].controller
+    assert (controller.reference, controller.parameters) == (strategy, {"targets": 20})
+    anew = load_scenario("rescue_office", {"robots.searcher.controller": strategy}).robots[0].controller
+    assert anew.parameters == {}
 
 
 @pytest.fixture
