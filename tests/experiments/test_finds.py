@@ -75,6 +75,17 @@ def test_the_share_found_is_a_step_at_each_report(study):
     np.testing.assert_allclose(curves[:, at], [[0, 1 / 3, 2 / 3, 1], [0, 0, 0, 1 / 3]])
 
 
+def test_a_run_in_which_nobody_reports_anything_counts_with_no_finds(study, tmp_path):
+    table, _ = study
+    recorded(tmp_path / "runs" / "r0", reporter((1.0, 0), (2.0, 2), (4.0, 1)))
+    recorded(tmp_path / "runs" / "r1", "still")
+    found = finds(table, tmp_path, ("strategy",))
+    _, curves = shares(found)["a"]
+    assert curves[:, -1].tolist() == [1.0, 0.0]
+    times, reached, _ = left(found, "big_fire")["a"]
+    assert (times[1], reached) == (6.0, [True, False])
+
+
 def test_the_report_of_a_rescue_has_curves_of_finds_by_kind(study, tmp_path):
     table, folder = study
     axes, gallery = Axes("strategy", None, None, ()), Gallery(tmp_path)

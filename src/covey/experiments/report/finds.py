@@ -33,8 +33,8 @@ class Finds:
 
     @staticmethod
     def of(run: Run) -> "Finds | None":
-        """Return the finds of a run; None if its mission is not a rescue, or its reports were not kept."""
-        if run.mission["kind"] != "rescue" or run.reports is None:
+        """Return the finds of a run, none if nobody reported; None if it is no rescue, or its reports were not kept."""
+        if run.mission["kind"] != "rescue" or (run.reports is None and run.metrics["targets_found"]):
             return None
         targets, limit_s = run.mission["targets"], float(run.mission["time_limit_s"])
         until_s = float(run.times[-1]) if run.status in ("stopped", "interrupted") else limit_s
@@ -51,7 +51,7 @@ def finds(table: "pl.DataFrame", folder: Path, by: Sequence[str]) -> dict[str, l
     found = {}
     for key, part in statistics.groups(table, by):
         folders = (folder / RUNS / run_id for run_id in part["run_id"])
-        runs = [one for path in folders if (path / "reports.parquet").is_file() and (one := Finds.of(Run(path)))]
+        runs = [one for path in folders if (path / "manifest.json").is_file() and (one := Finds.of(Run(path)))]
         if runs:
             found[", ".join(map(written, key)) if key else "all runs"] = runs
     return found
