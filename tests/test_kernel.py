@@ -99,39 +99,52 @@ print(twice(1))
 """
 
 
-@pytest.mark.parametrize(
-    ("imports", "call", "before", "after"),
-    [
-        ("from second import rise", "rise(x)", ("", "x * 10"), ("", "x * 15")),
-        ("import second", "second.rise(x)", ("", "x * 10"), ("", "x * 15")),
-        ("from package import rise", "rise(x)", ("", "x * 10"), ("", "x * 15")),
-        ("from second import rise", "rise(x)", ("FACTOR = 10", "x * FACTOR"), ("FACTOR = 15", "x * FACTOR")),
-        ("from second import FACTOR", "(x * FACTOR)", ("FACTOR = 10", "x"), ("FACTOR = 15", "x")),
-        ("import second", "(x * second.FACTOR)", ("FACTOR = 10", "x"), ("FACTOR = 15", "x")),
-        (
-            "from second import rise",
-            "rise(x)",
-            ("from third import FACTOR", "x * FACTOR"),
-            ("from third import FACTOR  #", "x * FACTOR"),
-        ),
-    ],
-    ids=["function", "module", "package", "global", "number", "number of a module", "third file"],
-)
-def test_a_function_in_another_file_that_was_edited_is_compiled_again(tmp_path, imports, call, before, after):
-    (tmp_path / "package").mkdir()
-    (tmp_path / "package" / "__init__.py").write_text("from second import rise\n")
-    (tmp_path / "first.py").write_text(CALLER.format(imports=imports, call=call))
-    printed = []
-    for (more, value), factor in ((before, 10), (after, 15), (before, 10)):
-        (tmp_path / "third.py").write_text(f"FACTOR = {factor}\n")
-        (tmp_path / "second.py").write_text(CALLED.format(more=more, value=value))
-        os.utime(tmp_path / "second.py", (factor, factor))
-        environment = HERE | {"COVEY_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(
-            [sys.executable, "first.py"], cwd=tmp_path, capture_output=True, text=True, check=True, env=environment
-        )
-        printed.append(done.stdout.strip())
-    assert printed == ["20", "30", "20"]
+EDITED = {
+    "function": ("from second import rise", "rise(x)", ("", "x * 10"), ("", "x * 15")),
+    "module": ("import second", "second.rise(x)", ("", "x * 10"), ("", "x * 15")),
+    "package": ("from package import rise", "rise(x)", ("", "x * 10"), ("", "x * 15")),
+    "global": ("from second import rise", "rise(x)", ("FACTOR = 10", "x * FACTOR"), ("FACTOR = 15", "x * FACTOR")),
+    "number": ("from second import FACTOR", "(x * FACTOR)", ("FACTOR = 10", "x"), ("FACTOR = 15", "x")),
+    "number of a module": ("import second", "(x * second.FACTOR)", ("FACTOR = 10", "x"), ("FACTOR = 15", "x")),
+    "third file": (
+        "from second import rise",
+        "rise(x)",
+        ("from third import FACTOR", "x * FACTOR"),
+        ("from third import FACTOR  #", "x * FACTOR"),
+    ),
+}
+EACH_ALONE = """
+import runpy
+import sys
+
+for folder in sys.argv[1:]:
+    print(folder, end=": ")
+    sys.path.insert(0, folder)
+    runpy.run_path(f"{folder}/first.py", run_name="__main__")
+    sys.path.remove(folder)
+    for name in ("package", "second", "third"):
+        sys.modules.pop(name, None)
+"""
+
+
+def test_a_function_in_another_file_that_was_edited_is_compiled_again(tmp_path):
+    """Each way of using it is a script in a folder of its own; one process runs them all, and each has its own cache."""
+    (tmp_path / "each_alone.py").write_text(EACH_ALONE)
+    for name, (imports, call, _, _) in EDITED.items():
+        (tmp_path / name / "package").mkdir(parents=True)
+        (tmp_path / name / "package" / "__init__.py").write_text("from second import rise\n")
+        (tmp_path / name / "first.py").write_text(CALLER.format(imports=imports, call=call))
+    environment = HERE | {"COVEY_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "each_alone.py", *EDITED]
+    for version, factor, printed in ((2, 10, "20"), (3, 15, "30"), (2, 10, "20")):
+        for name, ways in EDITED.items():
+            more, value = ways[version]
+            (tmp_path / name / "third.py").write_text(f"FACTOR = {factor}\n")
+            (tmp_path / name / "second.py").write_text(CALLED.format(more=more, value=value))
+            os.utime(tmp_path / name / "second.py", (factor, factor))
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, env=environment)
+        assert done.stdout.splitlines() == [f"{name}: {printed}" for name in EDITED]
+    assert len(list((tmp_path / "cache").rglob("*twice*.nbi"))) == 2 * len(EDITED)
 
 
 def test_what_users_compile_themselves_stays_as_it_was():
@@ -276,20 +289,18 @@ def test_a_full_disk_under_the_cache_is_a_warning_and_the_kernel_runs(tmp_path):
 
 
 def test_compiled_code_that_was_cut_off_is_compiled_again(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        "from covey.kernel import kernel\n@kernel\ndef twice(x):\n    return 2.0 * x\nprint(twice(10.0))\n"
-    )
+    cuts = [(ending, length) for ending in ("nbi", "nbc") for length in (0, 20)]
+    kernels = [f"@kernel\ndef twice_{ending}_{length}(x):\n    return 2.0 * x\n" for ending, length in cuts]
+    calls = ", ".join(f"twice_{ending}_{length}(10.0)" for ending, length in cuts)
+    (tmp_path / "mine.py").write_text(f"from covey.kernel import kernel\n{''.join(kernels)}print({calls})\n")
     environment = HERE | {"COVEY_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, str(tmp_path / "mine.py")]
     subprocess.run(command, env=environment, capture_output=True, check=True)
-    for cut in (0, 20):
-        for ending in ("nbi", "nbc"):
-            files = list((tmp_path / "cache").rglob(f"*twice*.{ending}"))
-            assert files
-            for file in files:
-                file.write_bytes(file.read_bytes()[:cut])
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-            assert done.stdout == "20.0\n", done.stderr
+    for ending, length in cuts:
+        (file,) = (tmp_path / "cache").rglob(f"*twice_{ending}_{length}*.{ending}")
+        file.write_bytes(file.read_bytes()[:length])
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "20.0 20.0 20.0 20.0\n", done.stderr
 
 
 COUNTED = """
