@@ -85,7 +85,20 @@ BROKEN_GAMES = {
 
 
 @pytest.mark.parametrize("broken", BROKEN_GAMES)
-def test_an_error_of_a_game_blames_no_law_and_leaves_nothing(broken, tmp_path, capsys):
+def test_an_error_of_a_game_blames_no_law_and_leaves_no_run(broken, tmp_path):
+    old, new, why = BROKEN_GAMES[broken]
+    (tmp_path / "short.py").write_text(GAME.replace(old, new))
+    files = {"laws": written(tmp_path / "laws", a=STILL) / "a.py"}
+    with pytest.raises(GameError) as error:
+        play_match(str(tmp_path / "short.py"), files, 0, Limits(step_s=10.0), tmp_path / "run")
+    assert why in str(error.value)
+    assert "no law has lost" in str(error.value) or broken == "no number"
+    assert str(tmp_path / "short.py") in str(error.value)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("broken", ["no number", "score"])  # refused, raised by the game
+def test_a_tournament_of_a_broken_game_blames_no_law_and_leaves_nothing(broken, tmp_path, capsys):
     old, new, why = BROKEN_GAMES[broken]
     (tmp_path / "short.py").write_text(GAME.replace(old, new))
     laws, out = written(tmp_path / "laws", a=STILL, b=STILL), tmp_path / "out"
@@ -93,7 +106,6 @@ def test_an_error_of_a_game_blames_no_law_and_leaves_nothing(broken, tmp_path, c
         tournament_command([laws], str(tmp_path / "short.py"), out, 1, 1, Limits(step_s=10.0), False)
     assert why in str(error.value)
     assert str(tmp_path / "short.py") in str(error.value)
-    assert "no law has lost" in str(error.value) or broken == "no number"
     assert "failed" not in capsys.readouterr().err
     assert not out.exists()
 
