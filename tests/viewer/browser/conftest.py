@@ -31,7 +31,6 @@ ARGUMENTS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
 
-
 AXE = Path(__file__).parents[3] / "web/node_modules/axe-core/axe.min.js"
 needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: cd web && npm ci")
 
@@ -56,6 +55,20 @@ def browser():
         browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def lingering():
+    """Return a list for threads of runs that have ended, and their pages, which wait 2 s for a viewer to come back.
+
+    They all end, without an error, before the module does; no test waits for its own.
+    """
+    threads: list[tuple[threading.Thread, Live]] = []
+    yield threads
+    for thread, live in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+        assert live.fault is None
 
 
 @dataclass
@@ -110,7 +123,7 @@ def until(wanted, name="it", timeout_s=30.0, page=None):
 
 
 @pytest.fixture
-def page_of(browser):
+def page_of(browser, lingering):
     """Return a function that runs a simulation in a thread and opens its page, which has drawn the first frame.
 
     ``page_of(sim)``: the simulation, paused; of a scenario with ``folder``, its run. Options: ``playing``, ``factor`` (None: as fast as possible), ``edits``
@@ -132,17 +145,20 @@ def page_of(browser):
             drawn=None,
             **context,
         ):
-            live = Live(factor, playing, drawn)
+            live, ended = Live(factor, playing, drawn), threading.Event()
 
             def run():
-                if isinstance(what, Scenario):
-                    run_shown(what, folder, live, until_s=until_s)
-                else:
-                    what.observers.append(live.observe)
-                    what.run(until_s=until_s, before_step=live.before_step)
+                try:
+                    if isinstance(what, Scenario):
+                        run_shown(what, folder, live, until_s=until_s)
+                    else:
+                        what.observers.append(live.observe)
+                        what.run(until_s=until_s, before_step=live.before_step)
+                finally:
+                    ended.set()
                 live.linger()
 
-            server = stack.enter_context(_running(live, run))
+            server = stack.enter_context(_running(live, run, ended, lingering))
             options = {"viewport": {"width": 980, "height": 800}, "reduced_motion": "reduce"} | context
             pages = browser.new_context(**options)
             stack.callback(pages.close)
@@ -161,7 +177,8 @@ def page_of(browser):
 
 
 @contextmanager
-def _running(live, run):
+def _running(live, run, ended, lingering):
+    """Serve the page of a run in a thread of its own, which sets ``ended`` before it lingers."""
     with Server(live) as server:
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
@@ -170,6 +187,6 @@ def _running(live, run):
         finally:
             live.gate.end()
             live.hub.clients.clear()
-            thread.join(240)  # the first step may have to be compiled
-            assert not thread.is_alive()
+            assert ended.wait(240)  # the first step may have to be compiled
+            lingering.append((thread, live))
             assert live.fault is None

@@ -19,16 +19,17 @@ def state(page):
     return page.get_by_role("status", name="State of the run")
 
 
-def test_while_a_run_gets_ready_the_page_says_so_and_has_its_speed(browser):
-    live, go = Live(5.0, True), threading.Event()
+def test_while_a_run_gets_ready_the_page_says_so_and_has_its_speed(browser, lingering):
+    live, go, ended = Live(5.0, True), threading.Event(), threading.Event()
 
     def run():
         sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller="still", observers=[live.observe])
         go.wait(60)
         sim.run(until_s=1.0, before_step=live.before_step)
+        ended.set()
         live.linger()
 
-    with _running(live, run) as server, opened(browser, server.url) as page:
+    with _running(live, run, ended, lingering) as server, opened(browser, server.url) as page:
         page.get_by_text("Getting ready …").wait_for()
         assert page.get_by_label("Speed", exact=True).input_value() == "5"
         assert page.get_by_role("button", name="Pause", exact=True).is_disabled()
