@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import covey
 from covey import archives
 from covey.errors import RunFolderError, UnknownNameError
 from covey.results.manifest import build_manifest, sha256
@@ -32,6 +33,18 @@ def test_measurements_can_be_filtered_by_robot_name(record):
     rows = run.measurements.filter(pl.col("robot") == "a1")
     assert rows["distance_m"].to_list() == pytest.approx((0.5 * run.times).tolist())
     assert run.team["explored_share_union"][49] == 0.5
+
+
+def test_events_are_counted_by_kind():
+    def fails(robot):
+        raise ValueError
+
+    starts = [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)]
+    group = covey.Group("a", covey.robots.disc(), starts, fails)
+    run = covey.Simulation(covey.World.empty(4, 4), [group], stop=covey.Stop(timeout_s=0.3)).run()
+    assert run.count("controller_failed") == run.metrics["controllers_failed"] == 2
+    assert run.events["kind"].to_list().count("controller_failed") == 2
+    assert run.count("no such kind") == 0
 
 
 def test_temporary_folder_lives_exactly_as_long_as_the_run(record, tmp_path):

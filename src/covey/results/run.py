@@ -170,6 +170,11 @@ class Run:
         """Traffic of each controller's process, by class; only with processes."""
         return self._table("process_traffic")
 
+    def count(self, kind: str) -> int:
+        """Return the number of events of a kind, without loading Polars."""
+        with reading(path := self._file("events.parquet")), pq.ParquetFile(path) as file:
+            return file.read(columns=["kind"], use_threads=False)["kind"].to_pylist().count(kind)
+
     def has(self, table: str) -> bool:
         """Return whether the run has a table of this name."""
         return (self.folder / f"{table}.parquet").is_file()

@@ -19,7 +19,7 @@ def status(run: "Run") -> str | None:
 @metrics.register("controllers_failed")
 def controllers_failed(run: "Run") -> int:
     """Number of robots whose controller failed (exception, invalid command, or no return) and that then stood still."""
-    return int((run.events["kind"] == "controller_failed").sum())
+    return run.count("controller_failed")
 
 
 @metrics.register("simulated_time_s")
