@@ -14,7 +14,7 @@ from attacks.bounded import main
 
 from covey.cli.exit_codes import BAD_INPUT
 
-_TEAM = "{world: {empty_m: [6, 6]}, robots: [{name: a, count: 2, controller: wander}], stop: {timeout_s: 2}"
+_TEAM = "{world: {empty_m: [6, 6]}, robots: [{name: a, controller: wander}], stop: {timeout_s: 2}"
 FILES = {
     "s.yaml": _TEAM + "}",
     "processes.yaml": _TEAM + ", execution: {controllers: processes}}",

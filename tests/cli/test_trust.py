@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.experiments.conftest import executed_here
 
 from covey import registry
 from covey.cli import main
@@ -108,8 +109,9 @@ def test_trusted_only_refuses_every_way_for_every_command(way, folder, capsys):
     assert not ran(folder)
 
 
-def test_trusted_only_refuses_the_folder_of_a_run_whose_row_names_code(folder, capsys):
+def test_trusted_only_refuses_the_folder_of_a_run_whose_row_names_code(folder, capsys, monkeypatch):
     write(folder, "controller")
+    executed_here(monkeypatch)
     assert main(["run", "d.yaml", "--out", "out", "-q", "--jobs", "1"]) == REACHED
     assert ran(folder)
     (run,) = (folder / "out" / "runs").iterdir()
@@ -122,8 +124,9 @@ def test_trusted_only_refuses_the_folder_of_a_run_whose_row_names_code(folder, c
         assert not ran(folder)
 
 
-def test_a_dry_run_counts_what_has_been_run_though_it_runs_no_code(folder, capsys):
+def test_a_dry_run_counts_what_has_been_run_though_it_runs_no_code(folder, capsys, monkeypatch):
     write(folder, "controller with parameters")  # v: 1 for a parameter that is a float
+    executed_here(monkeypatch)
     assert main(["run", "d.yaml", "--out", "out", "-q", "--jobs", "1"]) == REACHED
     capsys.readouterr()
     assert main(["run", "d.yaml", "--out", "out", "--dry-run"]) == REACHED
@@ -154,12 +157,20 @@ def test_names_that_only_running_would_tell_are_let_through(folder):
         registry.check_names(f"./late.py:{name}", folder)
 
 
-def test_children_import_nothing_from_the_current_folder(folder):
+def settings_of_libraries(folder):
+    """Write settings, each of which would end the process that reads it."""
+    (folder / ".numba_config.yaml").write_text("[")
+    (folder / "matplotlibrc").write_bytes(b"\xff\xfe\x00")
+    (folder / "ezdxf.ini").write_bytes(b"[[\xff\xfe\x00")
+
+
+def test_children_take_nothing_from_the_current_folder(folder):
     """As a stranger's folder may hold a json.py: neither workers nor robots' processes nor the compiling one take it."""
     for name in ("json", "queue", "pickle", "numpy", "covey", "gc", "threading"):
         (folder / f"{name}.py").write_text(
             "from pathlib import Path\nPath(__file__).with_name('it_ran').write_text('')\n"
         )
+    settings_of_libraries(folder)
     write(folder, "")
     (folder / "p.yaml").write_text(json.dumps(SCENARIO | {"execution": {"controllers": "processes"}}))
     covey = [sys.executable, "-P", "-m", "covey", "run"]
@@ -173,22 +184,17 @@ def test_children_import_nothing_from_the_current_folder(folder):
 
 
 def test_settings_of_libraries_that_lie_in_the_current_folder_are_not_read(folder):
-    """Each would end the process, whoever reads it: the command, or the one that works for it."""
-    (folder / ".numba_config.yaml").write_text("[")
-    (folder / "matplotlibrc").write_bytes(b"\xff\xfe\x00")
-    (folder / "ezdxf.ini").write_bytes(b"[[\xff\xfe\x00")
+    settings_of_libraries(folder)
     write(folder, "")
-    module, code = ["-P", "-m", "covey"], ["-c", "from covey.cli import main; raise SystemExit(main())"]
-    run, study = ["s.yaml", "--out", "alone"], ["d.yaml", "--out", "study", "--jobs", "1"]
-    for begin, arguments in ((code, run), (module, study)):
-        command = [sys.executable, *begin, "run", *arguments, "-q"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode in (REACHED, NOT_REACHED), done.stderr
+    command = [sys.executable, "-c", "from covey.cli import main; raise SystemExit(main())", "run", "s.yaml", "-q"]
+    done = subprocess.run([*command, "--out", "alone"], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode in (REACHED, NOT_REACHED), done.stderr
     assert (folder / "alone" / "figures" / "overview.png").is_file()
 
 
-def test_a_report_into_a_file_is_refused_in_words(folder, capsys):
+def test_a_report_into_a_file_is_refused_in_words(folder, capsys, monkeypatch):
     write(folder, "")
+    executed_here(monkeypatch)
     assert main(["run", "d.yaml", "--out", "study", "-q", "--jobs", "1"]) == REACHED
     capsys.readouterr()
     assert main(["report", "study", "--out", "s.yaml"]) == BAD_INPUT

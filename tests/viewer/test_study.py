@@ -15,6 +15,7 @@ import psutil
 import pytest
 import yaml
 from tests.experiments.conftest import PLAIN as TWO_SIZES
+from tests.experiments.conftest import executed_here
 from tests.viewer.test_live import Viewer
 
 from covey.errors import InvalidValueError
@@ -128,7 +129,9 @@ def test_runs_are_watched_while_workers_compute_them_and_give_the_same_bytes(tmp
         "stop": {"timeout_s": 60},
     }
     design = Design.model_validate(PLAIN | {"scenario": scenario, "iterations": 1, "keep": "everything"})
-    alone = run.run_design(design, tmp_path / "alone", jobs=2)
+    with pytest.MonkeyPatch.context() as patch:
+        executed_here(patch)
+        alone = run.run_design(design, tmp_path / "alone", jobs=1)
     wait, ids = tmp_path / "wait", [one.run_id for one in plan(design)]
     wait.touch()
     results = []

@@ -14,15 +14,14 @@ from contextlib import suppress
 
 import psutil
 import pytest
+from tests.experiments.conftest import executed_here
 
 from covey.cli import main
 from covey.errors import CoveyError, InvalidValueError, MachineError, ScenarioError
-from covey.experiments import run
 from covey.experiments.analysis.table import deterministic
 from covey.experiments.run import run_design
 from covey.experiments.workers import cluster
 from covey.experiments.workers.cluster import job_script, open_cluster, read_cluster_file
-from covey.experiments.workers.execute import execute
 from covey.experiments.workers.supervisor import compile_if_cold
 
 distributed = pytest.importorskip("distributed")
@@ -54,13 +53,19 @@ def dask(tmp_path):
             process.wait()
 
 
-def test_every_run_is_recorded_once_though_a_worker_is_killed(dask, plain, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def undisturbed(plain, tmp_path_factory):
+    """Return a design, and its results where nobody kills anything."""
     compile_if_cold()
-    address, workers = dask
     design = plain(iterations=3, stop={"timeout_s": 15})
-    with monkeypatch.context() as patch:
-        patch.setattr(run, "keep", lambda planned, folder, *_: execute(planned, folder))
-        local = run_design(design, tmp_path / "local", jobs=1)
+    with pytest.MonkeyPatch.context() as patch:
+        executed_here(patch)
+        return design, run_design(design, tmp_path_factory.mktemp("undisturbed") / "local", jobs=1)
+
+
+def test_every_run_is_recorded_once_though_a_worker_is_killed(dask, undisturbed, tmp_path):
+    address, workers = dask
+    design, local = undisturbed
     killed = []
 
     def kill_one(progress):
@@ -84,11 +89,10 @@ def test_every_run_is_recorded_once_though_a_worker_is_killed(dask, plain, tmp_p
 
 
 def test_when_the_scheduler_is_killed_the_study_ends_in_words_and_the_same_command_goes_on(
-    dask, plain, tmp_path, capfd
+    dask, undisturbed, tmp_path, capfd
 ):
-    compile_if_cold()
     address, _ = dask
-    design, folder = plain(iterations=3, stop={"timeout_s": 15}), tmp_path / "far"
+    (design, alone), folder = undisturbed, tmp_path / "far"
     (scheduler,) = (p for p in psutil.Process().children() if "distributed.cli.dask_scheduler" in p.cmdline())
     with (
         pytest.raises(MachineError, match=r"the scheduler has stopped; .* the same command does the rest"),
@@ -97,7 +101,6 @@ def test_when_the_scheduler_is_killed_the_study_ends_in_words_and_the_same_comma
         run_design(design, folder, executor=executor, observer=lambda progress: progress.row and scheduler.kill())
     assert "Traceback" not in capfd.readouterr().err
     rest = run_design(design, folder, jobs=1)
-    alone = run_design(design, tmp_path / "alone", jobs=1)
     assert deterministic(rest.table).write_csv() == deterministic(alone.table).write_csv()
 
 
