@@ -35,6 +35,9 @@ def test_a_value_that_a_parameter_cannot_have_is_refused_with_key_and_line(name,
         taken += [] if said else [value]
     if key == "leader":
         return  # the name of a robot; a number is none, any text may be one
+    if key == "meet_at":
+        assert taken == ["text"]  # a kind of target
+        return
     assert taken in ([], ["0"])
     if taken:
         program = Program(controllers.get(name), {key: 0})
@@ -50,3 +53,10 @@ def test_the_side_of_a_tile_below_0_is_refused_before_the_first_step():
     said = refused(scenario("greed", "tile_m", "-1"))
     assert "tile_m" in said
     assert "must be greater than or equal to 0.01; given: -1" in said
+
+
+@pytest.mark.parametrize("kinds", ["''", "big fire!", "4", "victim, big_fire"])
+def test_kinds_of_targets_are_words_with_a_space_between_them(kinds):
+    said = refused(scenario("rescue_team", "meet_at", kinds))
+    assert re.search(r"meet_at: must be .*; given: ", said)
+    assert not refused(scenario("rescue_team", "meet_at", "victim big_fire"))

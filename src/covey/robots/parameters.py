@@ -1,11 +1,13 @@
 """Annotations for parameters of controllers: numbers with limits, which `covey check` enforces."""
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from covey.errors import CoveyError
 from covey.planning.graphs import graph_of
+from covey.records import WORD
 
 
 def _graph(value: Any) -> Any:
@@ -13,6 +15,12 @@ def _graph(value: Any) -> Any:
         return graph_of(value)
     except CoveyError as error:
         raise ValueError(str(error)) from None
+
+
+def _kinds(value: str) -> str:
+    if not value.split() or any(re.fullmatch(WORD, kind) is None for kind in value.split()):
+        raise ValueError("must be kinds of targets, a word each, with a space between them")
+    return value
 
 
 TileSide = Annotated[float, Field(ge=0.01, le=100)]
@@ -62,6 +70,8 @@ Point = tuple[Coordinate, Coordinate]
 """x, y [m]."""
 Pace = Annotated[float, Field(ge=0, le=100)]
 """Speed [m/s]."""
+Kinds = Annotated[str, AfterValidator(_kinds)]
+"""Of targets, with a space between them."""
 Angle = Annotated[float, Field(ge=0, le=7)]
 """[rad]."""
 Segments = tuple[tuple[Coordinate, Coordinate, Coordinate, Coordinate], ...]

@@ -134,5 +134,5 @@ def _checked(target: Any, parameter: inspect.Parameter, value: Any) -> Any:
     try:
         return TypeAdapter(expected).validate_python(value)
     except ValidationError as error:
-        reason = error.errors()[0]["msg"].replace("Input should be", "must be")
+        reason = error.errors()[0]["msg"].replace("Input should be", "must be").removeprefix("Value error, ")
         raise ValueError(f"{reason}; given: {value!r}") from None

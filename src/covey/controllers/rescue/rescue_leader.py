@@ -14,7 +14,7 @@ from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import ProgressTimer
-from covey.robots.parameters import Count, Metres, MetresOrNone, Seconds, Share, Stay
+from covey.robots.parameters import Count, Kinds, Metres, MetresOrNone, Seconds, Share, Stay
 
 _IDLE_S = 5.0
 _KICK_OFF_S = 3.0  # a robot that has not moved for so long has a wall before it
@@ -39,7 +39,7 @@ async def rescue_leader(
     targets: Count = 5,
     report_at: Share = 0.99,
     meet: Count = 2,
-    meet_at: str = "big_fire",
+    meet_at: Kinds = "big_fire",
     meet_within_m: Metres = 2.0,
     meet_for_s: Stay = 0.0,
     patience_s: Seconds = 120.0,

@@ -18,7 +18,7 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 from covey.planning.progress import Approach, Blacklist, ProgressTimer
 from covey.planning.search_order import expected_cost, search_order
-from covey.robots.parameters import Count, Metres, Seconds, Share, Stay
+from covey.robots.parameters import Count, Kinds, Metres, Seconds, Share, Stay
 
 Point = tuple[float, float]
 
@@ -78,7 +78,7 @@ class Settings:
     targets: Count = 5
     report_at: Share = 0.99
     meet: Count = 2
-    meet_at: str = "big_fire"
+    meet_at: Kinds = "big_fire"
     meet_within_m: Metres = 2.0
     meet_for_s: Stay = 0.0
     time_limit_s: Seconds = 600.0
