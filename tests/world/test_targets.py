@@ -73,7 +73,8 @@ def test_the_side_selects_the_face_of_a_thin_wall():
 @pytest.mark.parametrize(
     ("targets", "message"),
     [
-        ([{"kind": "a", "at": (0, 0)}], "no face of a wall within 0.5 m"),
+        ([{"kind": "a", "at": (0, 0)}], "no face of a wall within 0.5 m; move it, or set on: floor"),
+        ([{"kind": "a", "at": (90, 0)}], "within 0.5 m; move it; it is in a wall or outside the world"),
         ([{"kind": "a", "at": (2.3, 0), "on": "floor"}], "in a wall or outside"),
         ([{"kind": "a", "at": (90, 0), "on": "floor"}], "in a wall or outside"),
         ([{"kind": "a", "at": (1.9, 0), "side_deg": 0}], "that looks to 0°"),

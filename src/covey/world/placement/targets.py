@@ -196,9 +196,10 @@ def _nearest_face(record: PlacedTarget, ground: _Ground) -> Place:
     away = np.hypot(places[:, 0] - x, places[:, 1] - y)
     if not len(away) or away.min() > _REACH_M:
         which = "" if record.side_deg is None else f" that looks to {record.side_deg:g}°"
+        stands = _at(ground.world.free, np.array([[row, column]]))[0]
         raise InvalidValueError(
-            f"{record.kind} at ({x:g}, {y:g}) has no face of a wall{which} within {_REACH_M} m; move it, or set on: "
-            "floor"
+            f"{record.kind} at ({x:g}, {y:g}) has no face of a wall{which} within {_REACH_M} m; move it"
+            + (", or set on: floor" if stands else "; it is in a wall or outside the world")
         )
     nearest, inside = int(away.argmin()), _at(ground.world.solid, np.array([[row, column]]))[0]
     if inside and record.side_deg is None and away[nearest] > max(0.05, grid.resolution) + OFF_M:
