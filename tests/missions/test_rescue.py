@@ -226,8 +226,12 @@ def test_what_makes_no_sense_is_refused(mission, words):
 
 def test_rules_of_a_preset_for_kinds_that_are_missing_are_fine_also_after_a_round_through_a_file():
     scenario = parse_scenario(PLAIN)  # its only target is a big fire
-    scenario.build().close()
-    parse_scenario(to_yaml(scenario, full=True)).build().close()
+    again = parse_scenario(to_yaml(scenario, full=True))
+    for one in (scenario, again):
+        sim = one.build()
+        assert sim.scoring.tracker.facts["targets"] == {"big_fire": 1}
+        sim.close()
+    assert "victim" in again.mission.kinds
 
 
 def test_a_rule_may_be_for_a_kind_that_only_drawn_targets_have():

@@ -17,10 +17,8 @@ NEAR_M = 1.2
 APART_M = 0.6
 """… and at least this far from each other [m]."""
 _STAND_M = 0.5
-_NEAR, _THERE = (
-    0.6,
-    0.825,
-)  # shares of the distance that the rules allow: a robot stops before it is exactly at its place
+# Of the distance that the rules allow: where robots choose places, and where one is there. It stops before its place.
+_NEAR, _THERE = 0.6, 0.825
 _STAY_S = 1.5  # longer than the rules ask for: the referee looks now and then
 _ANEW_S = 8.0
 

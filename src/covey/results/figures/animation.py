@@ -39,9 +39,7 @@ _COLORS = (
 _WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT, _LINK, _FOUND, _FALSE = range(8)
 _SQUARE = [(-5, -5), (5, -5), (5, 5), (-5, 5)]
 _PLUS = [(-2, -6), (2, -6), (2, -2), (6, -2), (6, 2), (2, 2), (2, 6), (-2, 6), (-2, 2), (-6, 2), (-6, -2), (-2, -2)]
-_STAR = [
-    (r * math.sin(0.2 * math.pi * k), -r * math.cos(0.2 * math.pi * k)) for k in range(10) for r in [9 - k % 2 * 5]
-]
+_STAR = [(r * math.sin(math.pi * k / 5), -r * math.cos(math.pi * k / 5)) for k, r in enumerate((9, 4) * 5)]
 _OUTLINES = {"victim": _PLUS, "small_fire": [(0, -7), (6, 5), (-6, 5)], "big_fire": _STAR}
 """Targets by kind, as the markers of `covey.results.figures.search` [pixel]."""
 FRAMES = 60
