@@ -169,7 +169,6 @@ def test_a_study_ends_with_what_a_refusing_queueing_system_said(tmp_path, monkey
     assert "Traceback" not in said
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Dask's pipes to what was killed
 def test_a_queueing_system_that_does_not_answer_is_given_up(tmp_path, monkeypatch):
     a_command(tmp_path / "bin", monkeypatch, "exec sleep 20")
     monkeypatch.setattr(cluster, "_SUBMIT_S", 0.5)

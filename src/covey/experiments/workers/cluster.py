@@ -121,12 +121,9 @@ def _submit(path: str, cluster: Any, jobs: int) -> None:
         cluster.scale(jobs=jobs)
         await cluster
 
-    before = set(psutil.Process().children())
     try:
         cluster.sync(submitted)
     except TimeoutError:
-        for silent in set(psutil.Process().children()) - before:
-            silent.kill()
         raise MachineError(f"{path}: {command} has not answered for {_SUBMIT_S} s; no run has been started") from None
     except (RuntimeError, ValueError, OSError) as error:
         said = " ".join(str(error).split())
@@ -332,12 +329,22 @@ def _refuse_commands(path: str, file: ClusterFile) -> None:
 
 
 def _bounded(job: type) -> type:
-    """Return a job class that fails if the queueing system does not answer, and reports the failure."""
+    """Return a job class that fails if the queueing system does not answer, and reports the failure.
+
+    A command that does not answer is killed, and its end awaited, as asyncio leaves half open what is cancelled.
+    """
 
     class Bounded(job):
         async def start(self) -> None:
+            before = set(psutil.Process().children())
+            submission = asyncio.ensure_future(super().start())
             try:
-                await asyncio.wait_for(super().start(), _SUBMIT_S)
+                if not (await asyncio.wait({submission}, timeout=_SUBMIT_S))[0]:
+                    for silent in set(psutil.Process().children()) - before:
+                        silent.kill()
+                    await asyncio.gather(submission, return_exceptions=True)
+                    raise TimeoutError
+                await submission
             except BaseException:
                 self.status = _package("distributed").Status.failed
                 raise
