@@ -225,7 +225,6 @@ def test_hosts_over_ssh(tmp_path):
         ("slurm: {cores: 1, memory: 1GB, interface: lo, colour: red}\n", InvalidValueError, "slurm: .*colour"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Dask's of what it did not begin
 def test_a_cluster_file_that_is_wrong(text, error, match, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "c.yaml").write_text(text)
