@@ -42,7 +42,9 @@ def test_cells_are_those_of_shapely(seed, count, corners, clockwise):
         expected = half_planes(points, outline, i)
         assert cells.area[i] == pytest.approx(expected.area, abs=1e-9)
         if expected.area > 1e-6:
-            assert shapely.Polygon(cells.cell(i)).symmetric_difference(expected).area < 1e-9
+            assert (
+                shapely.Polygon(cells.cell(i)).hausdorff_distance(expected) < 1e-9
+            )  # the overlay of nearly equal ones fails
             assert cells.centroid[i] == pytest.approx(np.array(expected.centroid.coords[0]), abs=1e-6)
     assert cells.area.sum() == pytest.approx(shapely.Polygon(outline).area)
 
