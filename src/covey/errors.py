@@ -14,6 +14,8 @@ from typing import Self
 _SHOWN = 20  # problems
 _CURES = {
     "truth value of an array with more than one element": "to choose for each robot write np.where(condition, a, b)",
+    "truth value of an empty array": "whether it holds anything is len(…) > 0, whether any of it is true (…).any()",
+    "no running event loop": "to wait for simulated time write await robot.sleep(seconds)",
     "destination is read-only": "what a law is given cannot be written: change a copy, x = x.copy()",
     "arrays can be converted to Python scalars": "functions of math take one number; use those of numpy, as np.sin",
     "too many values to unpack (expected 2)": "the two columns of an array (n, 2) are: x, y = array.T",
@@ -21,6 +23,7 @@ _CURES = {
     "maximum recursion depth exceeded": "a function calls itself without an end",
 }
 """What to write instead, by what Python and NumPy say of common mistakes."""
+_MOST_NAMES = 20
 _IMPORTS = {"np": "import numpy as np", "plt": "import matplotlib.pyplot as plt", "covey": "import covey"}
 _LIBRARIES = ("numpy", "scipy", "covey", "matplotlib", "networkx", "shapely", "polars")
 
@@ -192,6 +195,9 @@ def cure_of(error: BaseException, said: str | None = None) -> str:
         return _near(name, vars(error.obj))
     if type(error) is AttributeError and type(error.obj).__module__ in ("builtins", "numpy"):
         return _near(name, dir(type(error.obj)))
+    if type(error) is AttributeError and type(error.obj).__module__.startswith("covey."):
+        own = [one for one in dir(error.obj) if not one.startswith("_")]
+        return _near(name, own) or f"; it has {', '.join(own[:_MOST_NAMES])}"
     return ""
 
 

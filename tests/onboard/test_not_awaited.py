@@ -1,7 +1,9 @@
 """Motions that nobody awaits: what a controller that forgot `await` is told."""
 
+import asyncio
 import math
 
+import numpy as np
 import pytest
 
 import covey
@@ -179,3 +181,117 @@ def test_a_mistyped_action_is_corrected(caplog):
     caplog.clear()
     run(lambda robot: robot.zzz)
     assert "a robot has no 'zzz'; its sensors with a reading so far: " in caplog.text
+
+
+def failed_with(caplog, controller, until_s=2.0):
+    """Return what is said of the line after the next one of a controller that fails."""
+    assert run(controller, until_s=until_s).status == "failed"
+    place = f"{__file__}:{controller.__code__.co_firstlineno + 1} in {controller.__name__}: "
+    assert place in caplog.text
+    return caplog.text.partition(place)[2]
+
+
+def test_a_report_that_is_compared_instead_of_awaited_is_refused_at_its_line(caplog):
+    async def go(robot):
+        if robot.report(4, (1, 0)) == "accepted":
+            robot.note("found")
+
+    said = failed_with(caplog, go)
+    assert "a report is not its outcome" in said
+    assert "await it, as in: if await robot.report(…) == 'accepted'" in said
+
+
+def test_what_is_waited_for_is_named_where_it_is_taken_for_true(caplog):
+    async def go(robot):
+        if robot.receive("news"):
+            robot.note("news")
+
+    said = failed_with(caplog, go)
+    assert "a wait for a message is neither true nor false: await it, as in: message = await robot.receive" in said
+
+
+def test_waits_are_equal_to_themselves_only():
+    async def go(robot):
+        one, other = robot.sleep(0.1), robot.receive()
+        assert one == one
+        assert one != other
+        assert len({one, other, one}) == 2
+        await one
+
+    assert run(go).status != "failed"
+
+
+@pytest.mark.parametrize("until", [True, 3.0, "collided"])
+def test_an_until_that_is_no_function_is_refused_where_it_is_given(until, caplog):
+    async def go(robot):
+        await robot.goto((1.0, 0.0), until=until)
+
+    assert f"until is {until!r}; give a plain function of the robot" in failed_with(caplog, go)
+
+
+def test_an_until_that_would_have_to_be_awaited_is_refused(caplog):
+    async def near(robot):
+        return True
+
+    async def go(robot):
+        await robot.sleep(1.0, until=near)
+
+    assert "give a plain function of the robot" in failed_with(caplog, go)
+
+
+@pytest.mark.parametrize("found", [[1.0, 2.0], []])
+def test_an_until_that_returns_an_array_is_refused_at_its_line(found, caplog):
+    async def go(robot):
+        await robot.sleep(1.0, until=lambda robot: np.array(found) < 3)
+
+    assert run(go).status == "failed"
+    line = go.__code__.co_firstlineno + 1
+    assert f"{__file__}:{line} in <lambda>: ControllerError: this `until` returned array(" in caplog.text
+    assert "write, for example, (…).any() or len(…) > 0" in caplog.text
+
+
+def test_an_async_function_with_a_yield_is_refused():
+    async def go(robot):
+        yield robot.goto((1.0, 0.0))
+
+    with pytest.raises(covey.InvalidValueError, match="has a yield; write async def, and await instead of yield"):
+        run(go)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda robot: robot.sleep(math.nan), "sleep(nan): a duration is a number of seconds"),
+        (lambda robot: robot.sleep(None), "sleep(None): a duration"),
+        (lambda robot: robot.drive(0.1, for_s="soon"), "drive(…, for_s='soon'): a duration"),
+        (lambda robot: robot.receive(timeout_s=math.nan), "receive(…, timeout_s=nan): a duration"),
+        (lambda robot: robot.goto((1, 0), tolerance_m=-1), "goto(…, tolerance_m=-1): a tolerance is more than 0 m"),
+        (lambda robot: robot.goto((1, 0, math.nan)), "goto(…, heading=nan): a heading is a finite number of radians"),
+        (lambda robot: robot.follow([(1, 0)], tolerance_m=math.nan), "follow(…, tolerance_m=nan): a tolerance"),
+        (lambda robot: robot.forward(math.inf), "forward(inf): a distance is a finite number of metres"),
+        (lambda robot: robot.turn("left"), "turn('left'): an angle is a finite number of radians"),
+        (lambda robot: robot.report(4, None), "report(4, None): a position is x, y, or x, y, height in metres"),
+        (lambda robot: robot.report(4, 3.0), "report(4, 3.0): a position"),
+    ],
+)
+def test_numbers_that_would_be_waited_for_without_an_end_are_refused(call, said, caplog):
+    async def go(robot):
+        await call(robot)
+
+    assert run(go).status == "failed"
+    assert f"InvalidValueError: {said}" in caplog.text
+    assert f"{__file__}:" in caplog.text
+
+
+def test_a_sleep_of_asyncio_names_that_of_the_robot(caplog):
+    async def go(robot):
+        await asyncio.sleep(1)
+
+    assert "to wait for simulated time write await robot.sleep(seconds)" in failed_with(caplog, go)
+
+
+def test_what_a_reading_does_not_have_is_answered_with_what_it_has(caplog):
+    def go(robot):
+        return robot.odometry.banana
+
+    assert "; it has " in failed_with(caplog, go)

@@ -194,7 +194,7 @@ def _misfit(target: Any) -> str:
             )
         if isinstance(inspect.getattr_static(target, "step"), (staticmethod, classmethod)):
             given = 1
-    if inspect.isgeneratorfunction(call):
+    if inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call):
         return "has a yield; write async def, and await instead of yield"
     if inspect.iscoroutinefunction(call) and getattr(target, "covey_scope", "robot") != "robot":
         return "is async, which only a controller of one robot can be"

@@ -35,7 +35,10 @@ from covey.onboard.motions import (
     Sleep,
     Twist,
     Until,
+    above_zero,
+    duration,
     finite_twist,
+    number,
 )
 from covey.onboard.navigator import Navigator
 from covey.onboard.outcome import Outcome
@@ -76,8 +79,8 @@ class History(Sequence[tuple[float, dict[str, Any], Twist]]):
 def _whole(value: Any) -> int | None:
     """Return a whole number of 64 bits as a plain one; None for anything else."""
     try:
-        number = int(value)
-        return number if number == value and -(2**63) <= number < 2**63 else None
+        whole = int(value)
+        return whole if whole == value and not isinstance(value, bool) and -(2**63) <= whole < 2**63 else None
     except (TypeError, ValueError, OverflowError):
         return None
 
@@ -314,7 +317,7 @@ class Robot:
             most = f"a turn rate is in rad/s, and this robot's is at most {self.model.max_turn_rad_s:g}"
             text = f"drive({v:g}, {omega:g}): {most}; if this is in degrees, write math.radians({omega:g})"
             self._warn((frame := sys._getframe(1)).f_code, frame.f_lineno, text)
-        return self._begin(Drive(command, self.time + for_s, until))
+        return self._begin(Drive(command, self.time + duration("drive(…, for_s=", for_s), until))
 
     def torque(self, left_n_m: float, right_n_m: float, *, for_s: float = math.inf, until: Until = None) -> Motion:
         """Set the torques of the left and right side [N m], like `drive`; for a chassis with ``control: torque``."""
@@ -340,7 +343,9 @@ class Robot:
         if not math.isfinite(x + y):
             raise InvalidValueError(f"goto({goal!r}): a goal is two finite numbers, x and y in metres")
         if heading is None and len(goal) == 3:
-            heading = float(goal[2])
+            heading = goal[2]
+        if heading is not None:
+            heading = number("goto(…, heading=", heading, "a heading is a finite number of radians")
         current = self._motion
         if (
             isinstance(current, Goto)
@@ -349,6 +354,7 @@ class Robot:
         ):
             current.until = until
             return current  # a reactive controller may repeat itself every step
+        tolerance_m = above_zero("goto(…, tolerance_m=", tolerance_m)
         return self._begin(Goto((x, y), heading, tolerance_m, until))
 
     def jammed(self, at: Any = None) -> None:
@@ -363,6 +369,7 @@ class Robot:
 
     def follow(self, path: Iterable[Any], *, tolerance_m: float = 0.3, until: Until = None) -> Motion:
         """Go through points (x, y [m]) one after another."""
+        tolerance_m = above_zero("follow(…, tolerance_m=", tolerance_m)
         return self._begin(Follow([(float(p[0]), float(p[1])) for p in path], tolerance_m, until))
 
     def forward(self, distance_m: float, *, until: Until = None) -> Motion:
@@ -370,11 +377,12 @@ class Robot:
 
         The robot stops before walls and robots; the outcome is stuck if it cannot continue.
         """
-        return self._begin(Manoeuvre("forward", float(distance_m), until))
+        distance_m = number("forward(", distance_m, "a distance is a finite number of metres")
+        return self._begin(Manoeuvre("forward", distance_m, until))
 
     def turn(self, angle: float, *, until: Until = None) -> Motion:
         """Turn on the spot by an angle [rad], counter-clockwise positive, any number of turns."""
-        angle = float(angle)
+        angle = number("turn(", angle, "an angle is a finite number of radians")
         if abs(angle) > math.tau and angle.is_integer():
             text = f"turn({angle:g}): an angle is in radians; if this is in degrees, write math.radians({angle:g})"
             self._warn((frame := sys._getframe(1)).f_code, frame.f_lineno, text)
@@ -383,7 +391,7 @@ class Robot:
     def sleep(self, seconds: float, *, until: Until = None) -> Sleep:
         """Wait for simulated seconds; the last twist stays in force. At least one step passes."""
         self._check_sleep()
-        sleep, frame = Sleep(self.time + float(seconds), until), sys._getframe(1)
+        sleep, frame = Sleep(self.time + duration("sleep(", seconds), until), sys._getframe(1)
         self._sleep = sleep, frame.f_code, frame.f_lineno
         return sleep
 
@@ -409,7 +417,7 @@ class Robot:
 
     def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
         """Wait for a message of a kind (None: any); the await returns the message, or None after ``timeout_s``."""
-        return Receive(kind, self.time + timeout_s)
+        return Receive(kind, self.time + duration("receive(…, timeout_s=", timeout_s))
 
     def report(self, identity: int, position: Any, *, timeout_s: float = math.inf) -> Report:
         """Report to the referee of the mission that a target is at a place; if awaited, returns the answer.
@@ -421,24 +429,28 @@ class Robot:
 
         Args:
             identity: number of the target.
-            position: x, y, or x, y, height [m] in the world frame.
+            position: x, y, or x, y, height [m] in the world frame; of a `Pose`, x and y.
             timeout_s: time to wait for the answer [s].
 
         Raises:
             InvalidValueError: the identity is no whole number, or the position not two or three finite numbers.
         """
-        number = _whole(identity)
-        if number is None:
+        marker = _whole(identity)
+        if marker is None:
             hint = "an identity is a whole number, that of the marker which a camera has read"
             raise InvalidValueError(f"report({identity!r:.60}, {position!r:.60}): {hint}")
-        place = tuple(map(float, position))
+        try:
+            place = tuple(map(float, position[:2] if isinstance(position, Pose) else position))
+        except (TypeError, ValueError):
+            place = ()
         if len(place) not in (2, 3) or not all(map(math.isfinite, place)):
             hint = "a position is x, y, or x, y, height in metres"
-            raise InvalidValueError(f"report({identity!r}, {position!r}): {hint}")
+            raise InvalidValueError(f"report({identity!r}, {position!r:.60}): {hint}")
+        wait_s = duration("report(…, timeout_s=", timeout_s)
         x, y, height = place if len(place) == 3 else (*place, math.nan)
         self._reported += 1
-        self._asked["reports"].append((self._reported, number, x, y, height))
-        self._reports[self._reported] = waiting = Report(self.time + timeout_s)
+        self._asked["reports"].append((self._reported, marker, x, y, height))
+        self._reports[self._reported] = waiting = Report(self.time + wait_s)
         return waiting
 
     def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
@@ -536,8 +548,8 @@ class Robot:
 
     def _hear_answers(self, answers: Sequence[tuple[int, str]]) -> None:
         """Process the answers to its reports."""
-        for number, answer in answers:
-            report = self._reports.pop(number, None)
+        for reported, answer in answers:
+            report = self._reports.pop(reported, None)
             if report is not None and report.outcome is None:
                 report.outcome = answer
 
@@ -548,7 +560,7 @@ class Robot:
 
     def _correct(self, moved: Iterable[tuple[int, np.ndarray]]) -> None:
         """Take in how its past poses have moved; see `covey.onboard.step.StepInput`. One may come twice."""
-        new = [(number, motions) for number, motions in moved if number > self._corrected]
+        new = [(k, motions) for k, motions in moved if k > self._corrected]
         self._corrected = new[-1][0] if new else self._corrected
         self.corrections = tuple(motions for _, motions in new)
 

@@ -4,13 +4,14 @@ A motion controls the wheels until it ends or another one begins. ``await motion
 until the motion has ended or its ``until`` is true; the await returns an `Outcome`.
 """
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from covey.errors import ControllerError
+from covey.errors import ControllerError, InvalidValueError, printable
 from covey.onboard.outcome import REACHED, Outcome
 
 if TYPE_CHECKING:
@@ -23,11 +24,19 @@ STILL: Twist = (0.0, 0.0, 0.0)
 
 
 class Waiting:
-    """Something that a coroutine can wait for; `outcome` is None until it is over."""
+    """Something that a coroutine can wait for; `outcome` is None until it is over.
+
+    Raises:
+        InvalidValueError: ``until`` is not a function of the robot, or one that has to be awaited.
+    """
 
     __slots__ = ("outcome", "until")
+    said = "a motion", "if await robot.goto(…)"  # what it is, and how its outcome is asked for
 
     def __init__(self, until: Until = None):
+        if until is not None and (not callable(until) or inspect.iscoroutinefunction(until)):
+            hint = "give a plain function of the robot that returns true or false, such as lambda robot: robot.collided"
+            raise InvalidValueError(f"until is {until!r:.80}; {hint}")
         self.outcome: Any = None  # an `Outcome`; for a message, a `Received`
         self.until = until
 
@@ -40,16 +49,52 @@ class Waiting:
         Raises:
             ControllerError: always.
         """
-        raise ControllerError("a motion is neither true nor false: await it, as in: if await robot.goto(…)")
+        what, how = self.said
+        raise ControllerError(f"{what} is neither true nor false: await it, as in: {how}")
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether it is the same; only its outcome compares with anything else.
+
+        Raises:
+            ControllerError: the other is something that its outcome could be.
+        """
+        if not isinstance(other, Waiting):
+            what, how = self.said
+            raise ControllerError(f"{what} is not its outcome, so it equals nothing: await it, as in: {how}")
+        return self is other
+
+    __hash__ = object.__hash__
 
     def poll(self, robot: "Robot") -> None:
-        """End the wait if its ``until`` is true."""
-        if self.outcome is None and self.until is not None and self.until(robot.controller_view):
+        """End the wait if its ``until`` is true.
+
+        Raises:
+            ControllerError: what ``until`` returned is neither true nor false.
+        """
+        if self.outcome is None and self.until is not None and _holds(self.until, robot.controller_view):
             self.outcome = Outcome("cancelled", "its `until` became true")
+
+
+def _holds(until: Callable[["Robot"], Any], view: "Robot") -> bool:
+    """Return whether what an ``until`` returns is true.
+
+    Raises:
+        ControllerError: it is neither true nor false.
+    """
+    found = until(view)
+    try:
+        return bool(found)
+    except (TypeError, ValueError):  # such as arrays
+        text = f"this `until` returned {printable(repr(found)):.60}, which is neither true nor false"
+        error = ControllerError(f"{text}; write, for example, (…).any() or len(…) > 0")
+        code = getattr(until, "__code__", None)
+        raise (error if code is None else error.about(code)) from None
 
 
 class Sleep(Waiting):
     """Wait until a simulated time [s]; the last twist stays in force."""
+
+    said = "a sleep", "await robot.sleep(…)"
 
     def __init__(self, wake_s: float, until: Until = None):
         super().__init__(until)
@@ -67,6 +112,8 @@ class Sleep(Waiting):
 
 class Receive(Waiting):
     """Wait for a message; the await returns it, or None when the time [s] is over."""
+
+    said = "a wait for a message", "message = await robot.receive(…)"
 
     def __init__(self, kind: str | None, end_s: float):
         super().__init__()
@@ -86,6 +133,7 @@ class Report(Waiting):
     """Wait for the answer to a report; the await returns it, or ``no answer`` when the time [s] is over."""
 
     __slots__ = ("end_s",)
+    said = "a report", "if await robot.report(…) == 'accepted'"
 
     def __init__(self, end_s: float):
         super().__init__()
@@ -232,6 +280,39 @@ class Manoeuvre(Motion):
         if state != "driving":
             self.outcome = REACHED if state == "reached" else Outcome(state, robot._navigator.reason)  # type: ignore[arg-type]
         return twist
+
+
+def number(call: str, value: Any, needed: str, is_right: Callable[[float], bool] = math.isfinite) -> float:
+    """Return an argument of a call as a number.
+
+    Raises:
+        InvalidValueError: it is no number, or not ``is_right``.
+    """
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not is_right(found):
+        raise InvalidValueError(f"{call}{printable(repr(value)):.60}): {needed}")
+    return found
+
+
+def duration(call: str, value: Any) -> float:
+    """Return a duration [s], which may be infinite.
+
+    Raises:
+        InvalidValueError: it is no number.
+    """
+    return number(call, value, "a duration is a number of seconds", lambda found: not math.isnan(found))
+
+
+def above_zero(call: str, value: Any) -> float:
+    """Return a tolerance [m].
+
+    Raises:
+        InvalidValueError: it is no number above 0.
+    """
+    return number(call, value, "a tolerance is more than 0 m", lambda found: found > 0)
 
 
 def finite_twist(value: Any) -> Twist | None:
