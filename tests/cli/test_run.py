@@ -7,11 +7,13 @@ import os
 import signal
 import sys
 
+import polars as pl
 import pytest
 
 from covey.cli import main
 from covey.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.progress import ProgressBar
+from covey.cli.tables import print_reports
 from covey.results.run import Run
 from covey.results.table import Table
 
@@ -83,7 +85,11 @@ def test_a_run_draws_two_pictures_or_those_that_are_asked_for(folder, capsys):
     assert main(["plot", "a", "robot_maps", "film"]) == REACHED
     told = capsys.readouterr()
     assert [line for line in told.out.splitlines() if line] == [f"a{os.sep}figures{os.sep}robot_maps.png"]
-    assert "film: not drawn, because the run has not recorded its data" in told.err
+    assert "film: not drawn: only a run on a landscape has it; the film of a floor is animation" in told.err
+    main(["run", "room.yaml", "--out", "d", "--picture", "film", "--picture", "overview"])
+    assert "film: not drawn: only a run on a landscape has it" in capsys.readouterr().err
+    main(["run", "room.yaml", "--out", "e"])
+    assert "not drawn" not in capsys.readouterr().err, "of those that nobody asked for"
 
 
 def test_stepping_by_key_without_a_terminal_is_refused_before_anything_is_written(folder, capsys, monkeypatch):
@@ -222,6 +228,15 @@ def test_what_no_run_can_have_is_refused(options, said, folder, capsys):
     assert main(["run", "room.yaml", "--no-pictures", *options]) == BAD_INPUT
     assert said in "".join(capsys.readouterr()).replace("\n", " ")
     assert [path.name for path in folder.iterdir()] == ["room.yaml"]
+
+
+def test_of_many_reports_the_first_and_the_last_are_printed(capsys):
+    row = {"robot": "a", "kind": "victim", "x_m": 1.0, "y_m": 2.0, "answer": "twice", "error_m": 0.1}
+    print_reports(pl.DataFrame([{"time_s": float(k), "identity": k} | row for k in range(100)]))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()][1:]
+    times = [line[0] for line in lines if line[0].isdigit()]
+    assert times == [str(k) for k in (*range(20), *range(95, 100))]
+    assert lines[20][:2] == ["…", "75"]
 
 
 def test_the_reports_of_a_rescue_are_printed(tmp_path, capsys):

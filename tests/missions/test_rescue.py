@@ -1,5 +1,6 @@
 """The rescue mission: reports of real robots, meetings, ends, presets, and bad input."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -92,6 +93,41 @@ def test_a_mission_without_meetings_has_no_meeting_time():
     assert run.metrics["meeting_s"] is None
     assert run.metrics["rescue_done_s"] == run.metrics["all_targets_s"]
     assert run.metrics["rescue_score"] == pytest.approx(200 + 600 - elapsed(run))
+
+
+def test_who_gives_up_is_paid_for_no_time():
+    async def finds_one(robot):
+        await robot.drive(0.2, for_s=0.3)
+        await robot.report(0, (1.9, 0.0))
+
+    ended = simulation(Rescue(preset="dat160_2021"), finds_one).run()
+    assert ended.status == "exhausted"
+    assert (ended.series("score")[-1], ended.series("points")[-1]) == (100 + 600, 100)
+    assert ended.metrics["rescue_score"] == 100
+
+    def fails(robot):
+        raise ValueError("no")
+
+    assert simulation(Rescue(), fails).run().metrics["rescue_score"] == 0
+    stopped = simulation(Rescue(), "still", stop=covey.Stop(timeout_s=1)).run()
+    assert (stopped.series("score")[-1], stopped.metrics["rescue_score"]) == (600, 0)
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({"preset": ["dat160_2021"]}, "preset: must be 'dat160_2021' or 'dat160_2025'"),
+        ({"preset": "dat160_2020"}, "preset: must be"),
+        ({"preset": "dat160_2021", "kinds": 5}, "must be a mapping"),
+        ({"preset": "dat160_2021", "kinds": ["big_fire"]}, "must be a mapping"),
+        ({"prest": "dat160_2021"}, "did you mean 'preset'"),
+        ({"kinds": {"victim": {"meeting_points": 300}}}, "meeting_points is a rule of meetings, and none is asked for"),
+        ({"look_every_s": 600}, "the referee would not look before time_limit_s, 600"),
+    ],
+)
+def test_rules_that_cannot_hold_are_refused(rules, said):
+    with pytest.raises(InvalidValueError, match=re.escape(said)):
+        Rescue(**rules)
 
 
 def test_goals_that_were_not_reached_are_among_the_main_metrics():
@@ -200,7 +236,6 @@ def test_rescue_is_a_proper_mission():
 @pytest.mark.parametrize(
     ("mission", "words"),
     [
-        ({"preset": "dat160_2020"}, "unknown preset 'dat160_2020', did you mean"),
         ({"kinds": {"victim": {"robots": 3}}}, "a meeting at a victim needs 3 robots, and the team has 2"),
         ({"reports": "radio"}, "reports by radio need a `base`, the name of a robot, not ''"),
         ({"reports": "radio", "base": "robot7"}, "not 'robot7', did you mean"),

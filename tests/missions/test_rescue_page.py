@@ -7,11 +7,17 @@ import pytest
 import yaml
 
 from covey.events.checks import blind
+from covey.experiments.design.load import load_design
 from covey.scenario.build import try_out
-from covey.scenario.load import parse_scenario
+from covey.scenario.load import load_scenario, parse_scenario
 
 PAGE = Path(__file__).parents[2] / "docs" / "rescue.md"
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+CODE = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+DESIGNS = [block for block in BLOCKS if block.startswith("design:")]
+BLOCKS = [block for block in BLOCKS if block not in DESIGNS]
 
 
 def completed(block):
@@ -38,3 +44,15 @@ def test_the_teams_of_the_page_search_and_see_targets(block):
     team = [(group.controller.program, group.robot) for group in scenario.robots]
     assert not blind(team, scenario.mission.kind)
     assert {program.name for program, _ in team} & {"rescue_team", "rescue_leader", "search_plan", "with_lookout"}
+
+
+def test_the_strategy_of_the_page_finds_targets_and_can_be_compared(tmp_path):
+    [code], [design] = CODE, DESIGNS
+    (tmp_path / "finder.py").write_text(code)
+    (tmp_path / "mine.yaml").write_text(design)
+    assert len(load_design(tmp_path / "mine.yaml").parameters["robots.searcher.controller"]) == 3
+    changes = {"robots.searcher.controller": f"{tmp_path}/finder.py:finder", "stop.timeout_s": 200}
+    run = load_scenario("rescue", changes).build().run()
+    assert run.status != "failed"
+    assert run.metrics["targets_found"] >= 3
+    assert run.metrics["false_reports"] < 10

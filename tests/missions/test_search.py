@@ -73,7 +73,8 @@ def located_reference(identities, positions, ranges, poses, targets, sigma_m, si
 @pytest.mark.parametrize("seed", range(3))
 def test_readings_are_located_as_by_numpy(seed):
     draw = np.random.default_rng(seed)
-    targets = Targets(("victim",) * 6, draw.permutation(9)[:6], draw.uniform(-2, 2, (6, 3)))
+    at = draw.permutation(9)[:6], draw.uniform(-2, 2, (6, 3))
+    targets = Targets(("victim",) * 6, *at, np.zeros((6, 2)), np.full(6, 0.5))
     identities = np.where(draw.random((5, 4)) < 0.6, draw.integers(0, 9, (5, 4)), -1)  # three of nine are no targets
     poses, ranges = draw.uniform(-3, 3, (5, 3)), draw.uniform(0.1, 4, (5, 4))
     c, s = np.cos(poses[:, 2]), np.sin(poses[:, 2])

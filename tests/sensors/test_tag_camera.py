@@ -222,6 +222,10 @@ def test_degraded(make_truth):
     [lost] = read(SHARP, truth)
     lost.degrade(0, Degradation(0, np.uint64(1), dropout=1.0))
     assert lost.count.tolist() == [0]
+    assert np.isnan(lost.truth).all(), "a camera that gives no image searches nothing"
+    [half] = read(SHARP, truth)
+    half.degrade(0, Degradation(0, np.uint64(1), dropout=0.5))
+    assert 0.2 < np.isnan(half.truth).mean() < 0.8
 
 
 def test_the_view_ends_at_walls_and_is_nothing_while_blurred(make_truth):

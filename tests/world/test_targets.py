@@ -181,6 +181,26 @@ def test_two_targets_with_one_identity():
         Targets(("a", "b"), np.array([4, 4]), np.zeros((2, 3)), np.zeros((2, 2)), np.ones(2))
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"identities": [-1, 4]}, r"whole numbers from 0 on; given: \[-1, 4\]"),
+        ({"identities": [1.5, 4]}, r"whole numbers from 0 on; given: \[1.5, 4.0\]"),
+        ({"identities": ["a", "b"]}, "the identities of targets are <U1 of the shape"),
+        ({"kinds": ("a", "b", "c")}, r"3 kinds need finite numbers of the shape \(3,\)"),
+        ({"positions": np.zeros((2, 2))}, r"the positions of targets are float64 of the shape \(2, 2\)"),
+        ({"normals": np.full((2, 2), np.nan)}, "the normals of targets"),
+        ({"sizes": 0.5}, "the sizes of targets"),
+    ],
+)
+def test_arrays_that_are_no_targets_are_refused(changed, said):
+    right = {"kinds": ("a", "b"), "identities": [4, 0], "positions": np.zeros((2, 3)), "normals": np.zeros((2, 2))}
+    right["sizes"] = np.ones(2)
+    assert Targets(**right).identities.dtype == np.int64
+    with pytest.raises(InvalidValueError, match=said):
+        Targets(**right | changed)
+
+
 def test_a_scenario_names_the_place_of_a_wrong_target(tmp_path):
     path = tmp_path / "a.yaml"
     text = "world: {empty_m: [4, 4]}\nrobots: [{}]\ntargets:\n- {draw: victim, count: 2}\n- {kind: fire, at: [0, 0]}\n"

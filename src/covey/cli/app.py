@@ -97,8 +97,8 @@ def run(
     quiet
         Print only errors and, at the end, the path of the folder.
     pictures
-        Scenario: a picture to draw, for example film. You can repeat this option. Default: overview and animation, and
-        perspective for a landscape. covey plot draws every picture.
+        Scenario: a picture to draw, for example trajectories. You can repeat this option. Default: overview and
+        animation, and perspective for a landscape. covey plot draws every picture.
     no_pictures
         Scenario: draw no pictures.
     commands
@@ -146,7 +146,7 @@ def run(
     given = {"--jobs": jobs is not None, "--cluster": cluster is not None, "--shard": shard is not None}
     given |= {"--dry-run": dry_run, "--retry-failed": retry_failed, "--trust": trust}
     refuse(given, f"is for designs, but {source} is not one")
-    drawn = [] if no_pictures else pictures or ["overview", "perspective", "animation"]
+    drawn = [] if no_pictures else pictures or None
     page = (host, port) if live else None
     refuse({"--paused": paused and not live}, "waits for a page: give --live, too")
     speed = speed or ("1" if live else "max")

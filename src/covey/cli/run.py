@@ -32,6 +32,12 @@ PICTURE_NAMES = (
     *("finds", "belief", "belief_error", "perspective", "animation", "film"),
 )
 """Copy of `covey.results.figures.NAMES`, which needs matplotlib to load."""
+_USUAL = ("overview", "perspective", "animation")
+_ABSENT = {
+    **dict.fromkeys(("belief", "belief_error", "perspective"), "only a run on a landscape has it"),
+    "film": "only a run on a landscape has it; the film of a floor is animation",
+    "finds": "nothing was reported in this run",
+}
 SLOWEST = 1e-3
 """Lowest speed [simulated seconds per second of wall time]; below it, one step would take minutes."""
 
@@ -43,7 +49,7 @@ def run_command(
     speed: str,
     force: bool,
     quiet: bool,
-    pictures: Sequence[str],
+    pictures: Sequence[str] | None,
     trusted_only: bool,
     commands: Path | None = None,
     page: tuple[str, int] | None = None,
@@ -56,9 +62,11 @@ def run_command(
         page: address and port of a page that shows the run; None: no page.
         inputs: ``source`` is a run folder, and the run gets its inputs too.
         paused: with a page, the run waits before its first step.
-        pictures: names of the pictures to draw; may be empty. The other arguments are those of `covey run`.
+        pictures: names of the pictures to draw; may be empty; None: the usual ones.
+
+    The other arguments are those of `covey run`.
     """
-    _check_names(pictures)
+    _check_names(pictures or ())
     factor = parse_speed(speed)
     if factor == 0 and page is not None:
         raise InvalidValueError("--speed 0 waits for keys; with --live, pause the run in the page")
@@ -96,7 +104,8 @@ def run_command(
         print_metrics(of_interest(run))
         if run.reports is not None:
             print_reports(run.reports)
-    drawn = _draw(run, None, pictures, "png", quiet=quiet) if pictures else []
+    drawn = [] if pictures == [] else _draw(run, None, pictures or _USUAL, "png", quiet=quiet)
+    _tell_of_absent(pictures or (), drawn)
     if quiet:
         print(folder)
     else:
@@ -121,9 +130,7 @@ def draw(
         if trusted_only:
             refuse_code_of(run)
         drawn = _draw(run, out, names or PICTURE_NAMES, kind)
-    for name in names:
-        if name not in {path.stem for path in drawn}:
-            print(f"{name}: not drawn, because the run has not recorded its data", file=sys.stderr)
+    _tell_of_absent(names, drawn)
     return drawn
 
 
@@ -176,6 +183,14 @@ def _draw(run: Run, out: Path | None, names: Sequence[str], kind: str, *, quiet:
         from covey.results.figures import save_all  # loads matplotlib, which the first step must not wait for
 
         return save_all(run, out, (kind,), names=names, **({} if bar is None else {"progress": _teller(bar)}))
+
+
+def _tell_of_absent(asked: Sequence[str], drawn: Sequence[Path]) -> None:
+    """Print why pictures that were asked for have not been drawn."""
+    for name in asked:
+        if name not in {path.stem for path in drawn}:
+            why = _ABSENT.get(name, "the run has not recorded its data")
+            print(f"{name}: not drawn: {why}", file=sys.stderr)
 
 
 def _check_names(names: Sequence[str]) -> None:

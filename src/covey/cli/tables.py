@@ -36,12 +36,20 @@ def print_metrics(chosen: Mapping[str, tuple[Any, str]]) -> None:
     Console(highlight=False).print(table)
 
 
+_FIRST_REPORTS, _LAST_REPORTS = 20, 5
+
+
 def print_reports(reports: Any) -> None:
     """Print the reports of a run and their answers, a data frame as `covey.Run.reports`."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2))
     for head in ("time [s]", "robot", "report", "answer", "error [m]"):
         table.add_column(Text(head))
-    for row in reports.to_dicts():
+    rows = reports.to_dicts()
+    left_out = len(rows) - _FIRST_REPORTS - _LAST_REPORTS
+    for row in rows if left_out < 1 else [*rows[:_FIRST_REPORTS], None, *rows[-_LAST_REPORTS:]]:
+        if row is None:
+            table.add_row("…", "", Text(f"{left_out} more, which are in reports.parquet"))
+            continue
         what = f"{row['kind']} {row['identity']} at ({row['x_m']:.2f}, {row['y_m']:.2f})".lstrip()
         cells = shown(row["time_s"]), row["robot"], what, row["answer"], shown(row["error_m"])
         table.add_row(*map(Text, cells))

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from covey.records import Record
+from covey.records import Record, located
 
 MOVED_M = 0.1
 """The clock starts when a robot has moved more than this in x or in y [m] …"""
@@ -42,6 +42,16 @@ class KindRule(Record):
     within_m: float = Field(default=2.0, gt=0, description="Distance in the plane within which a robot is there [m].")
     for_s: float = Field(default=0.0, ge=0, description="Time for which they must stay together [s].")
     meeting_points: float = Field(default=0.0, ge=0, description="Points for the meeting.")
+
+    @model_validator(mode="after")
+    def _meetings_need_robots(self) -> Self:
+        fields = type(self).model_fields
+        changed = ("within_m", "for_s", "meeting_points")
+        unused = [key for key in changed if getattr(self, key) != fields[key].default]
+        if unused and not self.robots:
+            message = f"{unused[0]} is a rule of meetings, and none is asked for; add robots: 2, or more"
+            raise located([((unused[0],), message, getattr(self, unused[0]))])
+        return self
 
 
 class Rules(Record):

@@ -1,6 +1,7 @@
 """Rescue: find the targets of a world, report where they are, and meet at those that need several robots."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -33,13 +34,14 @@ PRESETS: dict[str, dict[str, Any]] = {"dat160_2021": _DAT160, "dat160_2025": _DA
 class Rescue(Rules, Mission):
     """Find targets and report them; the score counts reports, meetings and time.
 
-    ``preset`` names one of `PRESETS`, which other keys change.
-
     References:
         Course DAT160, Western Norway University of Applied Sciences, 2021 and 2025: the multi-robot challenge and its
         scoring node.
     """
 
+    preset: Literal["dat160_2021", "dat160_2025"] | None = Field(
+        default=None, description="Rules by name, see `PRESETS`; other keys change them."
+    )
     reports: Literal["direct", "radio"] = Field(
         default="direct",
         description="How reports reach the referee. direct: at once; radio: as messages to the robot `base`, "
@@ -53,20 +55,22 @@ class Rescue(Rules, Mission):
     @model_validator(mode="before")
     @classmethod
     def _from_preset(cls, value: Any) -> Any:
-        if not isinstance(value, dict) or "preset" not in value:
-            return value
-        name = value["preset"]
-        if name not in PRESETS:
-            raise ValueError(f"unknown preset {name!r}{did_you_mean(str(name), PRESETS)}")
-        given = {key: item for key, item in value.items() if key != "preset"}
-        kinds = PRESETS[name]["kinds"] | dict(given.get("kinds") or {})
-        return PRESETS[name] | given | {"kinds": kinds}
+        name = value.get("preset") if isinstance(value, dict) else None
+        if not isinstance(name, str) or name not in PRESETS:
+            return value  # anything but null is refused
+        kinds = value.get("kinds", {})
+        if isinstance(kinds, Mapping):
+            kinds = PRESETS[name]["kinds"] | kinds
+        return PRESETS[name] | value | {"kinds": kinds}
 
     @model_validator(mode="after")
-    def _base_is_used(self) -> "Rescue":
+    def _fits_together(self) -> "Rescue":
         if self.base and self.reports != "radio":
             message = f"{self.base!r} takes reports only with reports: radio; set that, or leave base out"
             raise located([(("base",), message, self.base)])
+        if self.look_every_s >= self.time_limit_s:
+            message = f"the referee would not look before time_limit_s, {self.time_limit_s:g}; give a shorter period"
+            raise located([(("look_every_s",), message, self.look_every_s)])
         return self
 
     def begin(self, context: MissionContext) -> "RescueTracker":
@@ -104,7 +108,7 @@ class RescueTracker(Tracker):
         referee: judges and keeps the score.
     """
 
-    columns = ("score", "targets_found", "meetings_held", "false_reports", "refused_reports")
+    columns = ("score", "points", "targets_found", "meetings_held", "false_reports", "refused_reports")
     robot_columns = ("targets_found_by",)
 
     def __init__(self, mission: Rescue, context: MissionContext):
@@ -153,7 +157,7 @@ class RescueTracker(Tracker):
 
     @property
     def values(self) -> dict[str, Any]:
-        """Score, targets found, meetings held, false and refused reports so far; the targets that each robot found."""
+        """The values of `columns` so far; ``points`` are the score without the bonus for the time that is left."""
         return self._values
 
     def _count(self) -> dict[str, Any]:
@@ -163,6 +167,7 @@ class RescueTracker(Tracker):
         found_by.flags.writeable = False
         return {
             "score": referee.score,
+            "points": referee.points,
             "targets_found": float(len(finders)),
             "meetings_held": float(sum(met_s == met_s for met_s in referee.met_s.tolist())),
             "false_reports": float(referee.false_reports),

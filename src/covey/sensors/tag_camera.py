@@ -81,7 +81,10 @@ class TagCameraReadings(Readings):
         return TagCameraReading(*(part[i, :n].copy() for part in parts))
 
     def degrade(self, i: int, worse: Degradation) -> None:
-        """Degrade a reading: markers beyond the range are lost, and some others; noise moves them along their rays."""
+        """Degrade a reading: markers beyond the range are lost, and some others; noise moves them along their rays.
+
+        Its view ends at the new range, and is nothing along as many rays as markers are lost.
+        """
         n = int(self.count[i])
         ranges = self.ranges[i, :n].copy()
         worse.worsen(ranges)
@@ -91,7 +94,9 @@ class TagCameraReadings(Readings):
         self.ranges[i, :n] = ranges
         kept = np.flatnonzero(np.isfinite(ranges) & ~worse.lost(n))
         self._keep(i, kept[np.argsort(ranges[kept], kind="stable")], self)
-        np.minimum(self.truth[i], worse.range_m, out=self.truth[i])
+        view = self.truth[i]
+        np.minimum(view, worse.range_m, out=view)
+        view[worse.lost(len(view))] = np.nan
 
     def hold(self, before: "TagCameraReadings") -> None:
         """Let robots that read nothing read the nearest marker of ``before`` again."""

@@ -16,6 +16,9 @@ UNKNOWN_KIND = "unknown"
 class Targets:
     """The t targets of a world. They never change.
 
+    Raises:
+        InvalidValueError: an array has another shape or other values than those below, or an identity comes twice.
+
     Attributes:
         kinds: kind of each, such as ``victim``, ``small_fire`` and ``big_fire``.
         identities: int64 (t,), different whole numbers from 0 on, such as those of markers.
@@ -31,11 +34,21 @@ class Targets:
     sizes: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
+        t = len(self.kinds)
+        shapes = {"identities": (t,), "positions": (t, 3), "normals": (t, 2), "sizes": (t,)}
+        for name, shape in shapes.items():
+            given = np.asarray(getattr(self, name))
+            needed = f"{t} kinds need finite numbers of the shape {shape}"
+            if given.shape != shape or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
+                raise InvalidValueError(f"the {name} of targets are {given.dtype} of the shape {given.shape}; {needed}")
+            if name == "identities" and (given != given.astype(np.int64)).any() | (given < 0).any():
+                raise InvalidValueError(f"identities are whole numbers from 0 on; given: {given.tolist()!s:.80}")
+            array = given.astype(np.int64 if name == "identities" else np.float64)  # a copy
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
         twice = [identity for identity, times in Counter(self.identities.tolist()).items() if times > 1]
         if twice:
             raise InvalidValueError(f"the identity {twice[0]} is given to two targets; each needs its own")
-        for array in (self.identities, self.positions, self.normals, self.sizes):
-            array.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.identities)

@@ -139,16 +139,6 @@ class Rescue(OfScenario):
     name = "rescue"
     scenario, metric, unit, stop_s, smaller_wins = "rescue", "rescue_score", "points", 600.0, False
 
-    def score(self, played: Played) -> float:
-        """Return the score, without the points for the time left if the mission was not completed."""
-        if played.ended:
-            return super().score(played)
-        rules: Any = load_scenario(self.scenario, dict(self.changes)).mission
-        events = played.run.events
-        begun = events.filter(events["text"] == "starts the clock")["time_s"].to_list()
-        clock_s = played.time_s - begun[0] if begun else 0.0
-        return super().score(played) - rules.bonus_per_s * max(rules.time_limit_s - clock_s, 0.0)
-
 
 GAMES: Mapping[str, type[Game]] = {one.name: one for one in (Pursuit, Coverage, Rendezvous, Exploration, Rescue)}
 

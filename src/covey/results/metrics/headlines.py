@@ -37,7 +37,7 @@ _BY_MISSION = {
         "formation_error_m": "mean distance from the places at the end",
     },
     "rescue": {
-        "rescue_score": "points for reports and meetings, and for the time left",
+        "rescue_score": "points for reports and meetings; if all is done, for the time left",
         "targets_found": "targets whose report was accepted",
         "all_targets_s": "when all had been found",
         "meeting_s": "when the last meeting was held",

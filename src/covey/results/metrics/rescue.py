@@ -46,8 +46,12 @@ def _all_found_s(run: "Run", kind: str | None = None) -> float | None:
 
 @metrics.register("rescue_score")
 def rescue_score(run: "Run") -> float | None:
-    """Points for reports and meetings, and the bonus for the time that was left."""
-    return _last(run, "score")
+    """Points for reports and meetings; if all was done, also the bonus for the time that was left.
+
+    A run that ends before, such as when its controllers have ended, scores as if its time had run out.
+    """
+    is_done = rescue_done_s(run) is not None
+    return _last(run, "score" if is_done else "points")
 
 
 @metrics.register("targets_found")
