@@ -91,7 +91,7 @@ class Observer:
         self.now = frame.time_s - self.since >= STUCK_S
         for i in np.flatnonzero(self.now & ~self.ever):
             at = f"({xy[i, 0]:.2f}, {xy[i, 1]:.2f})"
-            print(f"  stuck: {self.sim.names[i]} at {at}, {frame.time_s:.0f} s: {frame.notes[i]}", flush=True)
+            print(f"  stuck: {self.sim.names[i]} at {at}, {frame.time_s:.0f} s", flush=True)
         self.ever |= self.now
 
     @property

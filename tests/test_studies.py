@@ -2,6 +2,7 @@
 
 import json
 
+import exploration
 import pytest
 import strategies
 import table4_contention
@@ -16,6 +17,12 @@ def test_a_run_of_the_study_reaches_its_goal_and_repeats():
     assert 0.99 <= row["explored_share"] <= 1.0
     assert 20.0 < row["explored_90_s"] < row["explored_99_s"] == row["simulated_s"] < 200.0
     assert {k: v for k, v in row.items() if k != "wall_s"} == {k: v for k, v in again.items() if k != "wall_s"}
+
+
+def test_six_robots_that_start_in_a_row_explore_the_loop_and_none_stands():
+    row = exploration.run(("loop", 6, "truth", 0))
+    assert (row["status"], row["stuck"], row["collisions_robot"]) == ("reached", 0, 0)
+    assert row["time_union_s"] < 120
 
 
 def test_a_study_goes_on_where_it_ended(tmp_path):

@@ -14,7 +14,7 @@ import numpy as np
 
 from covey.errors import ControllerError, CoveyError, InvalidValueError
 from covey.geometry.se2 import Pose
-from covey.mapping.occupancy.team_mates import hide_team_mates
+from covey.mapping.occupancy.team_mates import hide_team_mates, seen_from
 from covey.mapping.slam.log import Laser
 from covey.onboard.motions import STILL, Twist
 from covey.onboard.step import Requests, StepInput, StepOutput, TeamUpdate
@@ -118,7 +118,7 @@ class ControllerNode:
         self._in_step, self._stale = True, False
         self._seen: list[list[tuple[float, Any]]] = [[] for _ in setup.sensors]
         self._newest: list[Any] = [None] * len(setup.sensors)
-        self._mates: Any = None  # the newest reading of the neighbours
+        self._mates: list[tuple[int, Any]] = []  # stamps and readings of the neighbours that came last
         self._localizer: NodeLocalizer | None = None
         self._rays = 0
         self._received = TeamUpdate()
@@ -340,22 +340,27 @@ class ControllerNode:
         places = {record.name: k for k, record in enumerate(self._setup.sensors)}
         for sense in self._senses.all:
             name = sense.record.name
-            for stamp_ns, reading in sense.take():
+            taken = list(sense.take())
+            if taken and sense.record.kind == "neighbours":
+                self._mates = taken
+            for stamp_ns, reading in taken:
                 if name in places:
                     self._seen[places[name]].append((self._seconds(stamp_ns), reading))
                     self._newest[places[name]] = reading
-                if sense.record.kind == "neighbours":
-                    self._mates = reading
                 if sense is self._senses.scans:
                     scans.append((stamp_ns, reading))
-        return [(stamp_ns, self._without_mates(scan)) for stamp_ns, scan in scans if len(scan.ranges) == self._rays]
+        return [(at_ns, self._without_mates(at_ns, scan)) for at_ns, scan in scans if len(scan.ranges) == self._rays]
 
-    def _without_mates(self, scan: LidarReading) -> np.ndarray:
-        """Return the ranges of a scan without those that end at team mates."""
-        ranges, mates = scan.ranges.copy(), self._mates
-        if mates is not None and len(mates):
-            seen = np.array([len(mates)]), mates.ranges[None], mates.bearings[None]
-            hide_team_mates(ranges[None], scan.angles, scan.mount, *seen, np.array([self._setup.reach_m]))
+    def _without_mates(self, at_ns: int, scan: LidarReading) -> np.ndarray:
+        """Return the ranges of a scan without those that end at team mates; odometry bridges the time between both."""
+        ranges, since = scan.ranges.copy(), self._senses.moved_since
+        if self._mates:
+            then_ns, mates = min(self._mates, key=lambda one: abs(one[0] - at_ns))
+            seen = mates.ranges[None], mates.bearings[None]
+            if then_ns != at_ns:
+                seen = seen_from(np.array([since(at_ns) @ since(then_ns).inverse()]), *seen)
+            reach = np.array([self._setup.reach_m])
+            hide_team_mates(ranges[None], scan.angles, scan.mount, np.array([len(mates)]), *seen, reach)
         return ranges
 
     def _localize(self, scans: list[tuple[int, np.ndarray]], now_ns: int) -> tuple[Pose, tuple[float, ...]]:

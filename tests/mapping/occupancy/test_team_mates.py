@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.mapping.occupancy.team_mates import hide_team_mates, hide_team_mates_reference
+from covey.geometry import Pose
+from covey.mapping.occupancy.team_mates import hide_team_mates, hide_team_mates_reference, seen_from
 
 
 def test_only_the_returns_on_the_team_mate_go():
@@ -31,3 +32,14 @@ def test_kernel_agrees_with_numpy(seed):
     expected = hide_team_mates_reference(ranges, angles, mount, count, away, bearings, radius)
     hide_team_mates(ranges, angles, mount, count, away, bearings, radius)
     np.testing.assert_array_equal(np.isnan(ranges), np.isnan(expected))
+
+
+def test_a_robot_that_has_turned_sees_mates_elsewhere():
+    rng = np.random.default_rng(1)
+    moved = rng.uniform(-2, 2, (3, 3))
+    away, bearings = rng.uniform(0.3, 4.0, (3, 2)), rng.uniform(-np.pi, np.pi, (3, 2))
+    away[2, 1] = np.inf  # an unused place
+    found = np.stack(seen_from(moved, away, bearings), axis=-1)
+    for i, k in ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0)):
+        x, y = Pose(*moved[i]) @ (away[i, k] * np.cos(bearings[i, k]), away[i, k] * np.sin(bearings[i, k]))
+        np.testing.assert_allclose(found[i, k], [np.hypot(x, y), np.arctan2(y, x)])

@@ -47,3 +47,22 @@ def test_dead_reckoning_drifts_by_default_and_under_both_models():
 def test_odometry_needs_an_odometry_sensor():
     with pytest.raises(InvalidValueError, match="has no odometry sensor"):
         covey.Group("a", covey.robots.maes(), [[0, 0, 0]], localization=Odometry())
+
+
+def test_a_mate_is_no_wall_though_the_lidar_looks_when_the_sensor_of_mates_does_not():
+    """A Pioneer's lidar has 25 Hz, its sensor of mates 10 Hz: in the time between, a robot turns by a fifth of a radian."""
+
+    def spin(robot):
+        robot.drive(0.0, 2.5)
+
+    at = np.array([(-2.0, 0.0, 0.0), (0.5, 0.0, 0.0)])
+    pioneer = covey.robots.pioneer3dx()
+    assert [s.rate_hz for s in pioneer.sensors if s.name in ("lidar", "neighbours")] == [25.0, 10.0]
+    sim = covey.Simulation(covey.World.empty(10, 10), [covey.Group("a", pioneer, at, spin)], seed=1)
+    for _ in range(50):
+        sim.step()
+    for robot, mate in ((0, 1), (1, 0)):
+        belief = sim.localization.teams[0].beliefs[robot]
+        walls = belief.grid.to_world(np.argwhere(belief.occupancy() > 0))
+        assert len(walls) > 50
+        assert np.hypot(*(walls - at[mate, :2]).T).min() > 1.0

@@ -49,6 +49,18 @@ def hide_team_mates(ranges, angles, mount, count, away, bearings, radius):
                 towards += 2.0 * math.pi
 
 
+def seen_from(moved: np.ndarray, away: np.ndarray, bearings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return distances [m] and bearings [rad] of places in another frame, such as that of the robot some time earlier.
+
+    Args:
+        moved: float64 (m, 3), poses in that frame, x, y [m], heading [rad], of the frame in which they are given.
+        away, bearings: float64 (m, width), as given.
+    """
+    x, y, heading = moved.T[:, :, None]
+    x, y = x + away * np.cos(heading + bearings), y + away * np.sin(heading + bearings)
+    return np.hypot(x, y), np.arctan2(y, x)
+
+
 def hide_team_mates_reference(ranges, angles, mount, count, away, bearings, radius) -> np.ndarray:
     """NumPy reference of `hide_team_mates`; returns the changed copy."""
     out = ranges.copy()

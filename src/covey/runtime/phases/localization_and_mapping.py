@@ -21,7 +21,7 @@ from covey.mapping.localizer import Equipment, HasPast, Localizer, Scan, Sensed
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
 from covey.mapping.occupancy.rebuilding import KeptScans
-from covey.mapping.occupancy.team_mates import hide_team_mates
+from covey.mapping.occupancy.team_mates import hide_team_mates, seen_from
 from covey.mapping.records import AnyMapping, ElevationMapping
 from covey.mapping.slam.log import Laser
 from covey.onboard.group import Group
@@ -366,22 +366,22 @@ class LocalizationAndMapping:
     def _without_team_mates(
         self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray
     ) -> np.ndarray:
-        """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees."""
+        """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees.
+
+        Odometry bridges the time between the two sensors exactly: a robot that turns sees mates elsewhere soon.
+        """
         scan = sample.readings
         ranges = scan.ranges[rows]
         neighbours = self._sensing.first_of(members, "neighbours") if bank.record.sees_robots else None
         seen = None if neighbours is None else neighbours.nearest(sample.substep)
         if neighbours is not None and seen is not None:
             at = np.array([neighbours.row_of[int(i)] for i in members])
-            hide_team_mates(
-                ranges,
-                scan.angles,
-                scan.mount,
-                seen.count[at],
-                seen.ranges[at],
-                seen.bearings[at],
-                np.full(len(members), self._reach),
-            )
+            away, bearings = seen.readings.ranges[at], seen.readings.bearings[at]
+            if seen.substep != sample.substep:
+                moved = compose(inverse(sample.pose[members]), seen.pose[members])
+                away, bearings = seen_from(moved, away, bearings)
+            count, radius = seen.readings.count[at], np.full(len(members), self._reach)
+            hide_team_mates(ranges, scan.angles, scan.mount, count, away, bearings, radius)
         return ranges
 
 

@@ -73,11 +73,11 @@ class SensorBank:
         """The newest readings, batched over the members; None before the first sample."""
         return None if self.newest is None else self.newest.readings
 
-    def nearest(self, substep: int) -> Any:
-        """Return the readings taken nearest to a substep, of those that arrived last; None if none has arrived."""
+    def nearest(self, substep: int) -> BankSample | None:
+        """Return the sample taken nearest to a substep, of those that arrived last; None if none has arrived."""
         if not self.samples:
-            return self.readings
-        return min(self.samples, key=lambda sample: abs(sample.substep - substep)).readings
+            return self.newest
+        return min(self.samples, key=lambda sample: abs(sample.substep - substep))
 
 
 class Sensing:
