@@ -116,3 +116,22 @@ def test_a_folder_to_compare_that_is_not_there_is_named(tmp_path, capsys):
     (tmp_path / "manifest.json").write_text("{}")
     assert main(["compare", str(tmp_path), "./gone"]) == BAD_INPUT
     assert "./gone: there is no such folder or file; give two run folders, or two designs" in capsys.readouterr().err
+
+
+def test_a_dry_run_finds_code_that_is_not_there_as_check_does(folder, capsys):
+    (folder / "mine.py").write_text("def go(robot): ...\n")
+    for name, said in (("./mine.py:nothing", "unknown name in mine.py 'nothing'"), ("./no.py:go", "no file 'no.py'")):
+        design = f"design: d\nscenario: maze\nparameters:\n  robots.scout.controller: ['{name}']\n"
+        (folder / "d.yaml").write_text(design)
+        for command in (["check"], ["run", "--dry-run"]):
+            assert main([command[0], "d.yaml", *command[1:]]) == BAD_INPUT
+            err = capsys.readouterr().err
+            assert err.startswith("d.yaml:4:29: robots.scout.controller: ")
+            assert said in err
+
+
+def test_check_blames_the_value_of_the_design_that_places_a_target_in_vain(folder, capsys):
+    place = "[{kind: victim, at: [99, 99]}]"
+    (folder / "d.yaml").write_text(f"design: d\nscenario: ./room.yaml\nparameters:\n  targets: [{place}]\n")
+    assert main(["check", "d.yaml"]) == BAD_INPUT
+    assert capsys.readouterr().err.startswith("d.yaml:4:13: targets[0]: victim at (99, 99) ")

@@ -57,7 +57,7 @@ def run_design_command(
     if trust and not dry_run:
         raise InvalidValueError("--trust is for --dry-run; without --dry-run, covey run always runs a design's code")
     part = None if shard is None else parse_shard(shard)
-    with looking() if dry_run and not trust else nullcontext(Looking()) as seen:
+    with looking(checks=True) if dry_run and not trust else nullcontext(Looking()) as seen:
         design = load_design(source, trusted_only=trusted_only)
         if seed is not None:
             design = design.with_seed(seed)

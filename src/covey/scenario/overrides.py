@@ -44,7 +44,7 @@ def override(
     document = scenario.document
     if here is not None:
         changes = {p: _found_from(here, scenario.folder, p.rpartition(".")[2], v) for p, v in changes.items()}
-        places = {_place(scenario, path): f"-s {path}" for path in changes}
+        places = {place_of(scenario, path): f"-s {path}" for path in changes}
         document = replace(document, given={**document.given, **places})
     for path, value in changes.items():
         depth = sum(path.startswith(f"{other}.") for other in changes if not _names_controller(other, changes[other]))
@@ -92,7 +92,7 @@ def _found_from(here: Path, folder: Path, key: str, value: Any) -> Any:
     return value if whole == (folder / file).resolve() else f"{whole}{code}{name}"
 
 
-def _place(scenario: "Scenario", path: str) -> tuple[str | int, ...]:
+def place_of(scenario: "Scenario", path: str) -> tuple[str | int, ...]:
     """Return a dotted path as in a `Document`, where the items of lists have numbers."""
     node, place = scenario, list[str | int]()
     for part in path.split("."):

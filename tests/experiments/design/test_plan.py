@@ -1,7 +1,13 @@
 """From a design to its runs."""
 
+import re
+
+import pytest
+
+from covey.errors import ScenarioError
 from covey.experiments.design.plan import iteration_seeds, plan
 from covey.experiments.design.records import Design
+from covey.experiments.workers.again import scenario_of
 from covey.experiments.workers.execute import execute, read_row
 
 PLAIN = {
@@ -41,4 +47,7 @@ def test_a_run_that_raises_leaves_a_row_with_its_cause(tmp_path):
     crowd = PLAIN | {"parameters": {"robots.scout.count": [2000]}}
     row = execute(plan(Design.model_validate(crowd))[0], tmp_path / "run")
     assert row["status"] == "failed"
-    assert "robots.scout" in row["reason"]
+    assert row["reason"].startswith("robots.scout: ")  # no line: the text of the scenario is in no file
+    folder = str(tmp_path / "run")
+    with pytest.raises(ScenarioError, match=f"^{re.escape(folder)}: robots.scout: "):
+        scenario_of(folder).build(tmp_path / "again")

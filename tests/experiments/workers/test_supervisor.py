@@ -87,8 +87,9 @@ def test_every_run_is_a_row_with_its_status(ended):
 
 
 def test_each_failure_says_why_and_where(ended):
-    _, rows = ended
-    assert rows["raises"]["reason"] == "ValueError: no way out"
+    results, rows = ended
+    where = f"{results.folder.parent / 'bad.py'}:10 in raises"
+    assert rows["raises"]["reason"] == f"a0: stopped at 0.2 s: {where}: ValueError: no way out"
     assert rows["raises"]["metrics"]["controllers_failed"] == 1
     assert 'bad.py", line 10, in raises' in rows["raises"]["traceback"]
     assert "limits.wall_s" in rows["hangs"]["reason"]

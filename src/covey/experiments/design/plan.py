@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
@@ -16,10 +16,10 @@ from covey.experiments.design.vectors import Vector, vectors
 from covey.results.manifest import sha256, versions
 from covey.scenario.build import inputs
 from covey.scenario.dump import plain, text_of
-from covey.scenario.load import load_scenario, parse_scenario, scenario_of
-from covey.scenario.overrides import override
+from covey.scenario.load import load_scenario, scenario_of
+from covey.scenario.overrides import override, place_of
 from covey.scenario.records import Scenario
-from covey.scenario.yaml12 import Document
+from covey.scenario.yaml12 import Document, parse_yaml
 
 _MOST_PROBLEMS = 50
 
@@ -53,8 +53,8 @@ class PlannedRun:
     keep: str = "pictures"
 
     def load(self) -> Scenario:
-        """Return the scenario of the run."""
-        return parse_scenario(self.scenario, folder=self.folder)
+        """Return the scenario of the run; its problems name no lines, because its text is in no file."""
+        return scenario_of(Document(parse_yaml(self.scenario).data), folder=self.folder)
 
 
 def plan(design: Design) -> list[PlannedRun]:
@@ -94,7 +94,10 @@ def scenarios(design: Design) -> list[tuple[Vector, Scenario]]:
     problems: dict[Problem, None] = {}
     for vector in vectors(design):
         try:
-            found.append((vector, override(base, vector.changes, trusted_only=design.trusted_only)))
+            scenario = override(base, vector.changes, trusted_only=design.trusted_only)
+            if vector.changes:
+                scenario._document = _with_places(scenario, vector, design)
+            found.append((vector, scenario))
         except ScenarioError as error:
             problems |= dict.fromkeys(_located(problem, vector, design) for problem in error.problems)
         if len(problems) >= _MOST_PROBLEMS:
@@ -161,6 +164,15 @@ def _text_without_seed(scenario: Scenario) -> str:
     data = {"format": 1, **plain(scenario)}
     data.pop("seed", None)
     return text_of(data)
+
+
+def _with_places(scenario: Scenario, vector: Vector, design: Design) -> Document:
+    """Return the document of a scenario, in which what a vector has changed has its place in the design."""
+    given = dict(scenario.document.given)
+    for path in vector.changes:
+        at = design.document.problem("", vector.place(path))
+        given[place_of(scenario, path)] = f"{at.file}:{at.line}:{at.column}" if at.line else "parameters"
+    return replace(scenario.document, given=given)
 
 
 def _located(problem: Problem, vector: Vector, design: Design) -> Problem:

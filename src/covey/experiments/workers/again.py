@@ -6,9 +6,11 @@ from typing import Any
 
 from covey.experiments.workers.row import ROW, RowShape
 from covey.results.checked import read_json
-from covey.scenario.load import load_scenario, parse_scenario
+from covey.scenario.load import load_scenario
+from covey.scenario.load import scenario_of as parsed
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
+from covey.scenario.yaml12 import Document, parse_yaml
 
 
 def scenario_of(source: str, changes: Mapping[str, Any] | None = None, *, trusted_only: bool = False) -> Scenario:
@@ -22,5 +24,6 @@ def scenario_of(source: str, changes: Mapping[str, Any] | None = None, *, truste
         row = read_json(Path(source) / ROW, RowShape, 1)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return load_scenario(source, changes, trusted_only=trusted_only)
-    scenario = parse_scenario(row["scenario"], file=source, folder=row["folder"], trusted_only=trusted_only)
+    document = Document(parse_yaml(row["scenario"]).data, source)  # without the places in its text, which is in no file
+    scenario = parsed(document, folder=row["folder"], trusted_only=trusted_only)
     return override(scenario, changes, trusted_only=trusted_only, here=Path.cwd()) if changes else scenario

@@ -9,7 +9,7 @@ import traceback
 from functools import cache
 from pathlib import Path
 
-from covey.errors import RunFolderError
+from covey.errors import CoveyError, RunFolderError
 from covey.experiments.design.plan import PlannedRun
 from covey.experiments.design.records import Measurement
 from covey.experiments.workers.folder import Row, new_row, publish, read_row, work_folder
@@ -17,6 +17,7 @@ from covey.experiments.workers.retention import keep_of
 from covey.experiments.workers.showing import Showing
 from covey.registry import forget_files
 from covey.results.run import Run
+from covey.runtime.local.failures import stopped
 
 __all__ = ["execute", "read_row"]
 
@@ -42,7 +43,8 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
         shutil.rmtree(work, ignore_errors=True)
         raise error.__cause__ if isinstance(error.__cause__, OSError) else error from None
     except Exception as error:
-        row |= {"reason": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
+        said = str(error) if isinstance(error, CoveyError) else f"{type(error).__name__}: {error}"
+        row |= {"reason": said, "traceback": traceback.format_exc()}
     row["host"] = host() | {
         "wall_s": time.perf_counter() - wall,
         "cpu_s": time.process_time() - cpu,
@@ -52,10 +54,10 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
 
 
 def _why_failed(run: Run) -> Row:
-    """Return the controller's exception that ended a run."""
+    """Return the controller's exception that ended a run, with its place, its robots and the time."""
     events = run.events.filter(run.events["kind"] == "controller_failed")
-    text = str(events["text"][-1])
-    return {"reason": text.strip().rpartition("\n")[2], "traceback": text}
+    last = stopped(events.select("robot", "time_s", "text").rows())[-1]
+    return {"reason": last, "traceback": str(events["text"][-1])}
 
 
 @cache
