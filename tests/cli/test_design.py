@@ -135,3 +135,44 @@ def test_check_blames_the_value_of_the_design_that_places_a_target_in_vain(folde
     (folder / "d.yaml").write_text(f"design: d\nscenario: ./room.yaml\nparameters:\n  targets: [{place}]\n")
     assert main(["check", "d.yaml"]) == BAD_INPUT
     assert capsys.readouterr().err.startswith("d.yaml:4:13: targets[0]: victim at (99, 99) ")
+
+
+def test_a_folder_with_another_version_of_a_design_says_so(folder, capsys):
+    run = ["run", "sizes.yaml", "--jobs", "1"]
+    assert main(run) == REACHED
+    (folder / "sizes.yaml").write_text(DESIGN.replace("[1, 2]", "[1, 2, 3]") + "description: more\n")
+    assert main(["results", "sizes.yaml"]) == REACHED
+    err = capsys.readouterr().err
+    assert "that differs from this file in parameters, and these are its results" in err
+    assert "to bring them up to date: covey run sizes.yaml" in err
+    assert main(run) == REACHED
+    assert "warning" not in capsys.readouterr().err  # it goes on
+    assert main(["results", "sizes.yaml"]) == REACHED
+    assert capsys.readouterr().err == ""
+    (folder / "sizes.yaml").write_text(DESIGN.replace("[1, 2]", "[1, 2, 3]") + "report: {y: [simulated_time_s]}\n")
+    assert main(["results", "sizes.yaml"]) == REACHED  # the runs are those of the file
+    assert capsys.readouterr().err == ""
+
+
+def test_results_of_another_design_of_the_same_name_are_never_shown_as_those_of_a_file(folder, capsys):
+    (folder / "other.yaml").write_text(DESIGN.replace("timeout_s: 1", "timeout_s: 2").replace("iterations: 2", ""))
+    said = "that differs from this file in iterations and stop, and has no run in common with it"
+    for source in ("sizes.yaml", "other.yaml"):
+        assert main(["run", source, "--jobs", "1"]) == REACHED
+        err = capsys.readouterr().err
+    assert f"warning: {str(folder / 'runs' / 'two-sizes-more')!r} holds a design" in err
+    assert said in err
+    assert "choose --out FOLDER, or another name after `design:`" in err
+    for command in ("results", "report"):
+        assert main([command, "sizes.yaml"]) == BAD_INPUT
+        err = capsys.readouterr().err
+        assert said in err
+        assert "Run this one: covey run sizes.yaml; or see what is there: covey results runs/two-sizes-more" in err
+        assert main([command, "other.yaml"]) == main([command, "runs/two-sizes-more"]) == REACHED
+        capsys.readouterr()
+    assert main(["run", "sizes.yaml", "--dry-run"]) == REACHED
+    out, err = capsys.readouterr()
+    assert "4 runs: 4 have ended already" in out
+    assert said in err
+    assert main(["run", "sizes.yaml", "--jobs", "1"]) == main(["results", "sizes.yaml"]) == REACHED  # nothing is lost
+    assert "4 of 4 runs have ended: 4 timeout" in capsys.readouterr().out

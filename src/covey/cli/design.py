@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Literal
 from covey.cli.design_progress import DesignProgress
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.looking import refuse_code_of
-from covey.errors import InvalidValueError, printable
+from covey.errors import InvalidValueError, RunFolderError, printable
 from covey.experiments.analysis.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
 from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.design.shipped import is_design
 from covey.experiments.design.vectors import is_known
-from covey.experiments.run import Results, design_folder, parse_shard, processors, run_design
+from covey.experiments.run import Results, design_folder, parse_shard, processors, replaces, run_design
 from covey.experiments.workers.cluster import job_script, open_cluster
 from covey.experiments.workers.folder import DESIGN, RESULTS, RUNS, load_kept_design, read_rows, refuse_others
+from covey.experiments.workers.versions import differences, in_words
 from covey.registry import Looking, looking
 from covey.results.folder import near_run, run_folder
 from covey.results.run import Run
@@ -168,13 +169,26 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
 
 def _folder(source: str, out: Path | None, trusted_only: bool) -> Path:
     """Return the results folder of a design, given as its file, its name, or that folder."""
-    folder = out or Path(source)
-    with looking():
-        if out is None and not folder.is_dir():
-            return design_folder(load_design(source, trusted_only=trusted_only))
+    with looking() as seen:
+        if not Path(source).is_dir():
+            design = load_design(source, trusted_only=trusted_only)
+            folder = design_folder(design) if out is None else out
+            _check_version(source, design, folder, seen)
+            return folder
+        folder = out or Path(source)
         if trusted_only:
             load_kept_design(folder, trusted_only=True)
         return folder
+
+
+def _check_version(source: str, design: Design, folder: Path, seen: Looking) -> None:
+    """Warn if the results in a folder are of another version of a design; refuse those of another design."""
+    again = f"covey run {shlex.quote(source)}"
+    if is_known(design) and not seen.stand_ins and (said := replaces(folder, design, lambda: plan(design))):
+        raise RunFolderError(f"{said}. Run this one: {again}; or see what is there: covey results {folder}")
+    if keys := differences(folder, design):
+        said = f"{in_words(folder, design, keys)}, and these are its results; to bring them up to date: {again}"
+        print(f"warning: {said}", file=sys.stderr)
 
 
 def _read(folder: Path) -> Results:
@@ -192,8 +206,11 @@ def _what_would_run(design: Design, folder: Path, seen: Looking) -> str:
             f"the number of runs depends on {', '.join(seen.unread)}, and a dry run does not run code from files; "
             "add --trust to run that code and count the runs"
         )
-    planned = {p.run_id for p in plan(design)}
+    runs = plan(design)
+    planned = {p.run_id for p in runs}
     there = len(read_rows(folder, planned))
+    if replaced := replaces(folder, design, lambda: runs):
+        print(f"warning: {replaced}", file=sys.stderr)
     return f"{len(planned)} runs: {there} have ended already, {len(planned) - there} would run, into {folder}"
 
 

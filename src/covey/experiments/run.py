@@ -39,6 +39,7 @@ from covey.experiments.workers.folder import (
 from covey.experiments.workers.remeasure import measured
 from covey.experiments.workers.row import ROW
 from covey.experiments.workers.supervisor import Supervisor, keep, this_supervisor
+from covey.experiments.workers.versions import differences, in_words
 from covey.lazy import pl
 from covey.results.run import Run
 from covey.scenario.folders import folder_name
@@ -155,9 +156,11 @@ def run_design(
         raise InvalidValueError(f"jobs is {jobs}; it must be 1 or more")
     planned = plan(design)
     folder = (design_folder(design) if folder is None else Path(folder)).resolve()
+    replaced = replaces(folder, design, lambda: planned)
     lock = prepare(folder, design, planned)
     try:
         session = _Session(folder, planned, shard or (1, 1), retry_failed, observer)
+        session.progress.remarks += [f"warning: {replaced}"] if replaced else []
         observer(session.progress)
         if session.todo:
             try:
@@ -168,6 +171,17 @@ def run_design(
         return Results(folder, session.finish())
     finally:
         lock.release()
+
+
+def replaces(folder: Path, design: Design, planned: Callable[[], Sequence[PlannedRun]]) -> str:
+    """Return a warning if a folder holds a design of the same name that shares no run with this one; else nothing."""
+    keys = differences(folder, design)
+    if not keys or not {one["run_id"] for one in read_plan(folder)["runs"]}.isdisjoint(p.run_id for p in planned()):
+        return ""
+    return (
+        f"{in_words(folder, design, keys)}, and has no run in common with it. All runs are kept, but a folder shows "
+        f"one design. To keep both, choose --out FOLDER, or another name after `design:`"
+    )
 
 
 def parse_shard(text: str) -> tuple[int, int]:
