@@ -51,7 +51,7 @@ class UnknownNameError(CoveyError, KeyError):
     """A name that no registry knows."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
-        self.kind, self.name, self.known = kind, name, sorted(known)
+        self.kind, self.name, self.known = kind, name, sorted(set(known))
         super().__init__(f"unknown {kind} {name!r}{did_you_mean(name, self.known)}")
 
     def __str__(self) -> str:  # KeyError would show the repr
@@ -157,11 +157,22 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         >>> did_you_mean("x", ["maze", "loop"])
         '; known: loop, maze'
     """
-    known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1)
-    if near:
-        return f", did you mean {near[0]!r}?"
+    known = sorted(set(known))
+    if near := nearest(name, known):
+        return f", did you mean {near!r}?"
     return f"; known: {', '.join(known)}" if known else ""
+
+
+def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
+    """Return the valid name that a misspelt one is like, or has the letters of; empty if there is none.
+
+    Examples:
+        >>> nearest("mase", ["maze", "loop"]), nearest("dwar", ["draw", "count"]), nearest("x", ["maze"])
+        ('maze', 'draw', '')
+    """
+    known = sorted(known)
+    same_letters = [one for one in known if sorted(one) == sorted(name)]
+    return next(iter([*difflib.get_close_matches(name, known, 1, likeness), *same_letters]), "")
 
 
 def cure_of(error: BaseException, said: str | None = None) -> str:

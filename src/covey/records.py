@@ -2,13 +2,13 @@
 
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Tag, ValidationError, field_validator
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from covey.errors import InvalidValueError, did_you_mean
+from covey.errors import InvalidValueError, did_you_mean, nearest
 
 LEAST, MOST = 1e-12, 1e12
 """Numbers in records are 0 or have a magnitude between these, so that products of a few of them do not overflow."""
@@ -116,9 +116,18 @@ def in_words(found: ErrorDetails) -> str:
         return f"{found['loc'][-1]!r} is missing"
     if found["type"] == "string_pattern_mismatch":
         return misspelt(found)
+    if found["type"] in ("too_long", "too_short"):
+        return f"{wrong_length(found)}; given: {found['input']!r:.60}"
     if found["msg"].startswith("Input should be"):
         return f"must be {wanted(found)}; given: {found['input']!r:.60}"
     return found["msg"].removeprefix("Value error, ")
+
+
+def wrong_length(found: Mapping[str, Any]) -> str:
+    """Return how many values there must be, for pydantic's errors that there are too many or too few."""
+    is_long, context = found["type"] == "too_long", found.get("ctx", {})
+    number = context.get("max_length" if is_long else "min_length", 0)
+    return f"must have at {'most' if is_long else 'least'} {number} value{'s' if number != 1 else ''}"
 
 
 def misspelt(found: ErrorDetails) -> str:
@@ -151,11 +160,21 @@ def text_of(error: ValidationError, record: Any, place: str) -> str:
         record: the record.
         place: the name of the record, before each place; may be empty.
     """
-    return "; ".join(dict.fromkeys(_placed(found, record, place) for found in error.errors(include_url=False)))
+    errors = error.errors(include_url=False)
+    hinted = hinted_at(errors, record)
+    shown = [found for found in errors if found["type"] != "missing" or found["loc"] not in hinted]
+    return "; ".join(dict.fromkeys(_placed(found, record, place) for found in shown))
+
+
+def hinted_at(errors: Iterable[ErrorDetails], record: Any) -> set[tuple[Any, ...]]:
+    """Return the places of keys that are missing because they are misspelt: the nearest to an unknown key."""
+    unknown = [found["loc"] for found in errors if found["type"] == "extra_forbidden"]
+    return {(*loc[:-1], nearest(str(loc[-1]), keys_at(record, loc[:-1]))) for loc in unknown}
 
 
 def _placed(found: ErrorDetails, record: Any, place: str) -> str:
-    path, key = [p for p in (place, *map(str, found["loc"])) if p], str(found["loc"][-1]) if found["loc"] else ""
+    keys = _walked(record, found["loc"])[1]
+    path, key = [p for p in (place, *map(str, keys)) if p], str(found["loc"][-1]) if found["loc"] else ""
     if found["type"] != "extra_forbidden":
         return ": ".join(filter(None, (".".join(path), in_words(found))))
     hint = did_you_mean(key, keys_at(record, found["loc"][:-1]))
@@ -176,12 +195,19 @@ def keys_at(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
 
     ``path`` is a location as pydantic reports it: keys, indices, and the tags of the branches of unions.
     """
+    return sorted({key for _, item in _walked(model, path)[0] if _is_record(item) for key in _keys(item)})
+
+
+def _walked(model: Any, path: tuple[Any, ...]) -> tuple[list[tuple[Any, Any]], list[Any]]:
+    """Return the tagged types at a path below ``model``, and the path without the tags of branches."""
     candidates: list[tuple[Any, Any]] = [(None, model)]
+    keys: list[Any] = []
     for item in path:
         branches = [(None, annotation) for tag, annotation in candidates if item == tag]
         below = [member for _, annotation in candidates for member in _below(annotation, item)]
+        keys += [] if branches else [item]
         candidates = branches or below or candidates
-    return sorted({key for _, annotation in candidates if _is_record(annotation) for key in _keys(annotation)})
+    return candidates, keys
 
 
 def _keys(record: type[BaseModel]) -> dict[str, Any]:

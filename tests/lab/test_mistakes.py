@@ -40,7 +40,7 @@ def test_a_wrong_end_condition(until, said):
         ({"obstacles": [(2, 2), (3, 2), (3, 3)]}, r"obstacles holds \(2, 2\); give a list of them"),
         ({"walls": [[(2, 2), (3,)]]}, "walls holds"),
         ({"sensors": [compass]}, r"compass is a class; write compass\(\)"),
-        ({"sensors": [{"kind": "lidar", "ray": 8}]}, r"sensors.0.lidar: unknown key 'ray', did you mean 'rays'"),
+        ({"sensors": [{"kind": "lidar", "ray": 8}]}, r"sensors.0: unknown key 'ray', did you mean 'rays'"),
     ],
 )
 def test_wrong_settings(settings, said):

@@ -292,13 +292,13 @@ FLOOR = {"world": {"empty_m": [6, 4]}, "robots.searcher.start": [[-1, -1, 0], [-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"targets": [{"kind": "victim", "at": [9, 9], "on": "floor"}]}, "victim at (9, 9) is in a wall or outside the world; move it"),
+        ({"targets": [{"kind": "victim", "at": [9, 9], "on": "floor"}]}, "victim at (9, 9) is outside the world, x -3.05 to 3.05 m, y -2.05 to 2.05 m; move it"),
         ({"targets": [{"kind": "victim", "at": [2.95, 0], "on": "floor", "side_deg": 0}]}, "no robot can see victim at (2.95, 0) from a place that it can reach"),
         ({"targets": [{"kind": "victim", "identity": 3, "at": [2, y], "on": "floor"} for y in (0, 1)]}, "targets[1]: the identity 3 is that of targets[0]; each needs its own"),
         ({"robots.searcher.known_map": "{folder}/larger.yaml"}, "larger.yaml covers x, y of -4.05 to 4.05 m and -2.05 to 2.05 m, but the world -3.05 to 3.05 m"),
         ({"robots.searcher.count": 1, "robots.searcher.start": [[0, 0, 0]]}, "a meeting at a big_fire needs 2 robots, and the team has 1; add robots"),
     ],
-    ids=["in a wall", "unseeable", "one identity", "plan of another size", "too few robots"],
+    ids=["outside", "unseeable", "one identity", "plan of another size", "too few robots"],
 )  # fmt: skip
 def test_the_scenario_refuses_what_cannot_be(tmp_path, changes, words):
     covey.World.empty(8, 4).save(tmp_path / "larger.yaml")

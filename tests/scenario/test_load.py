@@ -59,8 +59,29 @@ def test_a_small_scenario_gets_its_defaults():
         ),
         ("robots:\n  - {robot: disc}", "s.yaml:1:1: 'world' is missing"),
         (
+            GOOD + "targets: [{kind: a, at: [1, 2, 3]}]",
+            "s.yaml:4:25: targets[0].at: must have at most 2 values; given: [1, 2, 3]",
+        ),
+        (
+            GOOD + "targets: [{draw: a, box_m: [3, 3]}]",
+            "s.yaml:4:28: targets[0].box_m: must have at least 4 values; given: [3, 3]",
+        ),
+        (
+            GOOD + "targets: [{draw: a, box_m: [3, 3, 1, 4]}]",
+            "s.yaml:4:28: targets[0].box_m: the west edge, 3, is not west of the east edge, 1; "
+            "write [west, south, east, north]",
+        ),
+        (GOOD + "targets: [{dwar: a, count: 5}]", "s.yaml:4:12: targets[0]: unknown key 'dwar', did you mean 'draw'?"),
+        (GOOD + "targets: [{knd: a, at: [1, 1]}]", "s.yaml:4:12: targets[0]: unknown key 'knd', did you mean 'kind'?"),
+        (GOOD + "targets: [{count: 5}]", "s.yaml:4:11: targets[0]: 'draw' is missing"),
+        (
+            "world: {empty_m: [1, 1]}\nrobots: [{controller: }]",
+            "s.yaml:2:22: robots[0].controller: must be a name, ./mine.py:Name, or {name: ..., parameter: ...}; "
+            "given: null (nothing)",
+        ),
+        (
             "world: {empty_m: [1, 1]}\nrobots: []",
-            "s.yaml:2:9: robots: Tuple should have at least 1 item after validation, not 0",
+            "s.yaml:2:9: robots: must have at least 1 value; given: []",
         ),
         (
             "world: {terrain: mase}\nrobots: [{robot: disc}]",
@@ -142,7 +163,7 @@ def test_a_small_scenario_gets_its_defaults():
         ),
         (
             robot("{start: {line: {from: [1], step: [2, 3]}}}"),
-            "s.yaml:3:27: robots[0].start.line.from: has 1 values; it needs more",
+            "s.yaml:3:27: robots[0].start.line.from: must have at least 2 values; given: [1]",
         ),
         (
             robot("{count: 1000000}"),
@@ -179,8 +200,7 @@ def test_the_name_of_a_group_is_one_word_also_in_python():
 def test_all_problems_come_at_once_in_the_order_of_the_file():
     text = "worl: 1\nrobots:\n  - {robot: dics, count: -1}\n  - 7\nseed: x\nseed: 3\n"
     assert [problem.split(" ")[0] for problem in problems(text)] == [
-        "s.yaml:1:1:",  # world is missing
-        "s.yaml:1:1:",  # worl
+        "s.yaml:1:1:",  # worl; that world is missing follows from it
         "s.yaml:3:13:",
         "s.yaml:3:26:",
         "s.yaml:4:5:",

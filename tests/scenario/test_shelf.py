@@ -2,7 +2,10 @@
 
 import re
 
+import pytest
+
 from covey.controllers import controllers
+from covey.errors import UnknownNameError
 from covey.scenario.shelf import describe, paper_of
 
 
@@ -35,3 +38,10 @@ def test_a_controller_that_is_annotated_for_type_checkers_alone_is_described_too
         assert "speed: float = 1.5" in describe("typed")
     finally:
         del controllers._items["typed"]
+
+
+def test_names_like_what_is_asked_for_are_told_once_each():
+    with pytest.raises(UnknownNameError) as error:  # terrain_team is both a scenario and a controller
+        describe("victim")
+    assert len(error.value.known) == len(set(error.value.known))
+    assert str(error.value).count("terrain_team") == 1

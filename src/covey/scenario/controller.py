@@ -32,6 +32,9 @@ class ControllerReference(Record):
             return _from_mapping(value, info.context or {}, at=("name",))
         if callable(value):
             return {"target": value, "reference": reference_of(value)}
+        if value is None or isinstance(value, (bool, int, float, list, tuple)):
+            shown = "null (nothing)" if value is None else f"{value!r:.60}"
+            raise ValueError(f"must be a name, ./mine.py:Name, or {{name: ..., parameter: ...}}; given: {shown}")
         return value
 
     @property

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from covey.errors import Problem, did_you_mean
 from covey.named import Named
-from covey.records import keys_at, misspelt, wanted
+from covey.records import hinted_at, keys_at, misspelt, wanted, wrong_length
 from covey.scenario.yaml12 import Document, Path
 
 _WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_required")
@@ -16,10 +16,13 @@ _WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_re
 def problems_of(error: ValidationError, document: Document, model: type[BaseModel]) -> list[Problem]:
     """Return one problem for each error, in the order of the file."""
     found, all_found = [], error.errors(include_url=False, include_context=False, include_input=False)
+    hinted = hinted_at(all_found, model)
     for branches in _by_value(error, document).values():
         for details in _best_branch(branches):
+            if details["loc"] in hinted and details["type"] == "missing":
+                continue
             if details["type"] != "too_short" or not any(_lies_below(other, details) for other in all_found):
-                found.append(_problem(details, document, model))
+                found.append(_problem(details | {"needs": _needed(details, all_found)}, document, model))
     unique = {(p.line, p.column, p.message): p for p in found}
     return [unique[place] for place in sorted(unique)]
 
@@ -66,6 +69,12 @@ def _is_tag(path: Path, item: Any, following: Any, document: Document) -> bool:
     return (*path, following) in document.values and (*path, item, following) not in document.values
 
 
+def _needed(details: Any, others: list[Any]) -> int:
+    """Return how many values a list needs, if this error says that one of them is missing."""
+    missing = (o["loc"][-1] for o in others if o["type"] == "missing" and o["loc"][:-1] == details["loc"][:-1])
+    return max((index + 1 for index in missing if isinstance(index, int)), default=0)
+
+
 def _lies_below(other: Any, details: Any) -> bool:
     """Return whether another error is inside the value of this one; then the items of this value were not counted."""
     return len(other["loc"]) > len(details["loc"]) and other["loc"][: len(details["loc"])] == details["loc"]
@@ -98,7 +107,8 @@ def _problem(details: Any, document: Document, model: type[BaseModel]) -> Proble
         hint = did_you_mean(str(key), keys_at(model, details["loc"][:-1]))
         return document.problem(f"{_dotted(path)}unknown key {key!r}{hint}", (*path, key), at_key=True)
     if kind == "missing" and isinstance(key, int):
-        return document.problem(f"{_dotted(path)}has {key} values; it needs more", path)
+        given = f"given: {_shown(details['input'])}"
+        return document.problem(f"{_dotted(path)}must have at least {details['needs']} values; {given}", path)
     if kind == "missing":
         return document.problem(f"{_dotted(path)}{key!r} is missing", path)
     if kind == "union_tag_invalid":
@@ -113,6 +123,9 @@ def _problem(details: Any, document: Document, model: type[BaseModel]) -> Proble
         return document.problem(f"{_dotted(path)}{details['msg']}", path, at_key=details["ctx"]["at_key"])
     if kind == "union":
         return document.problem(f"{_dotted(path)}must be {details['msg']}; given: {_shown(details['input'])}", path)
+    if kind in ("too_long", "too_short"):
+        message = f"{wrong_length(details)}; given: {_shown(details['input'])}"
+        return document.problem(_dotted(path) + message, path)
     if kind == "string_pattern_mismatch":
         return document.problem(_dotted(path) + misspelt(details), path)
     if details["msg"].startswith("Input should be"):

@@ -70,6 +70,8 @@ def test_a_controller_of_a_group_is_refused():
         ("random_balistic_walk", "unknown controller.*random_ballistic_walk"),
         ("17", "'17' is int; a controller is a function"),
         ("{name: wander, sped: 1}", "no parameter 'sped'.*speed"),
+        ("with_lookout", "with_lookout itself is none, so name another"),
+        ("{name: with_lookout, strategy: wander}", "with_lookout itself is none, so name another"),
     ],
 )
 def test_a_strategy_that_cannot_be_is_refused_with_its_line(strategy, said):

@@ -284,7 +284,7 @@ def test_what_is_no_map_header_is_refused(tmp_path, text):
 
 def test_a_bare_image_needs_a_resolution_and_a_map_has_its_own(tmp_path):
     path = ros_map(tmp_path, pgm([[254]]))
-    with pytest.raises(MapFileError, match="needs resolution_m"):
+    with pytest.raises(MapFileError, match=r"needs resolution_m.*-s resolution_m=0.1"):
         read_map(tmp_path / "map.pgm")
     with pytest.raises(MapFileError, match="states its own"):
         read_map(path, resolution_m=0.1)

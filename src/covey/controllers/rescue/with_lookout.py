@@ -16,9 +16,11 @@ from covey.robots.parameters import Count, Share
 
 def _checked(strategy: Any) -> Any:
     try:
-        Program(with_lookout, {"strategy": strategy})
+        inner = Program(with_lookout, {"strategy": strategy}).inner
     except CoveyError as error:
         raise ValueError(str(error)) from None
+    if inner is not None and inner.factory is with_lookout:
+        raise ValueError("with_lookout runs a strategy that drives; with_lookout itself is none, so name another")
     return strategy
 
 

@@ -178,7 +178,8 @@ def _with_places(scenario: Scenario, vector: Vector, design: Design) -> Document
 def _located(problem: Problem, vector: Vector, design: Design) -> Problem:
     """Return a problem of a change as a problem of the design, at the value that causes it."""
     path = problem.file.removeprefix("-s ")
-    return design.document.problem(f"{path}: {problem.message}", vector.place(path))
+    hint = "; write its values as a list: [..., ...]" if design.parameters.get(path, ...) is None else ""
+    return design.document.problem(f"{path}: {problem.message}{hint}", vector.place(path))
 
 
 def _refuse_twins(design: Design, runs: list[PlannedRun]) -> None:

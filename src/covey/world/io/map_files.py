@@ -78,7 +78,10 @@ def files_of(path: Path) -> list[Path]:
 
 def _read_bare_image(path: Path, resolution_m: float | None, wall_below: float | None) -> World:
     if resolution_m is None:
-        raise MapFileError(f"{path}: a bare image needs resolution_m, the side of a pixel in metres")
+        raise MapFileError(
+            f"{path}: a bare image needs resolution_m, the side of a pixel in metres: for covey map "
+            "-s resolution_m=0.1, in a scenario resolution_m: 0.1 beside file"
+        )
     resolution = _resolution(path, resolution_m)
     image = read_image(path)
     gray = np.arange(image.white + 1) * (255.0 / image.white)

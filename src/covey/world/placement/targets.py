@@ -26,7 +26,7 @@ SEEN_WITHIN_M, SEEN_WITHIN_RAD = 2.0, math.radians(60)
 _REACH_M = 0.5  # farthest nearest face of a target on a wall
 _WITHIN = 0.5 - 1e-6  # farthest from the middle of a face along it [cells], so that it is before this cell's face
 _CHUNK = 1024
-_RECORDS = TypeAdapter(tuple[AnyTarget, ...])
+_RECORDS = tuple[AnyTarget, ...]
 
 Place = tuple[float, float, float, float]
 """x, y [m] and the normal of a target, in the world frame; see `Targets`."""
@@ -45,9 +45,9 @@ def lay(targets: Any, world: World, starts: Any, radii: Any, seed: int) -> Targe
     if isinstance(targets, Targets):
         return targets
     try:
-        records = _RECORDS.validate_python(targets)
+        records = TypeAdapter(_RECORDS).validate_python(targets)
     except ValidationError as error:
-        raise InvalidValueError(text_of(error, None, "targets")) from None
+        raise InvalidValueError(text_of(error, _RECORDS, "targets")) from None
     laid, problems = try_to_lay(records, world, starts, radii, seed)
     if problems:
         raise InvalidValueError("; ".join(f"targets[{i}]: {message}" for i, message in problems))
@@ -166,7 +166,7 @@ def _placed(record: PlacedTarget, ground: _Ground) -> Place:
     else:
         cell = ground.world.grid.to_cells(np.array([record.at]))
         if not _at(ground.world.free, cell)[0]:
-            raise InvalidValueError(f"{record.kind} at ({x:g}, {y:g}) is in a wall or outside the world; move it")
+            raise InvalidValueError(f"{record.kind} at ({x:g}, {y:g}) is {_where(ground.world, cell)}; move it")
         angle = None if record.side_deg is None else math.radians(record.side_deg)
         place = x, y, *((0.0, 0.0) if angle is None else (math.cos(angle), math.sin(angle)))
     if not record.allow_unseeable and not ground.seeable(np.array([place]))[0]:
@@ -176,6 +176,14 @@ def _placed(record: PlacedTarget, ground: _Ground) -> Place:
             "allow_unseeable: true"
         )
     return place
+
+
+def _where(world: World, cell: np.ndarray) -> str:
+    """Return where a cell (1, 2) is in which no target can be."""
+    if world.grid.inside(cell)[0]:
+        return "in a wall"
+    left, right, bottom, top = world.grid.extent
+    return f"outside the world, x {left:g} to {right:g} m, y {bottom:g} to {top:g} m"
 
 
 def _nearest_face(record: PlacedTarget, ground: _Ground) -> Place:
@@ -196,10 +204,11 @@ def _nearest_face(record: PlacedTarget, ground: _Ground) -> Place:
     away = np.hypot(places[:, 0] - x, places[:, 1] - y)
     if not len(away) or away.min() > _REACH_M:
         which = "" if record.side_deg is None else f" that looks to {record.side_deg:g}°"
-        stands = _at(ground.world.free, np.array([[row, column]]))[0]
+        cell = np.array([[row, column]])
+        stands = _at(ground.world.free, cell)[0]
         raise InvalidValueError(
             f"{record.kind} at ({x:g}, {y:g}) has no face of a wall{which} within {_REACH_M} m; move it"
-            + (", or set on: floor" if stands else "; it is in a wall or outside the world")
+            + (", or set on: floor" if stands else f"; it is {_where(ground.world, cell)}")
         )
     nearest, inside = int(away.argmin()), _at(ground.world.solid, np.array([[row, column]]))[0]
     if inside and record.side_deg is None and away[nearest] > max(0.05, grid.resolution) + OFF_M:

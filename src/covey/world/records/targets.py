@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, field_validator
 
+from covey.errors import nearest
 from covey.records import WORD, Record, given
 
 Point = tuple[float, float]
@@ -64,10 +65,29 @@ class DrawnTargets(Record):
         default=None, description="West, south, east and north edge [m] of their area; null: anywhere."
     )
 
+    @field_validator("box_m")
+    @classmethod
+    def _has_an_area(cls, box_m: tuple[float, float, float, float] | None) -> tuple[float, float, float, float] | None:
+        west, south, east, north = box_m or (0.0, 0.0, 1.0, 1.0)
+        if west >= east:
+            raise ValueError(f"the west edge, {west:g}, is not west of the east edge, {east:g}; {_BOX}")
+        if south >= north:
+            raise ValueError(f"the south edge, {south:g}, is not south of the north edge, {north:g}; {_BOX}")
+        return box_m
+
+
+_BOX = "write [west, south, east, north]"
+
 
 def _tag(value: Any) -> str:
-    return "draw" if "draw" in given(value) else "at"
+    keys = given(value)
+    if "draw" in keys or "at" in keys or "kind" in keys:
+        return "drawn targets" if "draw" in keys else "placed target"
+    own = DrawnTargets.model_fields.keys() - PlacedTarget.model_fields.keys()
+    return "drawn targets" if any(nearest(str(key), own) for key in keys) else "placed target"
 
 
-AnyTarget = Annotated[Annotated[PlacedTarget, Tag("at")] | Annotated[DrawnTargets, Tag("draw")], Discriminator(_tag)]
-"""A target, or several drawn ones; a key, ``at`` or ``draw``, selects the record."""
+AnyTarget = Annotated[
+    Annotated[PlacedTarget, Tag("placed target")] | Annotated[DrawnTargets, Tag("drawn targets")], Discriminator(_tag)
+]
+"""A target, or several drawn ones; the keys ``at`` and ``kind``, or ``draw``, select the record."""
