@@ -39,6 +39,18 @@ class InvalidValueError(CoveyError, ValueError):
     """A value given to a function or record is not allowed."""
 
 
+class MissionError(InvalidValueError):
+    """A mission is impossible in this world or for this team.
+
+    Attributes:
+        path: the keys below the mission that lead to the parameter that is to blame; may be empty.
+    """
+
+    def __init__(self, message: str, *path: str):
+        self.path = path
+        super().__init__(message)
+
+
 class MapFileError(CoveyError):
     """A map file is missing, damaged or invalid."""
 

@@ -145,3 +145,66 @@ def test_check_builds_no_simulation_of_a_huge_world_and_says_so(folder, capsys):
     out = capsys.readouterr().out
     assert "good" in out
     assert "not tried: a simulation of 103" in out
+
+
+TEAM = (
+    "world: {named: rescue_1}\n"
+    "robots: [{robot: turtlebot3_waffle_pi, count: 2, start: [[0, -1, 0], [0, 1, 0]], controller: CONTROLLER}]\n"
+    "share_maps: {every_s: 1}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("rest", "said"),
+    [
+        ("mission: {rescue: {reports: radio}}",
+         "mine.yaml:4:29: mission.rescue.reports: reports by radio need a `base`, the name of a robot, not ''"),
+        ("mission: {rescue: {reports: radio, base: robot7}}", "mine.yaml:4:42: mission.rescue.base: reports by radio"),
+        ("mission: {rescue: {kinds: {big_fire: {robots: 5}}}}",
+         "mine.yaml:4:47: mission.rescue.kinds.big_fire.robots: a meeting at a big_fire needs 5 robots"),
+        ("mission: {rescue: {kinds: {gasleak: {points: 3}}}}",
+         "mine.yaml:4:37: mission.rescue.kinds.gasleak: the rule kinds.gasleak applies to nothing"),
+        ("mission: {patrolling: {waypoints_m: [[99, 0]]}}",
+         "mine.yaml:4:37: mission.patrolling.waypoints_m: the waypoint [99.0, 0.0] cannot be reached"),
+    ],
+)  # fmt: skip
+def test_a_mission_that_cannot_be_is_refused_at_its_line(rest, said, folder, capsys):
+    (folder / "mine.yaml").write_text(TEAM.replace("CONTROLLER", "still") + rest)
+    assert main(["check", "mine.yaml"]) == BAD_INPUT
+    assert capsys.readouterr().err.startswith(said)
+
+
+def test_kinds_of_targets_are_counted_and_a_misspelt_one_is_told(folder, capsys, caplog):
+    targets = "targets: [{kind: victm, at: [5.4, 1.1]}, {kind: big_fire, at: [-1.3, -5.1]}, {draw: fire, count: 2}]\n"
+    text = TEAM.replace("CONTROLLER", "rescue_team") + targets
+    (folder / "mine.yaml").write_text(text + "mission: {rescue: {preset: dat160_2021}}")
+    assert main(["check", "mine.yaml"]) == REACHED
+    out, err = capsys.readouterr()
+    meeting = "1 big_fire (100 points, 300 for a meeting of 2 robots)"
+    assert f"targets: 1 victm (100 points), {meeting}, 2 fire (100 points)\n" in out
+    warning = "the kind of target 'victm' has no rule and looks like 'victim'"
+    assert err == f"warning: {warning}; correct it, or list it among the kinds of the mission\n"
+    assert main(["run", "mine.yaml", "-s", "stop.timeout_s=0.1", "--no-pictures", "--out", "out"])
+    assert warning in caplog.text
+    capsys.readouterr()
+    (folder / "mine.yaml").write_text(text + "mission: {rescue: {kinds: {victm: {points: 7}}}}")  # a word of one's own
+    assert main(["check", "mine.yaml"]) == REACHED
+    out, err = capsys.readouterr()
+    assert "1 victm (7 points)" in out
+    assert err == ""
+
+
+def test_robots_meet_at_no_kind_that_no_target_has(folder, capsys):
+    for given, said in (
+        ("big_fire gas_leak", "'gas_leak'; known: big_fire, small_fire, victim"),
+        ("victims", "'victim'?"),
+    ):
+        controller = f"{{name: rescue_team, meet_at: {given}}}"
+        (folder / "mine.yaml").write_text(TEAM.replace("CONTROLLER", controller) + "mission: rescue")
+        assert main(["check", "mine.yaml"]) == BAD_INPUT
+        err = capsys.readouterr().err
+        assert err.startswith("mine.yaml:2:123: robots[0].controller.meet_at: no target is of the kind ")
+        assert said in err
+    alone = TEAM.replace("CONTROLLER", "rescue_team") + "targets: [{draw: victim}]\nmission: rescue"
+    (folder / "mine.yaml").write_text(alone)  # by default it would meet at big fires
+    assert main(["check", "mine.yaml"]) == REACHED

@@ -8,8 +8,9 @@ import pytest
 
 import covey
 from covey.cli import main
-from covey.errors import CoveyError, InvalidValueError
+from covey.errors import CoveyError, InvalidValueError, ScenarioError
 from covey.missions import MissionContext, Rescue
+from covey.onboard.controller import Program
 from covey.physics.clock import Clock
 from covey.results.metrics.headlines import of_interest
 from covey.robots.team import TeamModel, TeamState
@@ -276,7 +277,7 @@ def test_rules_of_a_preset_for_kinds_that_are_missing_are_fine_also_after_a_roun
 def test_a_rule_may_be_for_a_kind_that_only_drawn_targets_have():
     drawn = PLAIN.replace("{kind: big_fire, at: [0, 3], on: floor}", "{draw: leak, count: 2}")
     parse_scenario(drawn.replace("kinds: {big_fire:", "kinds: {leak:")).build().close()
-    with pytest.raises(InvalidValueError, match=r"kinds\.leek applies to nothing: .*, did you mean 'leak'"):
+    with pytest.raises(ScenarioError, match=r"kinds\.leek: .* applies to nothing: .*, did you mean 'leak'"):
         parse_scenario(drawn.replace("kinds: {big_fire:", "kinds: {leek:")).build()
 
 
@@ -308,3 +309,11 @@ def test_the_scenario_refuses_what_cannot_be(tmp_path, changes, words):
         covey.load_scenario("rescue", FLOOR | {"targets": fire} | filled).build().close()
     assert words in str(error.value)
     covey.load_scenario("rescue", FLOOR | {"targets": fire}).build().close()
+
+
+def test_a_team_in_python_meets_at_no_kind_that_no_target_has():
+    group = covey.Group(
+        "r", covey.robots.turtlebot3_waffle_pi(), [(0, 0, 0)], Program("rescue_team", {"meet_at": "gas"})
+    )
+    with pytest.raises(InvalidValueError, match=r"robots.0.controller.meet_at: no target is of the kind 'gas'"):
+        covey.Simulation(covey.World.empty(6, 6), [group], targets=[{"kind": "leak", "at": (2.9, 0)}])

@@ -28,11 +28,14 @@ def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, 
         else:
             ready = try_out(loaded)
             print(f"{source}: good. {ready.summary()}")
+            if len(ready.targets):
+                print(f"targets: {loaded.mission.summary(ready.targets)}")
             if (cells := ready.world.grid.cells.size) > TRIED_CELLS:
                 print(f"not tried: a simulation of {cells} cells; this command tries at most {TRIED_CELLS}")
             groups = [(g.controller.program, g.robot, g.count, g.known_map) for g in loaded.robots]
             seers = [(program, robot) for program, robot, _, _ in groups]
-            for warning in filter(None, (unshared(groups, loaded.share_maps), blind(seers, loaded.mission.kind))):
+            warnings = unshared(groups, loaded.share_maps), blind(seers, loaded.mission.kind)
+            for warning in filter(None, (*warnings, loaded.mission.doubt(ready.targets))):
                 print(f"warning: {warning}", file=sys.stderr)
         say_unread(seen)
 

@@ -1,6 +1,6 @@
 """Checks of declared events and faults that need the world and the team."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,11 @@ from covey.events.records import (
     WorldEvent,
 )
 from covey.mapping.exchange.share_maps import ShareMaps
-from covey.onboard.controller import Program
+from covey.onboard.controller import Program, parameters_of, types_of
 from covey.planning.orders import Order
 from covey.records import text_of
 from covey.robots.model import RobotModel
+from covey.robots.parameters import Kinds
 from covey.world.state import AnyWorld
 
 Found = tuple[tuple[str, ...], str]
@@ -256,6 +257,32 @@ _REMEDIES = {
 def check_needed(groups: Sequence[Any], waypoints: bool) -> None:
     """Raise `InvalidValueError` if a controller needs something its robots do not have; see `needed`."""
     for path, message in needed([(g.program, g.robot) for g in groups], waypoints):
+        raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
+
+
+def kinds_found(programs: Sequence[Program | None], kinds: Collection[str]) -> Iterator[FoundInTeam]:
+    """Yield the parameters of controllers that name a kind of which there is no target; defaults may.
+
+    Args:
+        programs: controller of each group.
+        kinds: those of the targets; empty: there are no targets, and any kind will do.
+    """
+    for i, program in enumerate(programs if kinds else ()):
+        if program is None:
+            continue
+        for key, value in program.parameters.items():
+            if types_of(program.factory, limits=True).get(key) != Kinds:
+                continue
+            usual = str((parameters_of(program.factory) or {})[key].default).split()
+            for kind in str(value).split():
+                if kind not in kinds and kind not in usual:
+                    message = f"no target is of the kind {kind!r}{did_you_mean(kind, kinds)}"
+                    yield ("robots", i, "controller", key), message
+
+
+def check_kinds(groups: Sequence[Any], kinds: Collection[str]) -> None:
+    """Raise `InvalidValueError` if a controller names a kind of which there is no target; see `kinds_found`."""
+    for path, message in kinds_found([g.program for g in groups], kinds):
         raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")
 
 

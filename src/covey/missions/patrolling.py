@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from covey.errors import InvalidValueError
+from covey.errors import MissionError
 from covey.missions.protocol import Mission, MissionContext, Tracker, missions
 from covey.planning.waypoints import Waypoints, as_edges, connect, path_lengths
 from covey.world.visibility.explorable import reachable
@@ -51,7 +51,7 @@ class Patrolling(Mission):
         """Return the waypoint graph of a world for bodies of a radius [m] that start at poses (n, 3) or points.
 
         Raises:
-            InvalidValueError: a listed waypoint cannot be reached, or an edge names a waypoint that does not exist.
+            MissionError: a listed waypoint cannot be reached, or an edge names a waypoint that does not exist.
         """
         standing = reachable(world, start[:, :2], radius_m)
         if self.waypoints_m is None:
@@ -67,12 +67,15 @@ class Patrolling(Mission):
             inside = world.grid.inside(cells)
             at = np.where(inside[:, None], cells, 0)
             for point in points[~(inside & standing[at[:, 0], at[:, 1]])].tolist():
-                raise InvalidValueError(
+                raise MissionError(
                     f"the waypoint {point} cannot be reached by a body of radius {radius_m:g} m from the start; "
-                    "move it away from walls, or leave waypoints_m out to have them generated"
+                    "move it away from walls, or leave waypoints_m out to have them generated",
+                    "waypoints_m",
                 )
             if not len(points):
-                raise InvalidValueError("waypoints_m is empty; list some, or leave it out to have them generated")
+                raise MissionError(
+                    "waypoints_m is empty; list some, or leave it out to have them generated", "waypoints_m"
+                )
         distance = path_lengths(standing, world.grid.resolution, cells)
         if isinstance(self.edges, str):
             edges = connect(distance, self.edges)

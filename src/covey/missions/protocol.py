@@ -1,6 +1,7 @@
 """Missions: a record that a scenario names, and a tracker that scores the run from the truth."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from covey.planning.waypoints import Waypoints
 from covey.registry import Registry
 from covey.robots.team import TeamModel, TeamState
 from covey.world.state import WorldState
+from covey.world.targets import Targets
 from covey.world.world import World
 
 missions: Registry[type["Mission"]] = Registry("mission", shelf="covey.missions")
@@ -126,10 +128,18 @@ class Mission(Named, ABC):
         """Return its form in a file: only its name if no parameter was given."""
         return super().in_file(parameters if self.model_fields_set else {})
 
+    def summary(self, targets: Targets) -> str:
+        """Return what there is to find, in one line: the number of targets of each kind."""
+        return ", ".join(f"{number} {kind}" for kind, number in Counter(targets.kinds).items())
+
+    def doubt(self, targets: Targets) -> str:
+        """Return a warning about the targets of a world; empty if there is none."""
+        return ""
+
     @abstractmethod
     def begin(self, context: MissionContext) -> Tracker:
         """Return the tracker for a run that is about to start.
 
         Raises:
-            InvalidValueError: the mission is impossible in this world or for this team.
+            MissionError: the mission is impossible in this world or for this team.
         """

@@ -7,10 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from covey.errors import InvalidValueError, did_you_mean
+from covey.errors import MissionError, did_you_mean, nearest
 from covey.missions.protocol import Mission, MissionContext, Tracker, missions
 from covey.missions.referee import Judgement, KindRule, Referee, Rules
 from covey.records import located
+from covey.world.targets import Targets
 
 _DAT160 = {
     "kinds": {
@@ -28,6 +29,10 @@ _DAT160 = {
 }
 PRESETS: dict[str, dict[str, Any]] = {"dat160_2021": _DAT160, "dat160_2025": _DAT160}
 """Rules by name. Both years score alike; in 2025 the team also has an old plan, which is up to the scenario."""
+
+
+_ALIKE = 0.8
+"""Likeness of two kinds of which one may be a misspelling of the other: more than that of fire and big_fire."""
 
 
 @missions.register("rescue")
@@ -73,32 +78,54 @@ class Rescue(Rules, Mission):
             raise located([(("look_every_s",), message, self.look_every_s)])
         return self
 
+    def summary(self, targets: Targets) -> str:
+        """Return what there is to find, in one line: the number of targets of each kind, and the rule for it."""
+        rules = {kind: (number, self.of(kind)) for kind, number in Counter(targets.kinds).items()}
+        return ", ".join(f"{number} {kind} ({_in_words(rule)})" for kind, (number, rule) in rules.items())
+
+    def doubt(self, targets: Targets) -> str:
+        """Return a warning if a kind of target without a rule looks like one that has one; else an empty text."""
+        known = {*self.kinds, *_DAT160["kinds"]}
+        near = {kind: nearest(kind, known, _ALIKE) for kind in dict.fromkeys(targets.kinds) if kind not in known}
+        said = [
+            f"the kind of target {kind!r} has no rule and looks like {other!r}" for kind, other in near.items() if other
+        ]
+        return f"{' and '.join(said)}; correct it, or list it among the kinds of the mission" if said else ""
+
     def begin(self, context: MissionContext) -> "RescueTracker":
         """Return the tracker with the referee.
 
         Raises:
-            InvalidValueError: the world has no targets, or none of a kind that has a rule; a kind needs more robots
+            MissionError: the world has no targets, or none of a kind that has a rule; a kind needs more robots
                 than there are; or reports go by radio and no robot is the base.
         """
         targets, names = context.place.targets, list(context.names)
         if not len(targets):
-            raise InvalidValueError("the world has no targets to rescue; list some, or draw them: see `targets`")
+            raise MissionError("the world has no targets to rescue; list some, or draw them: see `targets`")
         usual = {kind: KindRule.model_validate(rule) for kind, rule in _DAT160["kinds"].items()}
         for kind, rule in self.kinds.items():
             if kind not in targets.kinds and rule != usual.get(kind):  # a preset may have rules for more
                 hint = did_you_mean(kind, set(targets.kinds))
-                raise InvalidValueError(f"the rule kinds.{kind} applies to nothing: no target is of this kind{hint}")
+                said = f"the rule kinds.{kind} applies to nothing: no target is of this kind{hint}"
+                raise MissionError(said, "kinds", kind)
         if self.reports == "radio" and self.base not in names:
             hint = did_you_mean(self.base, names)
-            raise InvalidValueError(f"reports by radio need a `base`, the name of a robot, not {self.base!r}{hint}")
+            said = f"reports by radio need a `base`, the name of a robot, not {self.base!r}{hint}"
+            raise MissionError(said, "base" if self.base else "reports")
         searchers = len(names) - (self.reports == "radio")
         for kind in dict.fromkeys(targets.kinds):
             if (robots := self.of(kind).robots) > searchers:
-                raise InvalidValueError(
+                raise MissionError(
                     f"a meeting at a {kind} needs {robots} robots, and the team has {searchers}; add robots, or set "
-                    f"kinds.{kind}.robots to {searchers} or less"
+                    f"kinds.{kind}.robots to {searchers} or less",
+                    *("kinds", kind, "robots"),
                 )
         return RescueTracker(self, context)
+
+
+def _in_words(rule: KindRule) -> str:
+    said = f"{rule.points:g} points"
+    return f"{said}, {rule.meeting_points:g} for a meeting of {rule.robots} robots" if rule.robots else said
 
 
 class RescueTracker(Tracker):

@@ -13,7 +13,7 @@ import numpy as np
 from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.errors import ControllerError, CoveyError, InvalidValueError, UnknownNameError, printable
-from covey.events.checks import blind, check_needed, check_unknown_starts, unshared
+from covey.events.checks import blind, check_kinds, check_needed, check_unknown_starts, unshared
 from covey.events.inputs import Inputs
 from covey.events.port import Dig, Impairment, Port
 from covey.geometry import Pose
@@ -164,6 +164,7 @@ class Simulation:
         if not isinstance(mission, Mission):
             raise InvalidValueError(f"mission is {mission!r:.60}; give a mission, such as covey.missions.Coverage()")
         check_needed(self.groups, mission.gives_waypoints)
+        check_kinds(self.groups, set(place.targets.kinds))
         sharing = as_share_maps(share_maps)
         own_frames = sharing.start_poses == "unknown"
         if own_frames:
@@ -182,7 +183,7 @@ class Simulation:
         self.communication = Communication(self.names, radios_of(radio), tags, seed, execution)
         programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
         seers = [(g.program, g.robot) for g in self.groups]
-        self._warnings = [unshared(programs, sharing), blind(seers, mission.kind)]
+        self._warnings = [unshared(programs, sharing), blind(seers, mission.kind), mission.doubt(place.targets)]
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
         frames, network = self.localization.frames, self.communication.network
         slam = TeamSlam(self.localization.localizers, shares, self.sensing, network, self.clock, frames)

@@ -10,8 +10,8 @@ import numpy as np
 from cachetools import LRUCache, cached
 
 from covey.comms.radio import radios_of
-from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError
-from covey.events.checks import found_in, order_found
+from covey.errors import CoveyError, InvalidValueError, MissionError, Problem, ScenarioError
+from covey.events.checks import found_in, kinds_found, order_found
 from covey.mapping.occupancy.known import check_same_place
 from covey.planning.orders import Order
 from covey.random import generator
@@ -19,6 +19,7 @@ from covey.registry import code_of
 from covey.results.recording import Recording
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
+from covey.scenario.messages import dotted
 from covey.world.editing.changing import door_patch, with_doors
 from covey.world.io.map_files import files_of
 from covey.world.placement.placing import place
@@ -176,6 +177,9 @@ def _begun(
             observers=observers,
             hosting=hosting,
         )
+    except MissionError as error:
+        path = ("mission", scenario.mission._reference or scenario.mission.kind, *error.path)
+        raise ScenarioError([scenario.document.problem(f"{dotted(path)}{error}", path)]) from None
     except MemoryError as error:
         raise InvalidValueError(f"the simulation is too large for the memory of this machine: {error}") from None
 
@@ -245,6 +249,9 @@ def set_up(scenario: "Scenario") -> SetUp:
     if found:
         lines = [scenario.document.problem(f"targets[{i}]: {message}", ("targets", i)) for i, message in found]
         raise ScenarioError(lines)
+    wrong = kinds_found([group.controller.program for group in scenario.robots], set(targets.kinds))
+    if problems := [scenario.document.problem(f"{dotted(path)}{message}", path) for path, message in wrong]:
+        raise ScenarioError(problems)
     return SetUp(world, scenario.robots, tuple(poses), targets)
 
 

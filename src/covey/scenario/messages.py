@@ -42,7 +42,7 @@ def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> It
             yield from coercions(value, item, document, (*path, i))
     elif isinstance(data, (bool, str)) and isinstance(record, (bool, int, float)) and type(data) is not type(record):
         wanted = "true or false" if isinstance(record, bool) else "a number"
-        yield document.problem(f"{_dotted(path)}must be {wanted}; given: {_shown(data)}", path)
+        yield document.problem(f"{dotted(path)}must be {wanted}; given: {_shown(data)}", path)
 
 
 def _by_value(error: ValidationError, document: Document) -> dict[Path, dict[Any, list[Any]]]:
@@ -105,40 +105,40 @@ def _problem(details: Any, document: Document, model: type[BaseModel]) -> Proble
     path, kind, key = details["path"], details["type"], details["loc"][-1] if details["loc"] else ""
     if kind == "extra_forbidden":
         hint = did_you_mean(str(key), keys_at(model, details["loc"][:-1]))
-        return document.problem(f"{_dotted(path)}unknown key {key!r}{hint}", (*path, key), at_key=True)
+        return document.problem(f"{dotted(path)}unknown key {key!r}{hint}", (*path, key), at_key=True)
     if kind == "missing" and isinstance(key, int):
         given = f"given: {_shown(details['input'])}"
-        return document.problem(f"{_dotted(path)}must have at least {details['needs']} values; {given}", path)
+        return document.problem(f"{dotted(path)}must have at least {details['needs']} values; {given}", path)
     if kind == "missing":
-        return document.problem(f"{_dotted(path)}{key!r} is missing", path)
+        return document.problem(f"{dotted(path)}{key!r} is missing", path)
     if kind == "union_tag_invalid":
         expected = [tag.strip().strip("'") for tag in details["ctx"]["expected_tags"].split(",")]
         name, tag = details["ctx"]["discriminator"].strip("'"), details["ctx"]["tag"]
-        return document.problem(f"{_dotted(path)}unknown {name} {tag!r}{did_you_mean(tag, expected)}", (*path, name))
+        return document.problem(f"{dotted(path)}unknown {name} {tag!r}{did_you_mean(tag, expected)}", (*path, name))
     if kind == "union_tag_not_found":
-        return document.problem(f"{_dotted(path)}{details['ctx']['discriminator']} is missing", path)
+        return document.problem(f"{dotted(path)}{details['ctx']['discriminator']} is missing", path)
     if kind == "value_error":
-        return document.problem(f"{_dotted(path)}{details['ctx']['error']}", path)
+        return document.problem(f"{dotted(path)}{details['ctx']['error']}", path)
     if kind == "located":
-        return document.problem(f"{_dotted(path)}{details['msg']}", path, at_key=details["ctx"]["at_key"])
+        return document.problem(f"{dotted(path)}{details['msg']}", path, at_key=details["ctx"]["at_key"])
     if kind == "union":
-        return document.problem(f"{_dotted(path)}must be {details['msg']}; given: {_shown(details['input'])}", path)
+        return document.problem(f"{dotted(path)}must be {details['msg']}; given: {_shown(details['input'])}", path)
     if kind in ("too_long", "too_short"):
         message = f"{wrong_length(details)}; given: {_shown(details['input'])}"
-        return document.problem(_dotted(path) + message, path)
+        return document.problem(dotted(path) + message, path)
     if kind == "string_pattern_mismatch":
-        return document.problem(_dotted(path) + misspelt(details), path)
+        return document.problem(dotted(path) + misspelt(details), path)
     if details["msg"].startswith("Input should be"):
         message = f"must be {wanted(details)}; given: {_shown(details['input'])}"
-        return document.problem(_dotted(path) + message, path)
-    return document.problem(_dotted(path) + details["msg"], path)
+        return document.problem(dotted(path) + message, path)
+    return document.problem(dotted(path) + details["msg"], path)
 
 
-def _dotted(path: Path) -> str:
+def dotted(path: Path) -> str:
     """Return the path as users type it, with a colon behind it.
 
     Examples:
-        >>> _dotted(("robots", 0, "count"))
+        >>> dotted(("robots", 0, "count"))
         'robots[0].count: '
     """
     text = "".join(f"[{item}]" if isinstance(item, int) else f".{item}" for item in path)
