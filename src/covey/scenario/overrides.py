@@ -1,6 +1,6 @@
 """Change single values of a scenario by their dotted path: ``robots.scout.count=20``."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,7 +182,8 @@ class _Editor:
     def _validated(self, node: BaseModel, values: dict[str, Any], path: tuple[str, ...]) -> Any:
         labels = {key: self._label((*path, key)) for key in values}
         order = sorted({*labels.values(), self._label(path)})
-        places = {(key,): (order.index(label), 0) for key, label in labels.items()}  # one line per label
+        lines = {key: (order.index(label), 0) for key, label in labels.items()}  # one line per label
+        places = {place: lines[key] for key, value in values.items() for place in _places(value, (key,))}
         document = Document(values, values={(): (order.index(self._label(path)), 0), **places})
         try:
             record = type(node).model_validate(values, context=self.context)
@@ -210,6 +211,14 @@ class _Editor:
 
     def _report(self, path: tuple[str, ...], message: str) -> None:
         self.problems.append(Problem(message, self._label(path)))
+
+
+def _places(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path of a value, and those of all values in it as far as it is plain data."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from _places(item, (*path, key))
 
 
 def _names_controller(path: str, value: Any) -> bool:
