@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import PrivateAttr, ValidationError, ValidationInfo
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
-from covey.records import Located, Record, in_words, located
+from covey.records import Located, Record, in_words, keys_at, located
 from covey.registry import Registry, Unread, load_from_file, stand_in
 
 T = TypeVar("T", bound="Named")
@@ -111,7 +111,8 @@ def _below(error: ValidationError, name: str, record: type[Record]) -> Validatio
     for found in error.errors(include_url=False):
         path, key = (name, *found["loc"]), str(found["loc"][-1]) if found["loc"] else ""
         if found["type"] == "extra_forbidden":
-            message = f"{name!r} has no parameter {key!r}{did_you_mean(key, record.model_fields)}"
+            owner, what = (name, "parameter") if len(found["loc"]) == 1 else (".".join(map(str, path[:-1])), "key")
+            message = f"{owner!r} has no {what} {key!r}{did_you_mean(key, keys_at(record, found['loc'][:-1]))}"
             unknown.append((path, message, found["input"]))
         else:
             wrong.append((path, in_words(found), found["input"]))

@@ -222,7 +222,7 @@ def _below(annotation: Any, item: Any) -> list[tuple[Any, Any]]:
     arguments = [a for a in get_args(annotation) if a is not ...]
     if get_origin(annotation) in (list, tuple, set, frozenset) and isinstance(item, int):
         return [member for argument in arguments for member in members(argument)]
-    if get_origin(annotation) is dict and isinstance(item, str):
+    if get_origin(annotation) in (dict, Mapping) and isinstance(item, str):
         return list(members(arguments[1]))
     return []
 

@@ -179,7 +179,9 @@ def replaces(folder: Path, design: Design, planned: Callable[[], Sequence[Planne
     With another seed it is the same design.
     """
     keys = differences(folder, design)
-    if keys in ([], ["seed"]) or not {one["run_id"] for one in read_plan(folder)["runs"]}.isdisjoint(p.run_id for p in planned()):
+    if keys in ([], ["seed"]) or not {one["run_id"] for one in read_plan(folder)["runs"]}.isdisjoint(
+        p.run_id for p in planned()
+    ):
         return ""
     return (
         f"{in_words(folder, design, keys)}, and has no run in common with it. All runs are kept, but a folder shows "
