@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 import covey
+from covey.cli.app_results import plot
 from covey.cli.run import PICTURE_NAMES
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.results.figures import (
@@ -65,6 +66,7 @@ def test_only_the_pictures_that_were_asked_for_are_drawn_and_it_says_how_far_it_
 
 def test_the_command_line_knows_every_picture():
     assert set(PICTURE_NAMES) == set(NAMES)
+    assert f"{', '.join(PICTURE_NAMES)}. Default" in " ".join((plot.__doc__ or "").split())  # its help
 
 
 def test_an_animation_shows_where_each_robot_is_heading(record):

@@ -49,7 +49,7 @@ def plot(
     run
         Run folder.
     names
-        overview, trajectories, union_map, robot_maps, exploration_heat, coverage_heat, explored_share, belief,
+        overview, trajectories, union_map, robot_maps, exploration_heat, coverage_heat, explored_share, finds, belief,
         belief_error, perspective, animation, film. Default: every picture that the run has data for.
     out
         Folder for the pictures. Default: the pictures folder of the run.
