@@ -26,7 +26,7 @@ from covey.results.figures import (
     union_map,
 )
 from covey.results.figures.animation import animation_images
-from covey.results.figures.curves import spread
+from covey.results.figures.curves import explored_curve, spread
 from covey.results.figures.ground import bounds
 from covey.results.figures.heat import AGES, NEVER_COLOR, age_s
 from covey.results.figures.layout import direct_label, name_points
@@ -156,6 +156,17 @@ def test_names_of_robots_at_one_place_keep_apart(record):
     boxes = [t.get_window_extent() for t in axes.texts[before:]]
     apart = [not a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]]
     assert all(apart)
+
+
+def test_a_goal_is_drawn_only_if_the_run_has_it(record):
+    def lines(goal):
+        axes = explored_curve(record(goal=goal)).axes[0]
+        return [line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == "--"], axes.get_legend().texts
+
+    dashed, entries = lines({"explored_share": 0.9})
+    assert dashed == [pytest.approx(90.0)]
+    assert entries[0].get_text().startswith("90 %")
+    assert lines({"explored_share": None}) == ([], [])
 
 
 def test_heat_map_is_red_where_just_seen_blue_where_old_beige_where_never(record, square_maps):

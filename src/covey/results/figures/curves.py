@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from covey.results.figures import layout, style
-from covey.results.metrics.exploration import exploration_time_s, goal_share
+from covey.results.metrics.exploration import time_to_share
 
 if TYPE_CHECKING:
     from covey.results.run import Run
@@ -24,7 +24,7 @@ def explored_curve(run: "Run") -> style.Picture:
 
 
 def draw_explored(axes: Axes, run: "Run") -> None:
-    """Draw the curves, their names, the goal and the time at which it was reached."""
+    """Draw the curves, their names, and the goal, if the run has one, with the time at which it was reached."""
     times, n = np.append(0.0, run.times), len(run.names)
     union = np.append(0.0, run.series("explored_share_union")) * 100
     own = np.vstack((np.zeros(n), run.series("explored_share"))) * 100
@@ -36,28 +36,33 @@ def draw_explored(axes: Axes, run: "Run") -> None:
     axes.grid(color=style.GRID, lw=0.4)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    goal = 100 * goal_share(run)
-    axes.axhline(goal, color=style.FAINT, lw=0.7, ls=(0, (4, 2)), zorder=2)
     for i in range(n):
         axes.plot(times[keep], own[keep, i], color=style.robot_color(i, n), lw=0.9 if n > 1 else 1.6, zorder=3)
     if n > 1:
         axes.plot(times[keep], union[keep], color=style.INK, lw=1.6, zorder=4)
-    reached = exploration_time_s(run)
-    if reached is not None:
-        axes.plot(reached, goal, "o", ms=4, mfc="white", mec=style.INK, mew=1.0, zorder=5, clip_on=False)
     if n <= style.LABELLED:
         labels = [("union", union[-1], style.INK)] * (n > 1) + _ends(run, own[-1])
         _names(axes, [label for label in labels if not np.isnan(label[1])], end)
-    layout.legend(axes, _entries(n, goal, reached), handle_length=2.2)
+    entries = [
+        Line2D([], [], color=style.INK, lw=1.6, label="union"),
+        Line2D([], [], color=style.robot_color(n // 2, n), lw=0.9, label="each robot"),
+    ]
+    goal = draw_goal(axes, times, union, run.goal.get("explored_share"))
+    layout.legend(axes, entries * (n > style.LABELLED) + goal, handle_length=2.2)
 
 
-def _entries(n: int, goal: float, reached: float | None) -> list[Line2D]:
-    many = n > style.LABELLED
-    lines = [Line2D([], [], color=style.INK, lw=1.6, label="union")] if many else []
-    lines += [Line2D([], [], color=style.robot_color(n // 2, n), lw=0.9, label="each robot")] if many else []
-    mark = {"marker": "o", "ms": 4, "mfc": "white", "mec": style.INK} if reached is not None else {}
-    text = f"{goal:g} %" + ("" if reached is None else f" at {reached:.1f} s")
-    return [*lines, Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label=text, **mark)]
+def draw_goal(axes: Axes, times: np.ndarray, percent: np.ndarray, goal: float | None) -> list[Line2D]:
+    """Draw a run's goal, if it has one [share], and when a curve [%] reached it; return the legend's entry."""
+    if goal is None:
+        return []
+    dashed = {"color": style.FAINT, "lw": 0.7, "ls": (0, (4, 2))}
+    axes.axhline(100 * goal, zorder=2, **dashed)
+    reached = time_to_share(times, percent, 100 * goal)
+    if reached is None:
+        return [Line2D([], [], label=f"{100 * goal:g} %", **dashed)]
+    ring = {"marker": "o", "ms": 4, "mfc": "white", "mec": style.INK}
+    axes.plot(reached, 100 * goal, mew=1.0, zorder=5, clip_on=False, ls="", **ring)
+    return [Line2D([], [], label=f"{100 * goal:g} % at {reached:.1f} s", **dashed, **ring)]
 
 
 def _ends(run: "Run", last: np.ndarray) -> list[tuple[str, float, str]]:

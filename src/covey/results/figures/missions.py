@@ -8,9 +8,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
 from covey.results.figures import layout, style
-from covey.results.figures.curves import draw_explored
+from covey.results.figures.curves import draw_explored, draw_goal
 from covey.results.figures.search import SEARCHED_COLOR, meetings
-from covey.results.metrics.exploration import time_to_share
 
 if TYPE_CHECKING:
     from covey.results.run import Run
@@ -26,21 +25,13 @@ def draw_progress(axes: Axes, run: "Run") -> None:
 
 
 def draw_covered(axes: Axes, run: "Run") -> None:
-    """Draw the covered share, the goal and the time at which it was reached."""
+    """Draw the covered share, and the goal, if the run has one, with the time at which it was reached."""
     times, share = np.append(0.0, run.times), np.append(0.0, run.series("covered_share")) * 100
-    goal = 100 * float(run.goal.get("covered_share") or 0.99)
     _frame(axes, times, "covered [%]", 103.0)
-    axes.axhline(goal, color=style.FAINT, lw=0.7, ls=(0, (4, 2)), zorder=2)
     keep = _some(times)
     axes.plot(times[keep], share[keep], color=style.INK, lw=1.6, zorder=4)
-    reached = time_to_share(times, share, goal)
-    mark = {}
-    if reached is not None:
-        axes.plot(reached, goal, "o", ms=4, mfc="white", mec=style.INK, mew=1.0, zorder=5, clip_on=False)
-        mark = {"marker": "o", "ms": 4, "mfc": "white", "mec": style.INK}
-    text = f"{goal:g} %" + ("" if reached is None else f" at {reached:.1f} s")
-    lines = [Line2D([], [], color=style.INK, lw=1.6, label="covered by the team")]
-    layout.legend(axes, [*lines, Line2D([], [], color=style.FAINT, lw=0.7, ls=(0, (4, 2)), label=text, **mark)])
+    team = Line2D([], [], color=style.INK, lw=1.6, label="covered by the team")
+    layout.legend(axes, [team, *draw_goal(axes, times, share, run.goal.get("covered_share"))])
 
 
 def draw_idleness(axes: Axes, run: "Run") -> None:
