@@ -158,6 +158,25 @@ def test_names_of_robots_at_one_place_keep_apart(record):
     assert all(apart)
 
 
+def test_the_line_from_a_name_to_its_robot_crosses_no_other(record):
+    """Three robots near each other, and a number on the right of them."""
+    axes = trajectories(record(n=1, steps=5)).axes[0]
+    axes.set(xlim=(-6, 6), ylim=(-4, 4))
+    for text in [*axes.texts]:
+        text.remove()
+    direct_label(axes, 5.7, 1.0, "12", "#000000", xytext=(4.0, 3.0))
+    points = np.array([(3.9, 1.3), (5.0, 1.27), (4.4, 1.9)])
+    name_points(axes, points, ["searcher0", "searcher1", "searcher2"], ["#000000"] * 3)
+    axes.figure.canvas.draw()
+    pixels = axes.transData.transform(points)
+    for i, text in enumerate(axes.texts[1:]):
+        if text.arrow_patch is not None:
+            robot = np.argmin(np.hypot(*(pixels - axes.transData.transform(text.xy)).T))
+            way = text.arrow_patch.get_window_extent()
+            others = np.delete(pixels, robot, axis=0)
+            assert not any(way.contains(*p) for p in others), i
+
+
 def test_a_goal_is_drawn_only_if_the_run_has_it(record):
     def lines(goal):
         axes = explored_curve(record(goal=goal)).axes[0]

@@ -120,6 +120,50 @@ def test_the_time_line_of_finds(run):
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["r0", "r1"]
 
 
+@pytest.fixture(scope="module")
+def crowd():
+    """A robot reads three pairs of targets, each almost at one place, in a mission without reports."""
+    robot = disc().model_copy(update={"sensors": (SHARP,)})
+    kinds = ("victim", "small_fire", "big_fire")
+    targets = [
+        {"kind": kinds[i % 3], "identity": 10 + i, "at": (2, y + side * 0.03)}
+        for i, (y, side) in enumerate((y, side) for y in (-0.6, 0.0, 0.6) for side in (-1, 1))
+    ]
+    sim = covey.Simulation(World.empty(4, 4, 0.1), [covey.Group("r", robot, [(0, 0, 0)])], targets=targets)
+    return sim.run(until_s=0.5)
+
+
+def test_the_numbers_of_targets_do_not_read_as_others(crowd, run):
+    for picture, identities in ((trajectories(crowd), {str(i) for i in range(10, 16)}), (finds(run), {"4", "7"})):
+        picture.canvas.draw()
+        numbers = [text for text in picture.axes[0].texts if text.get_text().isdigit()]
+        assert {text.get_text() for text in numbers} == identities
+        boxes = [text.get_window_extent().padded(2, 0) for text in numbers]  # [pixel of 1/300 inch]
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_symbols_of_finds_at_one_time_all_show(crowd):
+    rows = [float(line.get_ydata()[0]) for line in finds(crowd).axes[0].lines if line.get_marker() in ("P", "^", "*")]
+    assert {t.found_s for t in targets_of(crowd)} == {0.1}
+    assert sorted(set(rows)) == [pytest.approx(-0.35), 0.0]
+
+
+def test_the_scale_bar_lies_beside_a_legend_of_eight_entries(crowd):
+    axes = trajectories(crowd).axes[0]
+    axes.figure.canvas.draw()
+    shown = [text for text in axes.get_legend().get_texts() if text.get_text().strip()]
+    assert len(shown) == 8
+    bar = axes.patches[-1].get_window_extent()
+    length = next(text for text in axes.texts if text.get_text() == "0.5 m").get_window_extent()
+    assert not any(text.get_window_extent().overlaps(box) for text in shown for box in (bar, length))
+    assert axes.get_legend().get_window_extent().y1 <= axes.figure.bbox.y1
+
+
+def test_the_last_find_and_a_meeting_at_the_end_are_whole(run):
+    for axes in (overview(run).axes[1], finds(run).axes[0]):
+        assert axes.get_xlim()[1] > 1.01 * run.times[-1]
+
+
 def test_the_film_shows_the_views_of_the_cameras_and_what_was_found(run):
     """The first view begins at the robot, and its ends are on the wall, 1.5 m ahead."""
     (robot, outline), _ = Cones(run).at(np.array([[0.5, 0.4, 0.0], [0.5, -0.4, 0.0]]), run.maps.truth)

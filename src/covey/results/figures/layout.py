@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation, Text
@@ -14,6 +15,12 @@ from matplotlib.transforms import blended_transform_factory
 
 from covey.results.figures.style import COLUMN_IN, FAINT, FONT, INK, SMALL, Picture
 
+_WIDE = 0.7
+"""Width of a letter over the size of the font."""
+_APART = np.array([-2.0, 0.0, 2.0, 0.0])
+"""Distance of names side by side, which would else read as one [point]."""
+_LINED = 12.0
+"""Distance of a name from its point from which on a line joins them [point]."""
 _HALO = [withStroke(linewidth=2.0, foreground="white")]
 
 
@@ -75,6 +82,11 @@ def scale_bar(axes: Axes, at_most_m: float | None = None) -> None:
     )
 
 
+def with_room(end: float) -> float:
+    """Return the end of an axis of time [s] that shows what happened at the end of a run whole."""
+    return 1.02 * end or 1.0
+
+
 def round_length(length: float) -> float:
     """Return the largest of 1, 2, 5 times a power of ten that is at most ``length``.
 
@@ -86,10 +98,11 @@ def round_length(length: float) -> float:
     return float(next(f * power for f in (5, 2, 1) if f * power <= length * (1 + 1e-9)))
 
 
-def legend(axes: Axes, handles: Sequence[Any], handle_length: float = 1.1) -> None:
-    """Put a legend above the left end of the axes."""
+def legend(axes: Axes, handles: Sequence[Any], handle_length: float = 1.1, *, bar: bool = False) -> None:
+    """Put a legend above the left end of the axes; with ``bar``, its last row leaves the place of `scale_bar` free."""
+    empty = [Line2D([], [], ls="", label=" ")] * (bar and legend_rows(len(handles)) > -(-len(handles) // 4))
     axes.legend(
-        handles=list(handles),
+        handles=[*handles, *empty],
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0, 0.0, 0.0),
         ncols=4,
@@ -102,6 +115,23 @@ def legend(axes: Axes, handles: Sequence[Any], handle_length: float = 1.1) -> No
         columnspacing=0.9,
         labelcolor=INK,
     )
+
+
+def legend_rows(entries: int) -> int:
+    """Return the number of rows of a legend that leaves the place of `scale_bar` free.
+
+    Columns are filled one by one, so the last row is full where all are equally long.
+
+    Examples:
+        >>> legend_rows(4), legend_rows(7), legend_rows(8)
+        (1, 2, 3)
+    """
+    return 1 if entries <= 4 else entries // 4 + 1
+
+
+def legend_in(entries: int) -> float:
+    """Return the height above a map of a legend with as many entries, and of the scale bar [inch]."""
+    return 0.08 + 0.14 * legend_rows(entries)
 
 
 def patch(color: str, label: str) -> Patch:
@@ -121,27 +151,28 @@ def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Se
     ``avoid``, shape (k, 2) [m], are further points that names must not hide. Labels that are there already count, too.
     """
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    size = np.array([_height_in(axes) * (right - left) / (top - bottom), _height_in(axes)]) * 72
+    size = np.array([_width_in(axes), _height_in(axes)]) * 72
     at = (np.asarray(points) - (left, bottom)) / (right - left, top - bottom) * size  # in points of the picture
     taken = [np.concatenate((p - 3.0, p + 3.0)) for p in at]
     others = (np.reshape(avoid, (-1, 2)) - (left, bottom)) / (right - left, top - bottom) * size
     taken += [np.concatenate((p - 3.0, p + 3.0)) for p in others]
+    points_there = np.concatenate((at, others))
     for label in axes.texts:
         if isinstance(label, Annotation):
             corner = (np.array(label.xy) - (left, bottom)) / (right - left, top - bottom) * size + label.xyann
-            extent = np.array([0.66 * len(label.get_text()), 1.0]) * SMALL
-            taken.append(np.concatenate((corner, corner + extent)))
+            extent = np.array([_WIDE * len(label.get_text()), 1.0]) * SMALL
+            taken.append(np.concatenate((corner, corner + extent)) + _APART)
     from_top = sorted(range(len(at)), key=lambda i: -at[i, 1])  # keeps names in the order of their points
     for i in from_top:
         p, (x, y) = at[i], points[i]
         name, color = names[i], colors[i]
-        width = 0.66 * SMALL * len(name)
+        width = _WIDE * SMALL * len(name)
         boxes = [np.array([p[0] + dx, p[1] + dy, p[0] + dx + width, p[1] + dy + SMALL]) for dx, dy in _around(width)]
-        best = min(boxes, key=lambda box: _hidden(box, taken, size))
-        taken.append(best)
+        best = min(boxes, key=lambda box: _hidden(box, taken, size) + _pointed(box, p, points_there))
+        taken.append(best + _APART)
         shift = (best[0] - p[0], best[1] - p[1] + 1.0)
-        far = np.hypot(*(np.clip(p, best[:2], best[2:]) - p)) > 12.0
-        line = {"arrowstyle": "-", "lw": 0.5, "color": color, "shrinkA": 0.0, "shrinkB": 2.0} if far else None
+        line = {"arrowstyle": "-", "lw": 0.5, "color": color, "shrinkA": 0.0, "shrinkB": 2.0}
+        line = line if _distance(best, p) > _LINED else None
         direct_label(axes, x, y, name, color, xytext=shift, fontweight="bold", arrowprops=line)
 
 
@@ -157,6 +188,25 @@ def _hidden(box: np.ndarray, taken: Sequence[np.ndarray], size: np.ndarray) -> f
     overlap = sum(np.prod(np.clip(np.minimum(box[2:], o[2:]) - np.maximum(box[:2], o[:2]), 0, None)) for o in taken)
     inside = np.prod(np.clip(np.minimum(box[2:], size) - np.maximum(box[:2], 0), 0, None))
     return float(overlap + np.prod(box[2:] - box[:2]) - inside)
+
+
+def _distance(box: np.ndarray, p: np.ndarray) -> float:
+    """Return the distance of a name from its point [point]."""
+    return float(np.hypot(*(np.clip(p, box[:2], box[2:]) - p)))
+
+
+def _pointed(box: np.ndarray, p: np.ndarray, points: np.ndarray) -> float:
+    """Return what it costs that a name is far from its point, and more where its line crosses others [point^2]."""
+    if _distance(box, p) <= _LINED:
+        return 15.0 if _distance(box, p) > 8.0 else 0.0
+    way = np.linspace(p, (box[:2] + box[2:]) / 2, 20)
+    near = np.hypot(*(way[:, None] - points).T).min(axis=1) < 3.0
+    return 15.0 + 36.0 * float((near & (points != p).any(axis=1)).sum())
+
+
+def _width_in(axes: Axes) -> float:
+    figure = axes.figure
+    return axes.get_position().width * figure.get_size_inches()[0]  # pyright: ignore
 
 
 def _height_in(axes: Axes) -> float:

@@ -72,6 +72,7 @@ def draw_rescue(axes: Axes, run: "Run") -> None:
     times, total = np.append(0.0, run.times), sum(run.mission["targets"].values())
     found = np.append(0.0, run.series("targets_found"))
     _frame(axes, times, "[%]", 103.0)
+    axes.set_xlim(right=layout.with_room(float(times[-1])))
     keep = _some(times)
     curves = [("explored_share_union", style.INK, "explored"), ("searched_share_union", SEARCHED_COLOR, "searched")]
     entries = []

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from covey.results.figures import layout, style
 from covey.results.figures.missions import draw_graph, draw_progress
-from covey.results.figures.search import legend_in
-from covey.results.figures.trajectories import draw_trajectories, view_of
+from covey.results.figures.trajectories import draw_trajectories, legend_in, view_of
 
 if TYPE_CHECKING:
     from covey.results.run import Run

@@ -52,11 +52,6 @@ class Mark(NamedTuple):
     place: tuple[float, float]
 
 
-def legend_in(run: "Run") -> float:
-    """Return the height of the legend above a map of a run [inch]: three rows if there are targets or cameras."""
-    return 0.22 if not (run.manifest.get("targets") or run.manifest.get("cameras")) else 0.5
-
-
 def targets_of(run: "Run") -> list[Target]:
     """Return the targets of a run, and who found them when; none if it has no targets."""
     declared = run.manifest.get("targets", ())
@@ -116,44 +111,61 @@ def face_segments(grid: Grid, faces: np.ndarray) -> np.ndarray:
     return grid.to_world(np.stack((middle - along, middle + along), axis=1))
 
 
-def draw_search(axes: Axes, run: "Run") -> list[Any]:
-    """Draw the walls that were and were not searched, targets, false alarms and meetings; return legend entries."""
-    entries: list[Any] = []
-    if run.maps is not None and run.maps.faces is not None and len(run.maps.faces):
-        ends, searched = face_segments(run.maps.truth, run.maps.faces), run.maps.faces[:, 3] >= 0
-        for chosen, color, label in ((~searched, LEFT_COLOR, "not searched"), (searched, SEARCHED_COLOR, "searched")):
-            if chosen.any():
-                lines = LineCollection(list(ends[chosen]), colors=color, linewidths=1.1, zorder=2, capstyle="butt")
-                axes.add_collection(lines)
-                entries.append(Line2D([], [], color=color, lw=1.4, label=label))
-    wrong = [
-        (false_alarms(run), 0.7, FALSE_COLOR, "false alarm"),
-        (false_reports(run), 1.6, FALSE_COLOR, "false report"),
-    ]
-    for marks, width, color, label in wrong:
-        if marks:
-            x, y = zip(*(mark.place for mark in marks), strict=True)
-            axes.plot(x, y, "x", ms=4.0, mec=color, mew=width, zorder=5.5, ls="")
-            entries.append(Line2D([], [], ls="", marker="x", ms=4.0, mec=color, mew=width, label=label))
+def draw_search(axes: Axes, run: "Run", avoid: Any = ()) -> None:
+    """Draw the walls that were and were not searched, targets, false alarms and meetings.
+
+    The numbers of targets hide no other target, and none of the points ``avoid``, shape (k, 2) [m].
+    """
+    for _, color, ends in _walls(run):
+        axes.add_collection(LineCollection(list(ends), colors=color, linewidths=1.1, zorder=2, capstyle="butt"))
+    for _, width, marks in _wrong(run):
+        x, y = zip(*(mark.place for mark in marks), strict=True)
+        axes.plot(x, y, "x", ms=4.0, mec=FALSE_COLOR, mew=width, zorder=5.5, ls="")
     for mark in meetings(run):
         axes.plot(*mark.place, "o", ms=12, mfc="none", mec=style.INK, mew=1.0, zorder=6)
+    _draw_targets(axes, targets_of(run), avoid)
+
+
+def search_entries(run: "Run") -> list[Any]:
+    """Return the legend entries of what `draw_search` draws."""
+    entries = [Line2D([], [], color=color, lw=1.4, label=label) for label, color, _ in _walls(run)]
+    for label, width, _ in _wrong(run):
+        entries.append(Line2D([], [], ls="", marker="x", ms=4.0, mec=FALSE_COLOR, mew=width, label=label))
     if meetings(run):
         entries.append(Line2D([], [], ls="", marker="o", ms=7, mfc="none", mec=style.INK, mew=1.0, label="meeting"))
-    return entries + _draw_targets(axes, targets_of(run))
+    return entries + _target_entries(targets_of(run))
 
 
-def _draw_targets(axes: Axes, targets: list[Target]) -> list[Any]:
+def _walls(run: "Run") -> list[tuple[str, str, np.ndarray]]:
+    """Return label, colour and faces (f, 2, 2) [m] of the walls that were not searched, and of those that were."""
+    if run.maps is None or run.maps.faces is None:
+        return []
+    ends, searched = face_segments(run.maps.truth, run.maps.faces), run.maps.faces[:, 3] >= 0
+    found = [("not searched", LEFT_COLOR, ends[~searched]), ("searched", SEARCHED_COLOR, ends[searched])]
+    return [part for part in found if len(part[2])]
+
+
+def _wrong(run: "Run") -> list[tuple[str, float, list[Mark]]]:
+    """Return label, width of the lines and places of false alarms and false reports."""
+    found = [("false alarm", 0.7, false_alarms(run)), ("false report", 1.6, false_reports(run))]
+    return [part for part in found if part[2]]
+
+
+def _draw_targets(axes: Axes, targets: list[Target], avoid: Any) -> None:
     for target in targets:
         marker, is_found = _MARKERS.get(target.kind, _OTHER_MARKER), not math.isnan(target.found_s)
         fill, edge = (SEARCHED_COLOR, "white") if is_found else ("white", LEFT_COLOR)
         width = 0.6 if is_found else 1.1
         axes.plot(*target.place, marker, ms=_SIZES[marker], mfc=fill, mec=edge, mew=width, zorder=6.5, ls="")
-        if len(targets) <= _NUMBERED:
-            color = style.INK if is_found else LEFT_COLOR
-            layout.direct_label(axes, *target.place, str(target.identity), color, xytext=(4.0, 3.0), fontweight="bold")
-    kinds = list(dict.fromkeys(target.kind for target in targets))
+    if 0 < len(targets) <= _NUMBERED:
+        colors = [LEFT_COLOR if math.isnan(target.found_s) else style.INK for target in targets]
+        places = np.array([target.place for target in targets])
+        layout.name_points(axes, places, [str(target.identity) for target in targets], colors, avoid)
+
+
+def _target_entries(targets: list[Target]) -> list[Any]:
     entries = []
-    for kind in kinds:
+    for kind in dict.fromkeys(target.kind for target in targets):
         marker = _MARKERS.get(kind, _OTHER_MARKER)
         part = [target for target in targets if target.kind == kind]
         found = sum(not math.isnan(target.found_s) for target in part)
@@ -169,23 +181,26 @@ def finds(run: "Run") -> style.Picture | None:
     targets, n = targets_of(run), len(run.names)
     if not targets or n > style.LABELLED or not len(run.times):
         return None
-    height = 0.17 * n + 0.12
+    height = 0.2 * n + 0.12
     picture = style.Picture(style.COLUMN_IN, 0.36 + height + 0.28)
-    axes = layout.place_axes(picture, 0.72, 0.36, style.COLUMN_IN - 0.72 - 0.12, height)
-    axes.set(xlim=(0.0, float(run.times[-1])), ylim=(n - 0.5, -0.5))
+    width = style.COLUMN_IN - 0.72 - 0.12
+    axes = layout.place_axes(picture, 0.72, 0.36, width, height)
+    axes.set(xlim=(0.0, layout.with_room(float(run.times[-1]))), ylim=(n - 0.4, -0.8))
     axes.set_yticks(range(n), run.names)
     axes.set_xlabel("time [s]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
     axes.spines[["top", "right"]].set_visible(False)
     for i in range(n):
         axes.axhline(i, color=style.robot_color(i, n), lw=1.2, zorder=1)
-    for target in targets:
-        if target.finder:
-            marker, row = _MARKERS.get(target.kind, _OTHER_MARKER), run.names.index(target.finder)
-            look = {"ms": _SIZES[marker], "mfc": SEARCHED_COLOR, "mec": "white", "mew": 0.6}
-            axes.plot(target.found_s, row, marker, **look, zorder=4, clip_on=False)  # the last one ends the run
-            layout.direct_label(axes, target.found_s, row, str(target.identity), style.INK, xytext=(3.0, 3.0))
+    found = sorted((target for target in targets if target.finder), key=lambda target: target.found_s)
+    points = np.array([(target.found_s, run.names.index(target.finder)) for target in found]).reshape(-1, 2)
+    points[:, 1] -= _lifted(points, 0.085 * axes.get_xlim()[1] / width)
+    for target, (time_s, row) in zip(found, points, strict=True):
+        marker = _MARKERS.get(target.kind, _OTHER_MARKER)
+        look = {"ms": _SIZES[marker], "mfc": SEARCHED_COLOR, "mec": "white", "mew": 0.6}
+        axes.plot(time_s, row, marker, **look, zorder=4)
+    layout.name_points(axes, points, [str(target.identity) for target in found], [style.INK] * len(found))
     for mark in false_reports(run):
-        axes.plot(mark.time_s, run.names.index(mark.robot), "x", ms=4.5, mec=FALSE_COLOR, mew=1.6, zorder=3)
+        axes.plot(mark.time_s, run.names.index(mark.robot), "x", ms=4.5, mec=FALSE_COLOR, mew=1.6, zorder=5)
     for mark in meetings(run):
         axes.axvline(mark.time_s, color=style.INK, lw=0.8, ls=(0, (4, 2)), zorder=2)
     entries: list[Any] = []
@@ -197,6 +212,23 @@ def finds(run: "Run") -> style.Picture | None:
     meeting = Line2D([], [], color=style.INK, lw=0.8, ls=(0, (4, 2)), label="meeting")
     layout.legend(axes, entries + [wrong] * bool(false_reports(run)) + [meeting] * bool(meetings(run)))
     return picture
+
+
+def _lifted(points: np.ndarray, width: float) -> np.ndarray:
+    """Return how far symbols stand above their rows, so that each shows, shape (n,).
+
+    Args:
+        points: time and row of each symbol (n, 2), times ascending.
+        width: of a symbol, in the unit of time.
+    """
+    lifted = np.zeros(len(points))
+    latest: dict[float, int] = {}
+    for k, (time, row) in enumerate(points):
+        before = latest.get(row)
+        if before is not None and time - points[before, 0] < width and not lifted[before]:
+            lifted[k] = 0.35
+        latest[row] = k
+    return lifted
 
 
 class Cones:

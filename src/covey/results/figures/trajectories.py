@@ -1,6 +1,6 @@
 """The true world with the robots' paths."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from covey.results.figures import ground, layout, style
 from covey.results.figures.landscape import show_relief, vertices_view
-from covey.results.figures.search import draw_search, legend_in, targets_of
+from covey.results.figures.search import draw_search, search_entries, targets_of
 from covey.results.maps import WALL
 
 if TYPE_CHECKING:
@@ -72,10 +72,20 @@ def draw_trajectories(axes: Axes, run: "Run") -> None:
     tags = run.tags_left
     if len(tags):
         axes.plot(tags["x_m"], tags["y_m"], "D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, zorder=3.5)
-    searched = draw_search(axes, run)
+    draw_search(axes, run, poses[-1:, :, :2])
     if n <= style.LABELLED and len(poses):
         avoid = [*poses[0, :, :2], *(target.place for target in targets_of(run))]
         layout.name_points(axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)], avoid)
+    layout.legend(axes, _entries(run), bar=True)
+    layout.scale_bar(axes)
+
+
+def legend_in(run: "Run") -> float:
+    """Return the height of the legend above the world [inch]."""
+    return layout.legend_in(len(_entries(run)))
+
+
+def _entries(run: "Run") -> list[Any]:
     marks = [
         Line2D([], [], ls="", marker="o", ms=3.6, mfc="white", mec=style.INK, mew=0.9, label="start"),
         Line2D([], [], ls="", marker="o", ms=4.2, mfc=style.INK, mec="white", mew=0.5, label="end"),
@@ -83,5 +93,4 @@ def draw_trajectories(axes: Axes, run: "Run") -> None:
     tag = Line2D([], [], ls="", marker="D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, label="tag")
     walls = run.maps is not None and bool((run.maps.truth.cells == WALL).any())
     wall = [layout.patch(style.WALL_COLOR, "wall")] * walls
-    layout.legend(axes, [*marks, *[tag] * bool(len(tags)), *wall, *searched])
-    layout.scale_bar(axes)
+    return [*marks, *[tag] * bool(len(run.tags_left)), *wall, *search_entries(run)]
