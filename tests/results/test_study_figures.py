@@ -209,6 +209,46 @@ def test_words_are_places_on_an_axis_too():
     axes = fleet_metrics(table(), TERRAIN).axes[0]
     assert [t.get_text() for t in axes.get_xticklabels()] == ["loop", "zigzag"]
     assert points(axes)[0][0][0][0] == 0.0
+    assert not [line for line in axes.lines if len(set(line.get_xdata())) > 1]  # nothing lies between two words
+
+
+def test_a_metric_that_equals_another_has_no_panel():
+    sent = table().with_columns(kbytes_sent_per_s=pl.col("kbytes_received_per_s"))
+    picture = robot_metrics(sent, SIZE, TERRAIN)
+    assert [axes.get_ylabel() for axes in picture.axes][-1] == "received by a robot [kB/s]"
+    assert len(picture.axes) == 3
+    assert "The same in every run: received by a robot [kB/s], sent by a robot [kB/s]." in " ".join(
+        texts(picture).split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("draw", "names", "turned"),
+    [
+        (box_plots, ("./mine.py:searcher", "rescue_leader", "rescue_team"), 0),
+        (heat_map, ("rescue_leader", "mine", "rescue_team"), 0),
+        (box_plots, ("x" * 30, "y" * 30), 90),
+        (heat_map, ("x" * 30, "y" * 30), 90),
+    ],
+)
+def test_names_along_an_axis_are_turned_only_if_they_do_not_fit(draw, names, turned):
+    rows = [
+        {"strategy": name, "world": world, "status": "reached", "score": 1.0 + seed}
+        for name in names for world in "ab" for seed in range(5)
+    ]  # fmt: skip
+    picture = draw(pl.DataFrame(rows), "score", "strategy", "world")
+    picture.to_bytes("png")
+    found = picture.axes[0].get_xticklabels()
+    assert {label.get_rotation() for label in found} == {turned}
+    boxes = [label.get_window_extent() for label in found]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_counts_have_whole_numbers_at_their_axis():
+    rows = [{"strategy": name, "status": "reached", "found": n} for name in "ab" for n in (3, 3, 4)]
+    axes = box_plots(pl.DataFrame(rows), "found", "strategy").axes[0]
+    assert all(float(tick).is_integer() for tick in axes.get_yticks())
+    assert {3.0, 4.0} <= set(axes.get_yticks())
 
 
 @pytest.mark.parametrize("kind", ["box", "heat", "fleet"])
@@ -253,6 +293,9 @@ def test_targets_that_were_not_found_are_censored():
     np.testing.assert_allclose(other, [100, 100])
     in_legend = [t.get_text() for t in picture.legends[0].get_texts()]
     assert in_legend == ["a: 3 of 4 found", "b: 0 of 1 found"]
+    assert picture.legends[0].get_title().get_text() == "targets"
+    named = targets_left(found, "small_fire", "controller").legends[0].get_title().get_text()
+    assert named == "targets of the kind small fire, by controller"
     crosses = [line for line in picture.axes[0].lines if line.get_marker() == "+" and len(line.get_xdata())]
     assert [(list(c.get_xdata()), list(c.get_ydata())) for c in crosses] == [([30.0], [50.0]), ([600.0], [100.0])]
 

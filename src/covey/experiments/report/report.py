@@ -132,19 +132,21 @@ def overview(table: "pl.DataFrame", folder: Path, axes: Axes, gallery: "Gallery"
                 yield from gallery.add(f"fleet{suffix}", picture, f"The fleet{where}.")
             if robot:
                 picture = robot_metrics(part, axes.x, axes.apart, robot)
-                yield from gallery.add(f"robots{suffix}", picture, f"What a robot's computer did{where}.")
+                yield from gallery.add(f"robots{suffix}", picture, f"What a robot's computer and radio did{where}.")
     layout = axes.over_time(table)
+    by = " and ".join(map(label, layout.curves)) or None
     for suffix, part, where in panels(table, layout):
         curves = explored_curves(part, folder, layout.curves)
         if curves:
-            yield from gallery.add(f"explored{suffix}", explored_bands(curves), f"Explored share over time{where}.")
+            yield from gallery.add(f"explored{suffix}", explored_bands(curves, by), f"Explored share over time{where}.")
         found = finds(part, folder, layout.curves)
         if found:
             caption = f"V(t): share of the targets that are found{where}."
-            yield from gallery.add(f"found{suffix}", found_curves(shares(found)), caption)
+            yield from gallery.add(f"found{suffix}", found_curves(shares(found), by), caption)
         for kind in dict.fromkeys(kind for runs in found.values() for run in runs for kind in run.targets):
             caption = f"Targets of the kind {kind} that are not found yet{where}."
-            yield from gallery.add(f"{folder_name(kind)}_left{suffix}", targets_left(left(found, kind)), caption)
+            picture = targets_left(left(found, kind), kind, by)
+            yield from gallery.add(f"{folder_name(kind)}_left{suffix}", picture, caption)
 
 
 def panels(table: "pl.DataFrame", layout: Layout) -> Iterator[tuple[str, "pl.DataFrame", str]]:

@@ -41,7 +41,8 @@ def fleet_metrics(
 
     The size of a symbol shows how many runs did; nothing is drawn where none did. Bars are the range of these runs, or
     from six runs on the bootstrap interval of their mean. Means of only the successful runs flatter a fleet if many
-    fail: `survival_curves` and `box_plots` count the others.
+    fail: `survival_curves` and `box_plots` count the others. Lines join points only if the parameter is a number. A
+    metric that equals an earlier one in all runs has no panel; a note says so.
 
     Args:
         table: one row per run, see `covey.results.statistics.sample.sample`.
@@ -79,14 +80,16 @@ def _panels(
     names = facets(table, facet)
     scale = Scale(levels(table, x))
     most = max((len(part) for _, part in groups(table, [x] if facet is None else [x, facet])), default=1)
-    text = _explain(table, x, facet, whose, most)
+    metrics, same = _different(table, metrics)
+    text = " ".join([_explain(table, x, facet, whose, most), *same])
+    width = style.COLUMN_IN if len(metrics) == 1 and facet is None else style.PAGE_IN
     handles = [] if facet is None else [entry(written(n), k, len(names)) for k, n in enumerate(names)]
     sizes = _sizes(most, _largest(scale))
-    above = max(legend_height_in(style.PAGE_IN, handles, facet), legend_height_in(style.PAGE_IN, sizes, what))
-    below = footnote_height_in(style.PAGE_IN, text)
+    above = max(legend_height_in(width, handles, facet), legend_height_in(width, sizes, what))
+    below = footnote_height_in(width, text)
     rows, extra = -(-len(metrics) // 2), scale.fit(2.8)
     high = _PANEL_IN + 0.45 + extra
-    picture = style.Picture(style.PAGE_IN, above + rows * high + below)
+    picture = style.Picture(width, above + rows * high + below)
     for i, metric in enumerate(metrics):
         left, bottom = (0.6, 4.2)[i % 2], below + 0.36 + extra + (rows - 1 - i // 2) * high
         axes = layout.place_axes(picture, left, bottom, 2.8, _PANEL_IN)
@@ -107,6 +110,18 @@ def _panels(
     return picture
 
 
+def _different(table: "pl.DataFrame", metrics: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the metrics without those that equal an earlier one in all runs, and a sentence about each of these."""
+    kept: list[str] = []
+    said = []
+    for metric in metrics:
+        values = numbers(table, metric) if metric in table.columns else np.full(len(table), np.nan)
+        twin = next((k for k in kept if k in table.columns and np.array_equal(values, numbers(table, k))), None)
+        kept += [metric] * (twin is None)
+        said += [f"The same in every run: {label(twin)}, {label(metric)}."] if twin else []
+    return kept, said
+
+
 def _line(
     axes: Axes, part: "pl.DataFrame", x: str, metric: str, scale: Scale, index: int, count: int, most: int
 ) -> None:
@@ -123,10 +138,10 @@ def _line(
         sizes.append(len(values) / most * _largest(scale) ** 2)
         ends.append((interval.low, interval.high))
     at = np.array(places)
-    line = scale.broken(at, np.array(means))
-    axes.plot(*line, color=color, lw=0.9, alpha=0.8, zorder=3)
+    if scale.numeric:
+        axes.plot(*scale.broken(at, np.array(means)), color=color, lw=0.9, alpha=0.8, zorder=3)
     for place, (low, high) in zip(at + shift, ends, strict=True):
-        axes.plot([place, place], [low, high], color=color, lw=0.7, alpha=0.55, zorder=2, solid_capstyle="butt")
+        axes.plot([place, place], [low, high], "_-", color=color, lw=0.9, ms=8, mew=0.9, zorder=3)
     axes.scatter(at, means, s=sizes, marker=marker(index), color=color, lw=0, zorder=4, clip_on=False)
 
 

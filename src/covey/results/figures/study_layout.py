@@ -1,12 +1,15 @@
 """Common parts of a study's figures: names with units, symbols by facet, an axis of a parameter, legend and note."""
 
+import itertools
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
+from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
 from covey.errors import InvalidValueError, printable
@@ -96,8 +99,21 @@ def shortened(name: str) -> str:
 
 
 def name_width_in(names: Sequence[str]) -> float:
-    """Return the largest possible width of names beside an axis [inch]."""
-    return 0.054 * max(len(shortened(name)) for name in names)
+    """Return the width of the widest of the names beside an axis [inch]."""
+    return max(map(_width_in, names))
+
+
+def fit_side_by_side(names: Sequence[str], gap_in: float) -> bool:
+    """Return whether names fit beside each other along an axis, their middles ``gap_in`` apart [inch]."""
+    widths = [_width_in(name) for name in names]
+    return all((a + b) / 2 + 0.06 <= gap_in for a, b in itertools.pairwise(widths))
+
+
+def _width_in(name: str) -> float:
+    width, _, _ = text_to_path.get_text_width_height_descent(
+        shortened(name), FontProperties(size=style.SMALL), ismath=False
+    )
+    return width / 72.0
 
 
 class Scale:
@@ -119,7 +135,7 @@ class Scale:
     def fit(self, width_in: float) -> float:
         """Turn names upright if they do not fit side by side into a width; return the extra height [inch]."""
         names = [written(v) for v in self.values]
-        self.upright = not self.numeric and name_width_in(names) + 0.08 > width_in / len(names)
+        self.upright = not self.numeric and not fit_side_by_side(names, width_in / (len(names) + 0.2))
         return max(0.0, name_width_in(names) - 0.1) if self.upright else 0.0
 
     def shift(self, index: int, count: int, of_gap: float) -> float:

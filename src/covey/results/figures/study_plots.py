@@ -7,12 +7,14 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from covey.lazy import pl
 from covey.results.figures import layout, style
 from covey.results.figures.study_layout import (
     Scale,
     facets,
+    fit_side_by_side,
     footnote,
     footnote_height_in,
     from_zero,
@@ -25,7 +27,7 @@ from covey.results.figures.study_layout import (
 )
 from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import FEWEST
-from covey.results.statistics.sample import MetricSample, groups, levels, sample
+from covey.results.statistics.sample import MetricSample, column, groups, levels, sample
 
 _HEIGHT_IN = 1.8
 _SMALLEST = 3.5
@@ -65,6 +67,8 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
             at = scale.place(value) + scale.shift(k, len(names), 0.8 / len(names))
             if len(found.values):
                 _box(axes, found, at, wide, colors[k], until)
+    if column(table, metric).dtype.is_integer():  # a count
+        axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     from_zero(axes)
     if until is not None and not sample(table, metric).reached.all():
         axes.axhline(until, color=style.FAINT, lw=0.7, ls=(0, (4, 2)), zorder=1)
@@ -127,7 +131,8 @@ def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Pictur
     left = max(0.75, 0.35 + name_width_in([written(v) for v in ys]))
     width = style.COLUMN_IN if len(xs) <= 10 and left < 1.2 else style.PAGE_IN
     wide = width - left - 0.85
-    upright = name_width_in([written(v) for v in xs]) + 0.08 > wide / min(len(xs), 16)
+    shown = [written(v) for v in xs[:: -(-len(xs) // 16)]]
+    upright = not fit_side_by_side(shown, wide / len(shown))
     high = min(max(0.42 * len(ys), 1.1), 6.0)
     below = footnote_height_in(width, text) + (name_width_in([written(v) for v in xs]) if upright else 0.0)
     picture = style.Picture(width, below + 0.36 + high + 0.15)

@@ -56,12 +56,16 @@ def survival_curves(
     return _survival(curves, _title(by), label(metric), "runs not there yet [%]", "reached", text)
 
 
-def targets_left(found: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) -> style.Picture:
+def targets_left(
+    found: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]], kind: str | None = None, by: str | None = None
+) -> style.Picture:
     """Return Kaplan-Meier curves of targets: the share that is not found yet, by setting.
 
     Args:
         found: by name of the setting, for each target the time at which it was found, or until which its run searched
             in vain [s], whether it was found, and the number of its run; each of shape (n,).
+        kind: of the targets, for the title.
+        by: what the names of the settings are values of, for the title.
 
     Raises:
         InvalidValueError: as `covey.results.statistics.kaplan_meier`.
@@ -74,15 +78,18 @@ def targets_left(found: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) ->
     for name, (times, reached, runs) in found.items():
         times, reached = np.asarray(times, float), np.asarray(reached, bool)
         curves.append((name, kaplan_meier(times, reached, runs=runs), times[~reached]))
-    return _survival(curves, None, "time [s]", "not found yet [%]", "found", text)
+    whose = "targets" if kind is None else f"targets of the kind {kind.replace('_', ' ')}"
+    title = whose if by is None else f"{whose}, by {by}"
+    return _survival(curves, title, "time [s]", "not found yet [%]", "found", text)
 
 
-def found_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.Picture:
+def found_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], by: str | None = None) -> style.Picture:
     """Return V(t), the share of the targets that is found, by setting: the mean of the runs, and its interval.
 
     Args:
         curves: by name of the setting, times [s], shape (t,), increasing, and the share found by each run at those
             times, shape (runs, t), from 0 to 1.
+        by: what the names of the settings are values of, for the title of the legend.
 
     Raises:
         InvalidValueError: as `explored_bands`.
@@ -95,7 +102,7 @@ def found_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.Pic
         low, high = mean_band(shares)
         return low, shares.mean(axis=0), high
 
-    return _bands(curves, "targets found [%]", text, mean)
+    return _bands(curves, by, "targets found [%]", text, mean)
 
 
 def _survival(
@@ -122,7 +129,7 @@ def _survival(
     return picture
 
 
-def explored_bands(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.Picture:
+def explored_bands(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], by: str | None = None) -> style.Picture:
     """Return the explored share over time of the runs of each setting: the median, and the band of the quartiles.
 
     Below six runs the band is their range.
@@ -130,6 +137,7 @@ def explored_bands(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.P
     Args:
         curves: by name of the setting, times [s], shape (t,), increasing, and the share explored by each run at
             those times, shape (runs, t), from 0 to 1; a run that ended earlier keeps its last share.
+        by: what the names of the settings are values of, for the title of the legend.
 
     Raises:
         InvalidValueError: shapes do not match, or a share is not between 0 and 1.
@@ -142,25 +150,29 @@ def explored_bands(curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> style.P
         if n[0] >= FEWEST
         else f"quartiles, range below {FEWEST} runs"
     )
-    text = f"Lines: median of the runs; bands: {band}."
+    text = (
+        f"Lines: median of the runs; bands: {band}. A line ends when the last run of its setting does; a run that "
+        "ended earlier keeps its last share."
+    )
 
     def quartiles(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         few, middle = len(shares) < FEWEST, quantile(shares, 0.5, axis=0)
         low = shares.min(axis=0) if few else quantile(shares, 0.25, axis=0)
         return low, middle, shares.max(axis=0) if few else quantile(shares, 0.75, axis=0)
 
-    return _bands(curves, "explored [%]", text, quartiles)
+    return _bands(curves, by, "explored [%]", text, quartiles)
 
 
 def _bands(
     curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    title: str | None,
     up: str,
     text: str,
     summary: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]],
 ) -> style.Picture:
     """Draw shares of runs over time: for each setting the line and the band that ``summary`` makes of its runs."""
     handles = _handles([f"{name} (n = {len(np.atleast_2d(shares))})" for name, (_, shares) in curves.items()])
-    picture, axes = _axes(handles, None, text)
+    picture, axes = _axes(handles, title, text)
     end = 0.0
     for k, (name, (times, shares)) in enumerate(curves.items()):
         times, shares = np.asarray(times, float), np.asarray(shares, float)
