@@ -81,6 +81,9 @@ def test_the_tables_of_a_report_are_latex_too(done):
     text = done[2].latex.read_text(encoding="utf-8")
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") >= 3
     assert not re.search(r"(?<!\\)_", text)
+    labels = re.findall(r"\\label{([^}]*)}", text)
+    assert len(labels) == len(set(labels)) == text.count(r"\caption")
+    assert "tab:exploration-cost-m-of-each-setting" in labels
 
 
 def test_a_report_of_nothing(plain, tmp_path, in_this_process):
@@ -289,6 +292,17 @@ def test_smallest_and_largest_run_are_not_called_a_range_of_the_median():
     assert "smallest and largest run" in caption
     caption = summary(three_by_three(seeds=8), "exploration_time_s", BY_LINE_AND_FACET).caption
     assert "95 % bootstrap interval of the median" in caption
+
+
+def test_tables_say_what_a_success_is_and_whose_interval_it_is():
+    table = three_by_three(seeds=12)
+    assert "successes: runs that got there" in summary(table, "exploration_time_s", BY_LINE_AND_FACET).caption
+    cost = table.with_columns(exploration_cost_m=1.0)
+    assert "successes: runs that reached their goal" in summary(cost, "exploration_cost_m", BY_LINE_AND_FACET).caption
+    (curves,) = comparisons(table, "exploration_time_s", BY_LINE_AND_FACET, test="log-rank")
+    (rank,) = comparisons(table, "exploration_time_s", BY_LINE_AND_FACET)
+    assert "The interval is that of Mann-Whitney's test" in curves.caption
+    assert "Mann-Whitney" not in rank.caption
 
 
 HOSTILE = [r"$\frac$", "=2+2", "a^2_{x} & 50 % ~#", "red \x1b[31m", "<b>bold</b>", "中文 ²"]

@@ -26,10 +26,20 @@ TESTED = ("a", "b", "n_a", "n_b", "median_a", "median_b", *EFFECT, "p_holm", "cl
 _TOGETHER = ("a", "b", "n_a", *EFFECT, "p_holm", "cliffs_delta", "magnitude", "runs_needed")
 EXPLAINED = (
     "A - B: the Hodges-Lehmann estimate in the unit of the metric, below zero where A is smaller; from, to: its 95 % "
-    "interval by the same test, a dash where it lies beyond the timeout or runs are too few. delta: Cliff's, "
+    "interval by ranks, a dash where it lies beyond the timeout or runs are too few. delta: Cliff's, "
     "P(A > B) - P(A < B), whatever the size of the difference."
 )
 """Explanation of the columns of a comparison."""
+
+OF_RANKS = (
+    "The interval is that of Mann-Whitney's test, not of the log-rank test, so it may hold zero where p is small, and "
+    "the other way round."
+)
+"""Explanation of the interval beside a log-rank test, which itself estimates no shift."""
+COUNTED = "n: runs with a value; successes: runs that reached their goal."
+"""Explanation of the numbers of runs of a metric."""
+COUNTED_TIMES = "n: runs that count, also those that did not get there; successes: runs that got there."
+"""Explanation of the numbers of runs of a time to a goal."""
 
 _IN_PRINT = {
     "a": "A",
@@ -66,7 +76,10 @@ def summary(table: "pl.DataFrame", metric: str, axes: Axes) -> Sheet:
     kinds = found["interval"].drop_nulls().unique(maintain_order=True).to_list()
     said = [f"{kind} of the median" for kind in kinds if kind != "range"]
     few = [f"smallest and largest run where there are fewer than {statistics.FEWEST}"] if "range" in kinds else []
-    caption = f"low, high: {', or '.join([*said, *few])}. A dash: beyond the timeout, or no value." if kinds else ""
+    explained = [COUNTED_TIMES if is_time_to_goal(metric) else COUNTED]
+    if kinds:
+        explained.append(f"low, high: {', or '.join([*said, *few])}. A dash: beyond the timeout, or no value.")
+    caption = " ".join(explained)
     return sheet(found.drop("metric", "until_s", "interval"), f"{metric} of each setting", caption, mean=mean)
 
 
@@ -108,6 +121,8 @@ def comparisons(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "ran
         f"Two-sided, one family of {len(found)} tests, Holm, level {ALPHA:g}. {EXPLAINED} Runs needed: of each kind "
         "(or pairs), to find a difference as large as this with power 0.8."
     )
+    if test == "log-rank":
+        caption = f"{caption} {OF_RANKS}"
     shown = found.filter(found["shown"])
     names = _names(shown)
     several = ["test"] if shown["test"].n_unique() > 1 else []

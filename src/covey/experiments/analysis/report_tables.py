@@ -71,7 +71,8 @@ class Sheet:
     def to_latex(self) -> str:
         """Return the table in the style of the package booktabs, at most as wide as the text.
 
-        A table with a title floats and has a caption; a table too long for a page is split. See `PREAMBLE`.
+        A table with a title floats and has a caption, and a label from the title, such as ``tab:best-fleet-by-time``;
+        a table too long for a page is split. See `PREAMBLE`.
         """
         parts = list(_pages(self.rows))
         if not self.title:
@@ -80,8 +81,9 @@ class Sheet:
         for number, rows in enumerate(parts, start=1):
             part = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
             caption = f"{self.title}{part}. {self.caption if number == 1 else ''}".strip()
-            lines = (r"\begin{table}", rf"\caption{{{in_latex(caption)}}}", self._tabular(rows), r"\end{table}", "")
-            found.append("\n".join(lines))
+            label = rf"\label{{tab:{_slug(self.title)}{f'-{number}' if number > 1 else ''}}}"
+            head = rf"\caption{{{in_latex(caption)}}}{label}"
+            found.append("\n".join((r"\begin{table}", head, self._tabular(rows), r"\end{table}", "")))
         return "\n".join(found)
 
     def _tabular(self, rows: Sequence[tuple[str, ...]]) -> str:
@@ -116,6 +118,10 @@ def _pages(rows: Sequence[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:
             page, lines = [], 0
         page, lines = [*page, row], lines + high
     yield page
+
+
+def _slug(title: str) -> str:
+    return "-".join(re.findall("[a-z0-9]+", title.lower()))
 
 
 def _one_line(cell: str) -> str:
