@@ -9,6 +9,8 @@ from covey.experiments.design.axes import Axes
 from covey.experiments.report.finds import finds, left, shares
 from covey.experiments.report.report import Gallery, overview
 from covey.missions import Rescue
+from covey.results.run import Run
+from covey.results.statistics.sample import sample
 
 TARGETS = [
     {"kind": "victim", "at": (2.0, 0.0), "on": "floor"},
@@ -93,3 +95,15 @@ def test_the_report_of_a_rescue_has_curves_of_finds_by_kind(study, tmp_path):
     names = {path.stem for path in gallery.paths}
     assert {"found", "victim_left", "big_fire_left"} <= names
     assert "Targets of the kind big_fire that are not found yet." in captions
+
+
+def test_targets_and_times_to_a_goal_are_given_up_at_the_same_time(tmp_path):
+    """A robot that is busy until the mission is over, at 6 s of a design's 9 s; its targets were searched until then."""
+    recorded(tmp_path / "runs" / "r0", reporter((1.0, 0), (8.0, 1)))
+    run = Run(tmp_path / "runs" / "r0")
+    row = {"run_id": "r0", "vector": 0, "seed": 0, "status": run.status, "timeout_s": 9.0}
+    table = pl.DataFrame([row | {"simulated_time_s": run.metrics["simulated_time_s"], "all_targets_s": None}])
+    times, reached, _ = left(finds(table, tmp_path, ()), "victim")["all runs"]
+    assert reached == [True, False]
+    assert run.status == "timeout"
+    assert times[1] == sample(table, "all_targets_s").values[0] == pytest.approx(6.0, abs=0.11)

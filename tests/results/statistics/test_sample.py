@@ -17,3 +17,18 @@ def test_a_team_that_never_gets_there_counts_as_late(metric):
 def test_a_delay_without_a_value_is_left_out():
     runs = pl.DataFrame({"status": ["timeout"] * 3, "timeout_s": [300.0] * 3, "message_delay_s": [1.0, 3.0, None]})
     assert sample(runs, "message_delay_s").quantile(0.5) == 2.0
+
+
+def test_a_run_whose_time_was_up_is_censored_when_it_ended():
+    """A mission of 240 s is over before the timeout of 250 s; a team that gives up would not have got there."""
+    runs = pl.DataFrame(
+        {
+            "status": ["reached", "timeout", "timeout", "exhausted", "failed", "stopped"],
+            "timeout_s": [250.0] * 6,
+            "simulated_time_s": [180.0, 240.5, 250.0, 100.0, 20.0, 90.0],
+            "all_targets_s": [179.5, None, None, None, None, None],
+        }
+    )
+    found = sample(runs, "all_targets_s")
+    assert found.values.tolist() == [179.5, 240.5, 250.0, 250.0, 250.0, 90.0]
+    assert found.until_s == 250.0

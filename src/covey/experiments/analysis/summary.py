@@ -93,6 +93,6 @@ def _line(table: "pl.DataFrame", parameters: list[str], names: tuple[str, ...], 
 def _median(found: statistics.MetricSample) -> str:
     middle = found.quantile(0.5)
     if middle is None:
-        return "-" if found.until_s is None else f"> {found.until_s:.4g}"
+        return "-" if found.until_s is None else f"> {found.values.max():.4g}"
     count = f" ({len(found.values)})" if len(found.values) < found.runs else ""
     return f"{middle:.4g}{count}"

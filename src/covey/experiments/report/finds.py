@@ -24,7 +24,8 @@ class Finds:
     Attributes:
         times_s: times of the accepted reports by kind [s].
         targets: number of targets by kind.
-        until_s: time until which it searched [s]: the time limit of its mission, or its end if somebody stopped it.
+        until_s: time until which it searched [s]: its end, if its time was up or somebody stopped it, as for times to
+            a goal (`covey.results.statistics.sample`); else the time limit of its mission.
     """
 
     times_s: Mapping[str, Sequence[float]]
@@ -37,7 +38,7 @@ class Finds:
         if run.mission["kind"] != "rescue" or (run.reports is None and run.metrics["targets_found"]):
             return None
         targets, limit_s = run.mission["targets"], float(run.mission["time_limit_s"])
-        until_s = float(run.times[-1]) if run.status in ("stopped", "interrupted") else limit_s
+        until_s = float(run.times[-1]) if run.status in ("timeout", "stopped", "interrupted") else limit_s
         return Finds({kind: found_s(run, kind) for kind in targets}, targets, until_s)
 
     def share(self, times: np.ndarray) -> np.ndarray:

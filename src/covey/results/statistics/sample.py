@@ -65,13 +65,15 @@ class MetricSample:
 def sample(table: "pl.DataFrame", metric: str) -> MetricSample:
     """Return a metric of the runs of a table.
 
-    A time to a goal (`is_time_to_goal`) counts for every run. A run without a value is censored at its ``timeout_s``
-    for any ending of its own (timeout, exhausted, failed, hung, out of memory: it would never have reached the goal).
-    A run that somebody ended (``stopped``, ``interrupted``), or without a timeout, is censored at its
-    ``simulated_time_s``. For other metrics nulls are left out; their number is ``runs`` less the number of values.
+    A time to a goal (`is_time_to_goal`) counts for every run. A run without a value is censored when it ended, at its
+    ``simulated_time_s``, if its time was up (``timeout``: its own, or that of its mission, which may be earlier) or
+    somebody ended it (``stopped``, ``interrupted``), and without a timeout. After any other ending (exhausted, failed,
+    hung, out of memory) it would never have reached the goal, and is censored at its ``timeout_s``. For other metrics
+    nulls are left out; their number is ``runs`` less the number of values.
 
     Args:
-        table: one row per run: the metric, ``status``, and for times ``timeout_s`` and ``simulated_time_s``.
+        table: one row per run: the metric, ``status``, and for times ``timeout_s`` and ``simulated_time_s`` (without
+            it a ``timeout`` was at ``timeout_s``).
         metric: a column.
 
     Raises:
@@ -83,8 +85,10 @@ def sample(table: "pl.DataFrame", metric: str) -> MetricSample:
     has = ~np.isnan(values)
     if not is_time_to_goal(metric):
         return MetricSample(values[has], has[has], len(values), status.count("reached"), None)
-    timeout = numbers(table, "timeout_s")
-    given_up = np.where(np.array([s in _BY_HAND for s in status], bool), np.nan, timeout)
+    timeout, status = numbers(table, "timeout_s"), np.array(status, dtype=object)
+    given_up = np.where(np.isin(status, _BY_HAND), np.nan, timeout)
+    if _END in table.columns:
+        given_up = np.where(status == "timeout", np.fmin(timeout, numbers(table, _END)), given_up)
     early = ~has & ~np.isfinite(given_up)
     if early.any():
         given_up[early] = np.nan_to_num(numbers(table, _END)[early])
