@@ -4,13 +4,17 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib import font_manager
+from PIL import ImageFont
 
 import covey
 from covey.geometry.grid import Grid
 from covey.missions import Rescue
 from covey.results.figures import overview, save_all, trajectories
 from covey.results.figures.animation import animation_images
+from covey.results.figures.film_legend import Entry, FilmLegend
 from covey.results.figures.search import (
+    FALSE_COLOR,
     LEFT_COLOR,
     SEARCHED_COLOR,
     Cones,
@@ -177,6 +181,29 @@ def test_the_film_shows_the_views_of_the_cameras_and_what_was_found(run):
     x, y = 320, 26 + 320
     cone = last[y - 75 : y + 70, x + 100 : x + 300]
     assert (cone == rgb(ROBOTS[0])).all(axis=-1).sum() > 40
+
+
+def test_the_film_explains_its_symbols_below_the_world(run, crowd):
+    (image,) = animation_images(run, 1)
+    below = np.asarray(image.convert("RGB"))[26 + 640 :]
+    assert len(below) > 0
+    assert has(below, SEARCHED_COLOR)
+    assert has(below, FALSE_COLOR)
+    (image,) = animation_images(crowd, 1)
+    assert not has(np.asarray(image.convert("RGB"))[26 + 640 :], FALSE_COLOR)  # it has no false report
+
+
+def test_a_film_with_nothing_to_explain_has_no_legend():
+    sim = covey.Simulation(World.empty(4, 4, 0.1), [covey.Group("r", disc(), [(0, 0, 0)])])
+    (image,) = animation_images(sim.run(until_s=0.5), 1)
+    assert image.size == (640, 26 + 640)
+
+
+def test_a_legend_takes_as_many_rows_as_it_needs():
+    font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 11)
+    entries = [Entry(name, "line", 0) for name in ("searched", "view of a camera", "radio link")]
+    heights = [FilmLegend(entries[:n], width, font, 0).height for n, width in ((0, 640), (3, 640), (3, 230), (3, 20))]
+    assert heights == [0, 18, 36, 54]
 
 
 def test_they_are_written(run, tmp_path):

@@ -14,6 +14,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from covey.geometry.grid import Grid
 from covey.results.figures import ground, style
+from covey.results.figures.film_legend import Entry, FilmLegend
 from covey.results.figures.search import (
     FALSE_COLOR,
     SEARCHED_COLOR,
@@ -37,6 +38,7 @@ _COLORS = (
     *(SEARCHED_COLOR, FALSE_COLOR),
 )
 _WALL, _SEEN, _HIDDEN, _OUTSIDE, _TEXT, _LINK, _FOUND, _FALSE = range(8)
+_DIAMOND = [(0, -5), (5, 0), (0, 5), (-5, 0)]
 _SQUARE = [(-5, -5), (5, -5), (5, 5), (-5, 5)]
 _PLUS = [(-2, -6), (2, -6), (2, -2), (6, -2), (6, 2), (2, 2), (2, 6), (-2, 6), (-2, 2), (-6, 2), (-6, -2), (-2, -2)]
 _STAR = [(r * math.sin(math.pi * k / 5), -r * math.cos(math.pi * k / 5)) for k, r in enumerate((9, 4) * 5)]
@@ -126,12 +128,16 @@ def animation_images(run: "Run", count: int = FRAMES) -> Iterator[Image.Image]:
     search = _Search(run, lambda points: (points - (left, top)) * (1 / pixel_m, -1 / pixel_m) + (0, _HEADER))
     columns = 1 if len(notes) <= _NOTES // 2 else 2
     small, footer = ImageFont.truetype(font.path, 11), _NOTE_HEIGHT * -(-len(notes) // columns)
+    linked = [Entry("radio link", "line", _LINK)] * (run.links is not None and bool(run.links["up"].any()))
+    left_tags = [Entry("tag", _DIAMOND, _LINK, _TEXT)] * bool(tags)
+    legend = FilmLegend([*search.entries(), *linked, *left_tags], width, small, _TEXT)
     for k in np.unique(np.linspace(0, len(ways) - 1, count).round().astype(int)):
         if len(maps.changed):
             base = _ground(maps.truth_at(int(steps[k])), pixels, bool(maps.explorable.any()))
         cells = base.copy()
         cells[(first >= 0) & (first <= steps[k]) & (base == _HIDDEN)] = _SEEN
-        image = Image.fromarray(np.pad(cells, ((_HEADER, footer), (0, 0)), constant_values=_SEEN), mode="P")
+        below = footer + legend.height
+        image = Image.fromarray(np.pad(cells, ((_HEADER, below), (0, 0)), constant_values=_SEEN), mode="P")
         image.putpalette(palette.tobytes())
         draw = ImageDraw.Draw(image)
         search.draw_walls(draw, int(steps[k]), run.poses[k])
@@ -139,7 +145,7 @@ def animation_images(run: "Run", count: int = FRAMES) -> Iterator[Image.Image]:
             draw.line([tuple(p) for p in ways[k, [i, j]].tolist()], fill=_LINK, width=1)
         for time_s, x, y in tags:
             if time_s <= run.pose_times[k] + 1e-9:
-                draw.polygon([(x, y - 5), (x + 5, y), (x, y + 5), (x - 5, y)], fill=_LINK, outline=_TEXT)
+                draw.polygon([(x + dx, y + dy) for dx, dy in _DIAMOND], fill=_LINK, outline=_TEXT)
         search.draw_targets(draw, float(run.pose_times[k]) + 1e-9)
         _draw_robots(draw, ways[: k + 1], run.poses[k, :, 2], n)
         draw.text((6, 4), f"{run.pose_times[k]:7.1f} s", fill=_TEXT, font=font)
@@ -150,6 +156,7 @@ def animation_images(run: "Run", count: int = FRAMES) -> Iterator[Image.Image]:
             at = (6 + line % columns * width // columns, height + _HEADER + 2 + line // columns * _NOTE_HEIGHT)
             text = shortened(f"{run.names[robot]}: {latest[-1] if latest else ''}", width // columns - 12, small)
             draw.text(at, text, fill=len(_COLORS) + robot, font=small)
+        legend.draw(draw, height + _HEADER + footer)
         yield image
 
 
@@ -172,6 +179,20 @@ class _Search:
             [(mark.time_s, *to_pixels(np.array(mark.place)).tolist()) for mark in marks(run)]
             for marks in (false_reports, meetings)
         )
+
+    def entries(self) -> list[Entry]:
+        """Return the legend of what the run has of all this."""
+        searched = [Entry("searched", "line", _FOUND)] * bool((self._first >= 0).any())
+        views = [Entry("view of a camera", "view", _TEXT)] * bool(self._cones)
+        found = any(not math.isnan(target.found_s) for target, _, _ in self._targets)
+        kinds = [
+            Entry(kind.replace("_", " "), _OUTLINES.get(kind, _SQUARE), _SEEN, _TEXT)
+            for kind in dict.fromkeys(target.kind for target, _, _ in self._targets)
+        ]
+        kinds += [Entry("found", _SQUARE, _FOUND, _TEXT)] * found
+        wrong = [Entry("false report", "cross", _FALSE)] * bool(self._false)
+        meeting = [Entry("meeting", "ring", _TEXT)] * bool(self._meetings)
+        return [*kinds, *searched, *views, *meeting, *wrong]
 
     def draw_walls(self, draw: ImageDraw.ImageDraw, step: int, poses: np.ndarray) -> None:
         """Draw the walls searched until a step, and what the cameras see at poses (n, 3)."""
