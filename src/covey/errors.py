@@ -218,8 +218,8 @@ def cure_of(error: BaseException, said: str | None = None) -> str:
         return _near(name, vars(error.obj))
     if type(error) is AttributeError and type(error.obj).__module__ in ("builtins", "numpy"):
         return _near(name, dir(type(error.obj)))
-    ours = type(error) is AttributeError and type(error.obj).__module__.startswith("covey.")
-    if ours and "object has no attribute" in said:  # in Python's words: ours say more
+    words = "object has no attribute" in said  # Python's; ours say more
+    if type(error) is AttributeError and type(error.obj).__module__.startswith("covey.") and words:
         own = [one for one in dir(error.obj) if not one.startswith("_")]
         return _near(name, own) or f"; it has {', '.join(own[:_MOST_NAMES])}"
     return ""

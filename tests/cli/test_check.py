@@ -196,7 +196,7 @@ def test_kinds_of_targets_are_counted_and_a_misspelt_one_is_told(folder, capsys,
 
 def test_robots_meet_at_no_kind_that_no_target_has(folder, capsys):
     for given, said in (
-        ("big_fire gas_leak", "'gas_leak'; known: big_fire, small_fire, victim"),
+        ("flood gas_leak", "'flood'; known: big_fire, small_fire, victim"),
         ("victims", "'victim'?"),
     ):
         controller = f"{{name: rescue_team, meet_at: {given}}}"
@@ -205,6 +205,9 @@ def test_robots_meet_at_no_kind_that_no_target_has(folder, capsys):
         err = capsys.readouterr().err
         assert err.startswith("mine.yaml:2:123: robots[0].controller.meet_at: no target is of the kind ")
         assert said in err
+    some = TEAM.replace("CONTROLLER", "{name: rescue_team, meet_at: flood big_fire}") + "mission: rescue"
+    (folder / "mine.yaml").write_text(some)
+    assert main(["check", "mine.yaml"]) == REACHED
     alone = TEAM.replace("CONTROLLER", "rescue_team") + "targets: [{draw: victim}]\nmission: rescue"
     (folder / "mine.yaml").write_text(alone)  # by default it would meet at big fires
     assert main(["check", "mine.yaml"]) == REACHED

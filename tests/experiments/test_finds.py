@@ -30,10 +30,10 @@ def reporter(*reports):
     return report
 
 
-def recorded(folder, controller):
+def recorded(folder, controller, timeout_s=9):
     mission = Rescue(clock="start", time_limit_s=6.0, kinds={"victim": {}, "big_fire": {}})
     group = covey.Group("robot", covey.robots.disc(), [(0.0, 0.0, 0.0)], controller)
-    stop = covey.Stop(timeout_s=9)
+    stop = covey.Stop(timeout_s=timeout_s)
     world = covey.World.empty(10, 10)
     covey.Simulation(world, [group], targets=TARGETS, mission=mission, stop=stop, recording=folder).run()
 
@@ -107,3 +107,12 @@ def test_targets_and_times_to_a_goal_are_given_up_at_the_same_time(tmp_path):
     assert reached == [True, False]
     assert run.status == "timeout"
     assert times[1] == sample(table, "all_targets_s").values[0] == pytest.approx(6.0, abs=0.11)
+
+
+@pytest.mark.parametrize(("reports", "status"), [([(1.0, 0)], "exhausted"), ([(1.0, 0), (8.0, 1)], "timeout")])
+def test_where_the_timeout_comes_first_no_target_was_searched_longer(reports, status, tmp_path):
+    recorded(tmp_path / "runs" / "r0", reporter(*reports), timeout_s=4)
+    assert Run(tmp_path / "runs" / "r0").status == status
+    found = finds(pl.DataFrame({"run_id": ["r0"], "vector": 0, "seed": 0}), tmp_path, ())
+    assert left(found, "victim")["all runs"][0] == pytest.approx([1.0, 4.0], abs=0.11)
+    assert shares(found)["all runs"][0][-1] == pytest.approx(4.0)

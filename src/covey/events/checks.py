@@ -261,7 +261,7 @@ def check_needed(groups: Sequence[Any], waypoints: bool) -> None:
 
 
 def kinds_found(programs: Sequence[Program | None], kinds: Collection[str]) -> Iterator[FoundInTeam]:
-    """Yield the parameters of controllers that name a kind of which there is no target; defaults may.
+    """Yield the parameters of controllers that name only kinds of which there is no target; defaults may.
 
     Args:
         programs: controller of each group.
@@ -274,10 +274,10 @@ def kinds_found(programs: Sequence[Program | None], kinds: Collection[str]) -> I
             if types_of(program.factory, limits=True).get(key) != Kinds:
                 continue
             usual = str((parameters_of(program.factory) or {})[key].default).split()
-            for kind in str(value).split():
-                if kind not in kinds and kind not in usual:
-                    message = f"no target is of the kind {kind!r}{did_you_mean(kind, kinds)}"
-                    yield ("robots", i, "controller", key), message
+            named = str(value).split()
+            if named and not {*named} & {*kinds, *usual}:
+                message = f"no target is of the kind {named[0]!r}{did_you_mean(named[0], kinds)}"
+                yield ("robots", i, "controller", key), message
 
 
 def check_kinds(groups: Sequence[Any], kinds: Collection[str]) -> None:

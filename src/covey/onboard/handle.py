@@ -23,6 +23,7 @@ from covey.geometry import Pose
 from covey.mapping.occupancy.belief import Belief
 from covey.mapping.occupancy.frontiers import Frontiers, find_frontiers
 from covey.onboard.motions import (
+    DURATION,
     STILL,
     Drive,
     Follow,
@@ -36,7 +37,6 @@ from covey.onboard.motions import (
     Twist,
     Until,
     above_zero,
-    duration,
     finite_twist,
     number,
 )
@@ -317,7 +317,7 @@ class Robot:
             most = f"a turn rate is in rad/s, and this robot's is at most {self.model.max_turn_rad_s:g}"
             text = f"drive({v:g}, {omega:g}): {most}; if this is in degrees, write math.radians({omega:g})"
             self._warn((frame := sys._getframe(1)).f_code, frame.f_lineno, text)
-        return self._begin(Drive(command, self.time + duration("drive(…, for_s=", for_s), until))
+        return self._begin(Drive(command, self.time + number("drive(…, for_s=", for_s, DURATION), until))
 
     def torque(self, left_n_m: float, right_n_m: float, *, for_s: float = math.inf, until: Until = None) -> Motion:
         """Set the torques of the left and right side [N m], like `drive`; for a chassis with ``control: torque``."""
@@ -345,7 +345,7 @@ class Robot:
         if heading is None and len(goal) == 3:
             heading = goal[2]
         if heading is not None:
-            heading = number("goto(…, heading=", heading, "a heading is a finite number of radians")
+            heading = number("goto(…, heading=", heading, "a heading is a finite number of radians", math.isfinite)
         current = self._motion
         if (
             isinstance(current, Goto)
@@ -377,12 +377,12 @@ class Robot:
 
         The robot stops before walls and robots; the outcome is stuck if it cannot continue.
         """
-        distance_m = number("forward(", distance_m, "a distance is a finite number of metres")
+        distance_m = number("forward(", distance_m, "a distance is a number of metres")
         return self._begin(Manoeuvre("forward", distance_m, until))
 
     def turn(self, angle: float, *, until: Until = None) -> Motion:
         """Turn on the spot by an angle [rad], counter-clockwise positive, any number of turns."""
-        angle = number("turn(", angle, "an angle is a finite number of radians")
+        angle = number("turn(", angle, "an angle is a number of radians")
         if abs(angle) > math.tau and angle.is_integer():
             text = f"turn({angle:g}): an angle is in radians; if this is in degrees, write math.radians({angle:g})"
             self._warn((frame := sys._getframe(1)).f_code, frame.f_lineno, text)
@@ -391,7 +391,7 @@ class Robot:
     def sleep(self, seconds: float, *, until: Until = None) -> Sleep:
         """Wait for simulated seconds; the last twist stays in force. At least one step passes."""
         self._check_sleep()
-        sleep, frame = Sleep(self.time + duration("sleep(", seconds), until), sys._getframe(1)
+        sleep, frame = Sleep(self.time + number("sleep(", seconds, DURATION), until), sys._getframe(1)
         self._sleep = sleep, frame.f_code, frame.f_lineno
         return sleep
 
@@ -417,7 +417,7 @@ class Robot:
 
     def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
         """Wait for a message of a kind (None: any); the await returns the message, or None after ``timeout_s``."""
-        return Receive(kind, self.time + duration("receive(…, timeout_s=", timeout_s))
+        return Receive(kind, self.time + number("receive(…, timeout_s=", timeout_s, DURATION))
 
     def report(self, identity: int, position: Any, *, timeout_s: float = math.inf) -> Report:
         """Report to the referee of the mission that a target is at a place; if awaited, returns the answer.
@@ -446,7 +446,7 @@ class Robot:
         if len(place) not in (2, 3) or not all(map(math.isfinite, place)):
             hint = "a position is x, y, or x, y, height in metres"
             raise InvalidValueError(f"report({identity!r}, {position!r:.60}): {hint}")
-        wait_s = duration("report(…, timeout_s=", timeout_s)
+        wait_s = number("report(…, timeout_s=", timeout_s, DURATION)
         x, y, height = place if len(place) == 3 else (*place, math.nan)
         self._reported += 1
         self._asked["reports"].append((self._reported, marker, x, y, height))

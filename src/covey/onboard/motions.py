@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Twist = tuple[float, float, float]
 Until = Callable[["Robot"], Any] | None
 STILL: Twist = (0.0, 0.0, 0.0)
+DURATION = "a duration is a number of seconds"
 
 
 class Waiting:
@@ -282,11 +283,19 @@ class Manoeuvre(Motion):
         return twist
 
 
-def number(call: str, value: Any, needed: str, is_right: Callable[[float], bool] = math.isfinite) -> float:
-    """Return an argument of a call as a number.
+def number(
+    call: str, value: Any, needed: str, is_right: Callable[[float], bool] = lambda found: not math.isnan(found)
+) -> float:
+    """Return an argument of a call as a number, which may be infinite.
+
+    Args:
+        call: the beginning of the call, as typed.
+        value: the argument.
+        needed: what it must be, for the message.
+        is_right: what else must hold.
 
     Raises:
-        InvalidValueError: it is no number, or not ``is_right``.
+        InvalidValueError: it is no number, or not right.
     """
     try:
         found = float(value)
@@ -295,15 +304,6 @@ def number(call: str, value: Any, needed: str, is_right: Callable[[float], bool]
     if not is_right(found):
         raise InvalidValueError(f"{call}{printable(repr(value)):.60}): {needed}")
     return found
-
-
-def duration(call: str, value: Any) -> float:
-    """Return a duration [s], which may be infinite.
-
-    Raises:
-        InvalidValueError: it is no number.
-    """
-    return number(call, value, "a duration is a number of seconds", lambda found: not math.isnan(found))
 
 
 def above_zero(call: str, value: Any) -> float:

@@ -1,5 +1,6 @@
 """When the runs of a rescue found their targets, from the folders of a study."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,8 @@ class Finds:
         times_s: times of the accepted reports by kind [s].
         targets: number of targets by kind.
         until_s: time until which it searched [s]: its end, if its time was up or somebody stopped it, as for times to
-            a goal (`covey.results.statistics.sample`); else the time limit of its mission.
+            a goal (`covey.results.statistics.sample`); else the end of its time. Its time is the time limit of its
+            mission, or its timeout if that is earlier.
     """
 
     times_s: Mapping[str, Sequence[float]]
@@ -37,8 +39,10 @@ class Finds:
         """Return the finds of a run, none if nobody reported; None if it is no rescue, or its reports were not kept."""
         if run.mission["kind"] != "rescue" or (run.reports is None and run.metrics["targets_found"]):
             return None
-        targets, limit_s = run.mission["targets"], float(run.mission["time_limit_s"])
-        until_s = float(run.times[-1]) if run.status in ("timeout", "stopped", "interrupted") else limit_s
+        targets, timeout_s = run.mission["targets"], run.goal["timeout_s"]
+        until_s = min(run.mission["time_limit_s"], math.inf if timeout_s is None else timeout_s)
+        if run.status in ("timeout", "stopped", "interrupted"):
+            until_s = min(until_s, float(run.times[-1]))
         return Finds({kind: found_s(run, kind) for kind in targets}, targets, until_s)
 
     def share(self, times: np.ndarray) -> np.ndarray:
