@@ -104,6 +104,12 @@ def test_deep_in_a_wall_is_refused():
         lay([{"kind": "a", "at": (-1.55, -1.45)}], world, [(-1.5, 0)], [0.2], 1)
 
 
+@pytest.mark.parametrize("at", [(2.3, 0.0), (0.0, -2.2)])
+def test_behind_the_outer_wall_is_as_wrong_as_deep_in_one(at):
+    with pytest.raises(InvalidValueError, match=r"a at .* is outside the world, x -2.1 to 2.1 m, .* m behind"):
+        lay([{"kind": "a", "at": at}], ROOM, [(0, 0)], [0.2], 1)
+
+
 def test_what_no_robot_can_see_is_refused_unless_allowed():
     hidden = {"kind": "a", "at": (3.0, 1.0)}
     lay([hidden], _two_rooms(door=True), [(-1.5, 0)], [0.2], 1)

@@ -210,11 +210,12 @@ def _nearest_face(record: PlacedTarget, ground: _Ground) -> Place:
             f"{record.kind} at ({x:g}, {y:g}) has no face of a wall{which} within {_REACH_M} m; move it"
             + (", or set on: floor" if stands else f"; it is {_where(ground.world, cell)}")
         )
-    nearest, inside = int(away.argmin()), _at(ground.world.solid, np.array([[row, column]]))[0]
-    if inside and record.side_deg is None and away[nearest] > max(0.05, grid.resolution) + OFF_M:
+    nearest, cell = int(away.argmin()), np.array([[row, column]])
+    within = _at(ground.world.solid, cell)[0] or not grid.inside(cell)[0]
+    if within and record.side_deg is None and away[nearest] > max(0.05, grid.resolution) + OFF_M:
         raise InvalidValueError(
-            f"{record.kind} at ({x:g}, {y:g}) is in a wall, {away[nearest]:.2f} m behind its nearest face; move it in "
-            "front, or set side_deg"
+            f"{record.kind} at ({x:g}, {y:g}) is {_where(ground.world, cell)}, {away[nearest]:.2f} m behind the nearest "
+            "face of a wall; move it in front, or set side_deg"
         )
     a, b, c, d = places[nearest].tolist()
     return a, b, c, d
