@@ -214,8 +214,8 @@ def _nearest_face(record: PlacedTarget, ground: _Ground) -> Place:
     within = _at(ground.world.solid, cell)[0] or not grid.inside(cell)[0]
     if within and record.side_deg is None and away[nearest] > max(0.05, grid.resolution) + OFF_M:
         raise InvalidValueError(
-            f"{record.kind} at ({x:g}, {y:g}) is {_where(ground.world, cell)}, {away[nearest]:.2f} m behind the nearest "
-            "face of a wall; move it in front, or set side_deg"
+            f"{record.kind} at ({x:g}, {y:g}) is {_where(ground.world, cell)}, {away[nearest]:.2f} m behind the "
+            "nearest face of a wall; move it in front, or set side_deg"
         )
     a, b, c, d = places[nearest].tolist()
     return a, b, c, d
