@@ -131,6 +131,11 @@ def test_rules_that_cannot_hold_are_refused(rules, said):
         Rescue(**rules)
 
 
+def test_meetings_are_switched_off_by_no_robots():
+    rules = Rescue(preset="dat160_2021", kinds={"big_fire": {"robots": 0, "meeting_points": 300}})
+    assert rules.of("big_fire").robots == 0
+
+
 def test_goals_that_were_not_reached_are_among_the_main_metrics():
     some = simulation(Rescue(preset="dat160_2021"), "still", stop=covey.Stop(timeout_s=1)).run()
     assert {name: of_interest(some)[name][0] for name in ("all_targets_s", "meeting_s")} == dict.fromkeys(

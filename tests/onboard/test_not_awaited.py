@@ -295,3 +295,28 @@ def test_what_a_reading_does_not_have_is_answered_with_what_it_has(caplog):
         return robot.odometry.banana
 
     assert "; it has " in failed_with(caplog, go)
+
+
+def test_motions_may_be_compared_with_what_is_no_outcome():
+    async def go(robot):
+        last = None
+        for _ in range(2):
+            motion = robot.goto((1.0, 0.0))
+            assert motion != last
+            assert motion not in (None, 3)
+            last = motion
+            await robot.sleep(0.2)
+            robot.stop()
+
+    assert run(go).status != "failed"
+
+
+def test_an_until_that_returns_a_coroutine_is_refused(caplog):
+    async def near(robot):
+        return True
+
+    async def go(robot):
+        await robot.sleep(1.0, until=lambda robot: near(robot))
+
+    assert run(go).status == "failed"
+    assert "this `until` returned a coroutine" in caplog.text

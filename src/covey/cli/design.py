@@ -173,7 +173,9 @@ def _folder(source: str, out: Path | None, trusted_only: bool) -> Path:
         if not Path(source).is_dir():
             design = load_design(source, trusted_only=trusted_only)
             folder = design_folder(design) if out is None else out
-            _check_version(source, design, folder, seen)
+            _check_version(source, design, folder, seen, "" if out is None else f" --out {shlex.quote(str(out))}")
+            if trusted_only and folder.is_dir():
+                load_kept_design(folder, trusted_only=True)
             return folder
         folder = out or Path(source)
         if trusted_only:
@@ -181,11 +183,13 @@ def _folder(source: str, out: Path | None, trusted_only: bool) -> Path:
         return folder
 
 
-def _check_version(source: str, design: Design, folder: Path, seen: Looking) -> None:
+def _check_version(source: str, design: Design, folder: Path, seen: Looking, where: str) -> None:
     """Warn if the results in a folder are of another version of a design; refuse those of another design."""
-    again = f"covey run {shlex.quote(source)}"
+    again = f"covey run {shlex.quote(source)}{where}"
     if is_known(design) and not seen.stand_ins and (said := replaces(folder, design, lambda: plan(design))):
-        raise RunFolderError(f"{said}. Run this one: {again}; or see what is there: covey results {folder}")
+        raise RunFolderError(
+            f"{said}. Run this one: {again}; or see what is there: covey results {shlex.quote(str(folder))}"
+        )
     if keys := differences(folder, design):
         said = f"{in_words(folder, design, keys)}, and these are its results; to bring them up to date: {again}"
         print(f"warning: {said}", file=sys.stderr)

@@ -36,7 +36,7 @@ _USUAL = ("overview", "perspective", "animation")
 _ABSENT = {
     **dict.fromkeys(("belief", "belief_error", "perspective"), "only a run on a landscape has it"),
     "film": "only a run on a landscape has it; the film of a floor is animation",
-    "finds": "nothing was reported in this run",
+    "finds": "only a run with targets, and not with very many robots, has it",
 }
 SLOWEST = 1e-3
 """Lowest speed [simulated seconds per second of wall time]; below it, one step would take minutes."""

@@ -176,12 +176,13 @@ def run_design(
 def replaces(folder: Path, design: Design, planned: Callable[[], Sequence[PlannedRun]]) -> str:
     """Return a warning if a folder holds a design of the same name that shares no run with this one; else nothing.
 
-    With another seed it is the same design.
+    With another seed or number of iterations it is the same design.
     """
     keys = differences(folder, design)
-    if keys in ([], ["seed"]) or not {one["run_id"] for one in read_plan(folder)["runs"]}.isdisjoint(
-        p.run_id for p in planned()
-    ):
+    if {*keys} <= {"seed", "iterations"}:
+        return ""
+    there = {one["run_id"] for one in read_plan(folder)["runs"]}
+    if not there.isdisjoint(one.run_id for one in planned()):
         return ""
     return (
         f"{in_words(folder, design, keys)}, and has no run in common with it. All runs are kept, but a folder shows "

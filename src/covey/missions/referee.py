@@ -48,7 +48,7 @@ class KindRule(Record):
         fields = type(self).model_fields
         changed = ("within_m", "for_s", "meeting_points")
         unused = [key for key in changed if getattr(self, key) != fields[key].default]
-        if unused and not self.robots:
+        if unused and "robots" not in self.model_fields_set:  # 0 switches the meeting off
             message = f"{unused[0]} is a rule of meetings, and none is asked for; add robots: 2, or more"
             raise located([((unused[0],), message, getattr(self, unused[0]))])
         return self

@@ -57,9 +57,9 @@ class Waiting:
         """Return whether it is the same; only its outcome compares with anything else.
 
         Raises:
-            ControllerError: the other is something that its outcome could be.
+            ControllerError: the other is an outcome or a text.
         """
-        if not isinstance(other, Waiting):
+        if isinstance(other, (str, Outcome)):
             what, how = self.said
             raise ControllerError(f"{what} is not its outcome, so it equals nothing: await it, as in: {how}")
         return self is other
@@ -83,6 +83,9 @@ def _holds(until: Callable[["Robot"], Any], view: "Robot") -> bool:
         ControllerError: it is neither true nor false.
     """
     found = until(view)
+    if inspect.iscoroutine(found):
+        found.close()
+        raise ControllerError("this `until` returned a coroutine, which is never awaited; give a plain function")
     try:
         return bool(found)
     except (TypeError, ValueError):  # such as arrays

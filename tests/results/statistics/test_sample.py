@@ -19,7 +19,7 @@ def test_a_delay_without_a_value_is_left_out():
     assert sample(runs, "message_delay_s").quantile(0.5) == 2.0
 
 
-def test_a_run_whose_time_was_up_is_censored_when_it_ended():
+def test_runs_whose_time_was_up_are_censored_when_the_last_one_ended():
     """A mission of 240 s is over before the timeout of 250 s; a team that gives up would not have got there."""
     runs = pl.DataFrame(
         {
@@ -30,5 +30,19 @@ def test_a_run_whose_time_was_up_is_censored_when_it_ended():
         }
     )
     found = sample(runs, "all_targets_s")
-    assert found.values.tolist() == [179.5, 240.5, 250.0, 250.0, 250.0, 90.0]
+    assert found.values.tolist() == [179.5, 250.0, 250.0, 250.0, 250.0, 90.0]
     assert found.until_s == 250.0
+
+
+def test_one_run_that_got_there_later_than_the_others_gave_up_is_no_median():
+    runs = pl.DataFrame(
+        {
+            "status": ["timeout"] * 9 + ["reached"],
+            "timeout_s": [700.0] * 10,
+            "simulated_time_s": [601.0] * 9 + [640.0],
+            "all_targets_s": [None] * 9 + [640.0],
+        }
+    )
+    found = sample(runs, "all_targets_s")
+    assert found.values.tolist() == [640.0] * 10
+    assert found.quantile(0.5) is None

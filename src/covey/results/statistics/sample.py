@@ -65,11 +65,11 @@ class MetricSample:
 def sample(table: "pl.DataFrame", metric: str) -> MetricSample:
     """Return a metric of the runs of a table.
 
-    A time to a goal (`is_time_to_goal`) counts for every run. A run without a value is censored when it ended, at its
-    ``simulated_time_s``, if its time was up (``timeout``: its own, or that of its mission, which may be earlier) or
-    somebody ended it (``stopped``, ``interrupted``), and without a timeout. After any other ending (exhausted, failed,
-    hung, out of memory) it would never have reached the goal, and is censored at its ``timeout_s``. For other metrics
-    nulls are left out; their number is ``runs`` less the number of values.
+    A time to a goal (`is_time_to_goal`) counts for every run. A run without a value is censored at the latest
+    ``simulated_time_s`` of all runs if its time was up (``timeout``: its own, or that of its mission, which may be
+    earlier); at its own if somebody ended it (``stopped``, ``interrupted``), and without a timeout. After any other
+    ending (exhausted, failed, hung, out of memory) it would never have reached the goal, and is censored at its
+    ``timeout_s``. For other metrics nulls are left out; their number is ``runs`` less the number of values.
 
     Args:
         table: one row per run: the metric, ``status``, and for times ``timeout_s`` and ``simulated_time_s`` (without
@@ -87,8 +87,9 @@ def sample(table: "pl.DataFrame", metric: str) -> MetricSample:
         return MetricSample(values[has], has[has], len(values), status.count("reached"), None)
     timeout, status = numbers(table, "timeout_s"), np.array(status, dtype=object)
     given_up = np.where(np.isin(status, _BY_HAND), np.nan, timeout)
-    if _END in table.columns:
-        given_up = np.where(status == "timeout", np.fmin(timeout, numbers(table, _END)), given_up)
+    if _END in table.columns:  # one time for all of them: a run that got there later must not stand alone
+        last = np.fmax.reduce(numbers(table, _END), initial=-np.inf)
+        given_up = np.where(status == "timeout", np.fmin(timeout, last), given_up)
     early = ~has & ~np.isfinite(given_up)
     if early.any():
         given_up[early] = np.nan_to_num(numbers(table, _END)[early])
