@@ -16,6 +16,30 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # once, as hundreds of processes im
     compileall.compile_dir(Path(__file__).parents[1] / "src", quiet=2)
 
 
+class Failures:
+    """Write which tests failed, and why, into a file for `.ci/again`: a line each, with the seed of the run."""
+
+    def __init__(self, path: str, config: pytest.Config) -> None:
+        self.path, self.config, self.seen = path, config, set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        if not report.failed or report.nodeid in self.seen:
+            return
+        self.seen.add(report.nodeid)
+        told = report.longreprtext.splitlines()
+        why = next((line[1:].strip() for line in told if line.startswith("E ")), told[-1] if told else "")
+        seed = self.config.getoption("randomly_seed", default=0)
+        with open(self.path, "a") as file:
+            file.write(f"{seed}\t{report.nodeid}\t{why}\n".replace("\r", " "))
+
+    pytest_collectreport = pytest_runtest_logreport
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if "COVEY_FAILED" in os.environ and "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(Failures(os.environ["COVEY_FAILED"], config))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Keep the tests as pytest rewrote them, which takes half of the time of collecting them.
