@@ -7,8 +7,10 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from covey.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, REACHED
+from covey.cli.signals import like_ctrl_c
 from covey.current_folder import ignore_settings
 
 _LAST_S = 2.0  # for threads that still run at the end
@@ -24,23 +26,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     often = gc.get_threshold()
     gc.set_threshold(100_000, *often[1:])  # garbage collection of modules, which stay loaded, took a tenth of the start
     try:
+        with like_ctrl_c() if arguments is None else nullcontext([]) as came:
+            code = _main_until_interrupted(arguments)
+    finally:
+        gc.set_threshold(*often)
+    if came and code == INTERRUPTED:
+        code = 128 + came[0]
+    if arguments is None:
+        _leave_threads(code)
+    return code
+
+
+def _main_until_interrupted(arguments: Sequence[str] | None) -> int:
+    try:
         code = _main(arguments)
         _ignore_interrupts(arguments)
     except KeyboardInterrupt:  # also while modules are still loading
         _ignore_interrupts(arguments)
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
-    finally:
-        gc.set_threshold(*often)
-    if arguments is None:
-        _leave_threads(code)
     return code
 
 
 def _ignore_interrupts(arguments: Sequence[str] | None) -> None:
-    """Let Ctrl-C do nothing from now on, because the program is about to end."""
+    """Let Ctrl-C and SIGTERM do nothing from now on, because the program is about to end."""
     if arguments is None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _leave_threads(code: int) -> None:

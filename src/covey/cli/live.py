@@ -47,8 +47,7 @@ def run_live(
 
 def gallery_command(host: str, port: int) -> int:
     """Show the scenarios in a web page that starts runs, until Ctrl-C; return the exit code."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # so that the runs end with it, also in the background
-        signal.signal(number, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # so that the runs end with it, also in the background
     with Gallery(Path.cwd(), host) as gallery, Server(gallery, host, port) as server:
         say_where(server)
         print("end              Ctrl-C; runs that you have started end, too", file=sys.stderr, flush=True)
