@@ -10,6 +10,7 @@ from rosbags.typesys import Stores, get_typestore
 import covey
 from covey.cli import main
 from covey.errors import InvalidValueError
+from covey.mapping.slam.bags import read_bag
 from covey.mapping.slam.log import load_log
 from covey.results.maps import UNKNOWN, WALL
 from covey.ros.bag_reading import read_bag_of_robots
@@ -207,6 +208,147 @@ def test_without_a_map_the_scans_draw_the_world(tmp_path):
     slam = run_of(bag)  # nothing better: SLAM over the scans
     moved = np.hypot(*(slam.poses[-1, 0, :2] - slam.poses[0, 0, :2]))
     assert moved == pytest.approx(SPEED * 11.9, abs=0.05)  # the scans know what the odometry does not
+
+
+def changed(given, kinds):
+    """Yield the messages with those of some types replaced; None leaves one out."""
+    for time_s, topic, kind, message in given:
+        if kind not in kinds:
+            yield time_s, topic, kind, message
+        elif (other := kinds[kind](message)) is not None:
+            yield time_s, topic, *other
+
+
+def leaning(*angles):
+    """Return the quaternion of turns about x, y and z, one after the other about the axes of the robot."""
+    x, y, z, w = 0.0, 0.0, 0.0, 1.0
+    for axis, angle in enumerate(angles):
+        s, c = math.sin(angle / 2), math.cos(angle / 2)
+        a, b, d = (s if axis == k else 0.0 for k in range(3))
+        x, y, z, w = (
+            c * x + a * w + b * z - d * y,
+            c * y - a * z + b * w + d * x,
+            c * z + a * y - b * x + d * w,
+            c * w - (a * x + b * y + d * z),
+        )
+    return T["geometry_msgs/msg/Quaternion"](x, y, z, w)
+
+
+def mounted(quaternion, given):
+    """Yield the messages with the lidar turned in another way."""
+    for time_s, topic, kind, message in given:
+        for one in message.transforms if topic.endswith("tf_static") else ():
+            one.transform.rotation = quaternion
+        yield time_s, topic, kind, message
+
+
+@pytest.mark.parametrize(
+    "turned", [(math.pi, 0.0, MOUNT[2]), (0.0, math.pi, MOUNT[2] - math.pi), (3.1, 0.05, MOUNT[2])]
+)
+def test_a_lidar_that_hangs_upside_down_sees_the_same(turned, recorded, tmp_path):
+    def from_below(message):
+        """What an upside-down lidar with the same heading says: the beam at an angle looks where -angle is."""
+        message.ranges = np.roll(message.ranges[::-1], 1)  # from -180 degrees on, in steps of 6
+        return "sensor_msgs/msg/LaserScan", message
+
+    hanging = changed(mounted(leaning(*turned), messages()), {"sensor_msgs/msg/LaserScan": from_below})
+    (upright,) = read_bag_of_robots(recorded).robots
+    path = write(tmp_path / "bag", hanging)
+    for log in (read_bag_of_robots(path).robots[0].log, read_bag(path)):
+        assert log.laser.mount == pytest.approx(MOUNT, abs=0.01)
+        for row in (0, 30):
+            seen = log.laser.points(log.ranges[row])
+            truth = upright.log.laser.points(upright.log.ranges[row])
+            apart = np.hypot(*(seen[:, None] - truth[None]).transpose(2, 0, 1))
+            assert len(seen) == len(truth)
+            assert apart.min(axis=1).max() < 0.05
+
+
+@pytest.mark.parametrize(("turned", "tilt"), [((math.pi / 2, 0, 0), 90), ((0, 0.3, 1.0), 17), ((2.9, 0, 0), 166)])
+def test_a_tilted_lidar_is_refused_in_words(turned, tilt, tmp_path, capsys):
+    path = write(tmp_path / "bag", mounted(leaning(*turned), messages(seconds=1.0)))
+    assert main(["ros", "import", str(path), "--to", "log", "--out", str(tmp_path / "a.npz")]) == 2
+    assert f"the lidar in the frame 'laser' is tilted by {tilt} degrees against the robot" in capsys.readouterr().err
+    assert main(["slam", str(path), "--out", str(tmp_path / "out")]) == 2
+    assert "a planar lidar is upright or upside down (roll pi)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("chain", [("odom", "base_link"), ("scout0/odom", "scout0/base"), ("world", "base_footprint")])
+def test_odometry_comes_from_tf_where_there_is_no_topic(chain, recorded, tmp_path):
+    """The commonest bags have scans and transforms alone; a frame that moves is odometry even if its name is not."""
+    frame, base = chain
+
+    def as_transform(message):
+        at, p = message.header.stamp, message.pose.pose.position
+        moved = T["geometry_msgs/msg/Transform"](
+            T["geometry_msgs/msg/Vector3"](p.x, p.y, 0.0), message.pose.pose.orientation
+        )
+        one = T["geometry_msgs/msg/TransformStamped"](T["std_msgs/msg/Header"](at, frame), base, moved)
+        return "tf2_msgs/msg/TFMessage", T["tf2_msgs/msg/TFMessage"]([one])
+
+    given = []
+    for time_s, topic, kind, message in changed(messages(tf=False), {"nav_msgs/msg/Odometry": as_transform}):
+        given.append((time_s, "/tf" if topic == "/odom" else topic, kind, message))
+    over = transform(BEGIN, base, "base_link", 0.0, 0.0, 0.0)
+    if base != "base_link":
+        given.append((BEGIN, "/tf_static", "tf2_msgs/msg/TFMessage", T["tf2_msgs/msg/TFMessage"]([over])))
+    path = write(tmp_path / "bag", given)
+    (robot,), (usual,) = read_bag_of_robots(path).robots, read_bag_of_robots(recorded).robots
+    np.testing.assert_allclose(robot.odometry.values, usual.odometry.values, atol=1e-9)
+    for log in (robot.log, read_bag(path)):
+        np.testing.assert_allclose(log.odometry, usual.log.odometry, atol=1e-9)
+        assert log.laser.mount == pytest.approx(MOUNT)
+        assert log.remarks == ()
+
+
+def test_scans_without_any_odometry_are_told_with_their_frames(tmp_path, capsys):
+    given = changed(messages(tf=False, grids=False), {"nav_msgs/msg/Odometry": lambda _: None})
+    path = write(tmp_path / "bag", given)
+    assert main(["ros", "import", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "no transforms that lead from a frame odom to the frame 'laser' of its scans" in said
+    assert "its transforms: base_link → laser" in said
+
+
+def test_a_lidar_in_a_namespace_of_its_own_belongs_to_the_only_odometry(tmp_path):
+    given = [
+        (time_s, {"/scan": "/rplidar/scan", "/odom": "/base/odom"}.get(topic, topic), kind, message)
+        for time_s, topic, kind, message in messages(seconds=2.0)
+    ]
+    (robot,) = read_bag_of_robots(write(tmp_path / "bag", given)).robots
+    assert (robot.name, len(robot.log)) == ("robot", 11)
+
+
+def test_a_lidar_of_which_no_transform_speaks_is_taken_at_the_centre_and_said(tmp_path, capsys):
+    given = [one for one in messages(tf=False, seconds=1.0) if one[1] != "/tf_static"]
+    path = write(tmp_path / "bag", given)
+    assert main(["ros", "import", str(path), "--to", "log", "--out", str(tmp_path / "a.npz")]) == 0
+    assert "No transform says where the frame 'laser' of the lidar is; it is taken to be" in capsys.readouterr().out
+    assert load_log(tmp_path / "a.npz").laser.mount == (0.0, 0.0, 0.0)
+
+
+def test_scans_that_vary_become_a_run(tmp_path):
+    """A cheap lidar makes 58 to 62 beams a turn."""
+    counts = iter(np.random.default_rng(2).integers(58, 63, 1000).tolist())
+
+    def uneven(message):
+        n = next(counts)
+        angles = -math.pi + math.tau / n * np.arange(n)
+        where = np.rint((angles + math.pi) / message.angle_increment).astype(int) % len(message.ranges)
+        message.angle_increment, message.ranges = math.tau / n, message.ranges[where]
+        return "sensor_msgs/msg/LaserScan", message
+
+    bag = read_bag_of_robots(write(tmp_path / "bag", changed(messages(), {"sensor_msgs/msg/LaserScan": uneven})))
+    (remark,) = bag.robots[0].log.remarks
+    assert "scans have other beams than most" in remark
+    assert "58 to 62 beams" in remark
+    run = run_of(bag)
+    assert 0.6 < run.series("explored_share_union")[-1] < 1.0
+    points = run.scans["robot"]["lidar"].points(step=60)
+    wall = np.minimum.reduce(
+        [np.abs(points[:, 0] - one) for one in (0, WIDE)] + [np.abs(points[:, 1] - one) for one in (0, TALL)]
+    )
+    assert wall.max() < 3.5 * math.radians(6.0)  # these ranges are of beams up to half a step beside
 
 
 def test_two_robots_in_namespaces(tmp_path):

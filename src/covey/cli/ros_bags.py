@@ -9,7 +9,7 @@ import numpy as np
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.experiments.logs.odometry_noise import OdometryFit, fit_odometry, resampled
-from covey.mapping.slam.log import save_log
+from covey.mapping.slam.log import Log, save_log
 from covey.mapping.slam.scores import save_relations, true_relations
 from covey.results.folder import unwritable
 from covey.results.metrics.headlines import of_interest
@@ -43,6 +43,8 @@ def import_command(
         if not quiet:
             print_metrics(of_interest(run))
             for one in bag.robots:
+                for remark in () if one.log is None else one.log.remarks:
+                    print(f"{one.name}  {remark}")
                 _print_noise(one, poses)
         print(run.folder if quiet else f"\nrun folder  {run.folder}")
         return
@@ -52,23 +54,30 @@ def import_command(
         if kind == "map":
             bag.world(map_topic).save(target)
         else:
-            written += _write_log(bag, robot, target)
+            log = _log_in(bag, robot)
+            written += _write_log(log, target)
+            for remark in () if quiet else log.remarks:
+                print(remark)
     except OSError as error:
         raise unwritable(repr(str(target)), error) from error
     for file in written:
         print(f"{file}  {file.stat().st_size / 1e6:.2f} MB")
 
 
-def _write_log(bag: Bag, robot: str | None, path: Path) -> list[Path]:
-    """Write the log of a robot, and known motions beside it if the bag has better poses; return the latter file."""
+def _log_in(bag: Bag, robot: str | None) -> Log:
+    """Return the log of a robot of a bag."""
     logs = {one.name: one.log for one in bag.robots if one.log is not None}
     if not logs:
-        raise InvalidValueError(f"the bag {bag.name} has no robot with scans and odometry")
+        raise InvalidValueError(f"the bag {bag.name} has no robot with scans and odometry{bag.why and f': {bag.why}'}")
     if robot is None and len(logs) > 1:
         raise InvalidValueError(f"a log has one robot; choose it with --robot: {', '.join(logs)}")
     if robot is not None and robot not in logs:
         raise UnknownNameError("robot with scans in the bag", robot, logs)
-    log = logs[robot] if robot is not None else next(iter(logs.values()))
+    return logs[robot] if robot is not None else next(iter(logs.values()))
+
+
+def _write_log(log: Log, path: Path) -> list[Path]:
+    """Write a log, and known motions beside it if the bag has better poses; return the latter file."""
     with path.open("wb") as file:
         save_log(file, log)
     if log.reference is None or not np.isfinite(log.reference).all():

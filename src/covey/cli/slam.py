@@ -74,7 +74,7 @@ def slam_command(
         say = (lambda _text, _done: None) if bar is None else bar.show
         say("drawing the map", 0.0)
         rows = found.key_rows
-        grid = map_of(log.laser, found.poses[rows], log.ranges[rows], resolution_m, _range_m(settings, log))
+        grid = map_of(log[rows], found.poses[rows], resolution_m, _range_m(settings, log))
         with nullcontext(out) if out is not None else fresh_folder(f"slam-{log.name}") as folder:
             write_log_folder(folder, log, found, grid, scored, settings, say)
     if not quiet:

@@ -9,25 +9,25 @@ from covey.geometry.grid import Grid
 from covey.mapping.exchange.shared_maps import MAX_CELLS
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.records import Mapping
-from covey.mapping.slam.log import Laser
+from covey.mapping.slam.log import Log
 
 _MARGIN_M = 0.5
 _BATCH = 50  # scans that are drawn at a time
 
 
-def map_of(laser: Laser, poses: np.ndarray, ranges: np.ndarray, resolution_m: float, range_m: float) -> Grid:
-    """Return the map that scans show: int8, -1 unknown, 0 free, 100 occupied.
+def map_of(log: Log, poses: np.ndarray, resolution_m: float, range_m: float) -> Grid:
+    """Return the map that the scans of a log show: int8, -1 unknown, 0 free, 100 occupied.
 
     Args:
-        laser: the lidar.
+        log: n scans; what is no return says nothing about the place.
         poses: of the robot at the scans, (n, 3).
-        ranges: the scans [m], (n, B); what is no return says nothing about the place.
         resolution_m: side of a cell [m].
         range_m: returns beyond it only clear the cells up to it [m].
 
     Raises:
         InvalidValueError: the map would be too large.
     """
+    laser = log.laser
     reach = min(range_m, laser.range_max) + _MARGIN_M + math.hypot(laser.mount[0], laser.mount[1])
     low, high = poses[:, :2].min(axis=0) - reach, poses[:, :2].max(axis=0) + reach
     low = resolution_m * np.floor(low / resolution_m)
@@ -39,11 +39,13 @@ def map_of(laser: Laser, poses: np.ndarray, ranges: np.ndarray, resolution_m: fl
         )
     mapping = Mapping(resolution_m=resolution_m, max_range_m=range_m)
     beliefs = Beliefs(["map"], tuple(high - low), tuple(low), mapping)
-    for first in range(0, len(poses), _BATCH):
-        part = slice(first, first + _BATCH)
-        scans = np.where(laser.returns(ranges[part]), ranges[part], np.nan)
+    batch = _BATCH if log.fans is None else 1
+    for first in range(0, len(poses), batch):
+        part = slice(first, first + batch)
+        angles, ranges = (laser.angles, log.ranges[part]) if log.fans is None else log.scan(first)
+        scans = np.atleast_2d(np.where(laser.returns(ranges), ranges, np.nan))
         robots = np.zeros(len(scans), np.int64)
-        beliefs.update(robots, poses[part], scans, laser.angles, laser.mount, laser.range_max, 0)
+        beliefs.update(robots, poses[part], scans, angles, laser.mount, laser.range_max, 0)
     return _cropped(beliefs.grid)
 
 

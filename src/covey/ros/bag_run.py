@@ -9,8 +9,10 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.experiments.logs.odometry_noise import resampled
 from covey.geometry.grid import Grid
+from covey.geometry.mounting import on_beams
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.map_of_scans import map_of
+from covey.mapping.slam.bag_frames import Track
 from covey.mapping.slam.following import follow
 from covey.mapping.slam.log import Log, relative
 from covey.results.manifest import build_manifest
@@ -19,7 +21,7 @@ from covey.results.recorder import Recorder
 from covey.results.recording import Details, Recording
 from covey.results.run import Run
 from covey.results.snapshot import Snapshot
-from covey.ros.bag_reading import Bag, BagRobot, Track, world_of
+from covey.ros.bag_reading import Bag, BagRobot, world_of
 from covey.world.visibility.covered import CoveredCells
 from covey.world.visibility.explored import ExploredTruth
 from covey.world.world import World
@@ -57,7 +59,7 @@ def run_of(
         RunFolderError: the folder cannot be written.
     """
     if not bag.robots:
-        raise InvalidValueError(f"the bag {bag.name} has maps, but no robot: no nav_msgs/msg/Odometry")
+        raise InvalidValueError(f"the bag {bag.name} has maps, but no robot: {bag.why or 'no nav_msgs/msg/Odometry'}")
     begin = min(robot.odometry.times[0] for robot in bag.robots)
     end = max(robot.odometry.times[-1] for robot in bag.robots)
     if not 0.1 <= end - begin <= _LONGEST_S:
@@ -119,7 +121,7 @@ def _drawn(bag: Bag, tracks: list[Track]) -> World:
     for robot, track in zip(bag.robots, tracks, strict=True):
         if (log := robot.log) is not None:
             where = resampled(track.times, track.values, log.times)
-            grids.append(map_of(log.laser, where, log.ranges, RESOLUTION_M, log.laser.range_max))
+            grids.append(map_of(log, where, RESOLUTION_M, log.laser.range_max))
     if not grids:
         raise InvalidValueError(f"the bag {bag.name} has neither a map nor scans; a run needs a world")
     low = np.min([grid.origin[:2] for grid in grids], axis=0)
@@ -199,9 +201,10 @@ def _observe(
             while next_scan[i] < len(steps) and steps[next_scan[i]] <= k + 1:
                 j = next_scan[i]
                 laser = robot.log.laser
-                ranges = np.where(np.isinf(robot.log.ranges[rows[j]]), laser.range_max, robot.log.ranges[rows[j]])
+                angles, scan = robot.log.scan(rows[j])
+                ranges = np.where(np.isinf(scan), laser.range_max, scan)
                 explored.mark(
-                    [i], poses[j][None], np.minimum(ranges, laser.range_max)[None], laser.angles, laser.mount, k + 1
+                    [i], poses[j][None], np.minimum(ranges, laser.range_max)[None], angles, laser.mount, k + 1
                 )
                 next_scan[i] += 1
         covered.mark(true[k], np.tile([0.0, 0.0, _RADIUS_M], (n, 1, 1)), k + 1, before)
@@ -239,9 +242,11 @@ def _seen(robot: BagRobot, track: Track, at: np.ndarray, begin: float) -> tuple[
 def _add_scans(
     recorder: Recorder, k: int, log: Log, steps: np.ndarray, rows: np.ndarray, poses: np.ndarray, begin: float
 ) -> None:
-    """Record the newest scan of each step."""
+    """Record the newest scan of each step; those with beams of their own as the nearest beams of most scans."""
     last = np.append(np.flatnonzero(np.diff(steps)), len(steps) - 1)
     ranges = log.ranges[rows[last]]
+    if log.fans is not None:
+        ranges = np.stack([on_beams(log.laser.angles, *log.scan(row)) for row in rows[last]])
     ranges = np.where(np.isfinite(ranges) & (ranges >= log.laser.range_max), np.inf, ranges)
     arrays = {
         "robot": np.array([k], np.int32),

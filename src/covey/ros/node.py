@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import ControllerError, CoveyError, InvalidValueError
+from covey.geometry.mounting import on_beams
 from covey.geometry.se2 import Pose
 from covey.mapping.occupancy.team_mates import hide_team_mates, seen_from
 from covey.mapping.slam.log import Laser
@@ -120,7 +121,7 @@ class ControllerNode:
         self._newest: list[Any] = [None] * len(setup.sensors)
         self._mates: list[tuple[int, Any]] = []  # stamps and readings of the neighbours that came last
         self._localizer: NodeLocalizer | None = None
-        self._rays = 0
+        self._fan: np.ndarray | None = None  # the angles of the rays that map
         self._received = TeamUpdate()
         if self._agent is not None:
             self._agent.close()
@@ -293,7 +294,7 @@ class ControllerNode:
                 lidar = self._senses.scans.record
             laser = None
             if lidar is not None:
-                self._rays = len(lidar.angles)
+                self._fan = lidar.angles
                 laser = Laser(lidar.angles, lidar.range_m, tuple(lidar.mount.tolist()))
             if spawn.map is not None and lidar is not None:
                 place = replace(spawn.map, angles=lidar.angles, mount=lidar.mount, range_m=lidar.range_m)
@@ -333,8 +334,8 @@ class ControllerNode:
     def _take_readings(self) -> list[tuple[int, np.ndarray]]:
         """Take what the sensors have said; return the scans of the first lidar, oldest first.
 
-        They are times [ns], and ranges [m] without returns from team mates. Scans of another lidar on the same topic,
-        with another number of rays, are left out.
+        They are times [ns], and ranges [m] without returns from team mates. Of a lidar whose number of rays varies they
+        are those of the nearest rays. Scans of another lidar on the same topic are left out.
         """
         scans: list[tuple[int, LidarReading]] = []
         places = {record.name: k for k, record in enumerate(self._setup.sensors)}
@@ -349,7 +350,17 @@ class ControllerNode:
                     self._newest[places[name]] = reading
                 if sense is self._senses.scans:
                     scans.append((stamp_ns, reading))
-        return [(at_ns, self._without_mates(at_ns, scan)) for at_ns, scan in scans if len(scan.ranges) == self._rays]
+        fans = [(at_ns, self._on_fan(scan)) for at_ns, scan in scans]
+        return [(at_ns, self._without_mates(at_ns, scan)) for at_ns, scan in fans if scan is not None]
+
+    def _on_fan(self, scan: LidarReading) -> LidarReading | None:
+        """Return a scan on the rays that map; None: it is of another lidar."""
+        fan = self._fan
+        if fan is None or len(scan.ranges) == len(fan):
+            return None if fan is None else scan
+        if min(len(fan), len(scan.ranges)) < 2 or abs(np.ptp(scan.angles) - np.ptp(fan)) > 2.0 * abs(fan[1] - fan[0]):
+            return None
+        return replace(scan, angles=fan, ranges=on_beams(fan, scan.angles, scan.ranges))
 
     def _without_mates(self, at_ns: int, scan: LidarReading) -> np.ndarray:
         """Return the ranges of a scan without those that end at team mates; odometry bridges the time between both."""

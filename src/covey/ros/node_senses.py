@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.geometry.mounting import Mount, planar_mount, seen_from_above, transform_of
 from covey.geometry.se2 import Pose
 from covey.ros import messages as m
 from covey.ros.dds import Node, Reader
@@ -108,7 +109,7 @@ class Senses:
             record = next(s for s in setup.spawn.spec.model.sensors if s.name == setup.scans)
             lidar = self._sense(node, record)
         self.scans = lidar
-        self._frames: dict[str, tuple[str, tuple[float, ...]]] = {}  # parent of a frame, and x, y, z, yaw in it
+        self._frames: dict[str, tuple[str, np.ndarray]] = {}  # parent of a frame, and its pose (4, 4) in it
         self.begin()
 
     def begin(self) -> None:
@@ -132,12 +133,13 @@ class Senses:
         if data := self._static.take():
             for message in filter(None, (self.decode(self._static.kind, one) for one in data)):
                 for one in message.transforms:
-                    self._frames[one.child_frame_id] = one.header.frame_id, _place(one.transform)
+                    pose = transform_of(one.transform.translation, one.transform.rotation)
+                    self._frames[one.child_frame_id] = one.header.frame_id, pose
         for data in self._tf.take()[-20:]:
             if (message := self.decode(self._tf.kind, data)) is not None:
                 for one in message.transforms:
-                    if one.child_frame_id == self._odom_frame and (place := _place(one.transform)):
-                        self._map_odom = Pose(place[0], place[1], place[3])
+                    if one.child_frame_id == self._odom_frame:
+                        self._map_odom = _planar(one.transform)
         for data in self._pose.take()[-1:]:
             if (message := self.decode(self._pose.kind, data)) is not None:
                 pose = m.planar_pose(message.pose.pose)
@@ -222,16 +224,20 @@ class Senses:
             return None
         return self._lidar(self.scans.record, self.scans.newest)
 
-    def _mount(self, frame: str) -> np.ndarray | None:
-        """Return x, y [m], heading [rad] of a frame in the frame of the base; None: not known."""
-        at = Pose(0.0, 0.0, 0.0)
+    def _mount(self, frame: str) -> Mount | None:
+        """Return how the lidar of a frame is mounted on the base; None: not known.
+
+        Raises:
+            InvalidValueError: it is tilted.
+        """
+        lidar, pose = frame, np.eye(4)
         for _ in range(20):  # a loop of frames has no end
             if frame == self.base:
-                return np.array(at)
+                return planar_mount(pose, lidar)
             if frame not in self._frames:
                 return None
-            frame, (x, y, _, heading) = self._frames[frame]
-            at = Pose(x, y, heading) @ at
+            frame, above = self._frames[frame]
+            pose = above @ pose
         return None
 
     def _take_odometry(self, message: Any) -> None:
@@ -272,11 +278,14 @@ class Senses:
         if not 0 < len(ranges) <= MOST_RAYS or not all(map(math.isfinite, spread)) or far <= 0:
             return None
         angles = message.angle_min + message.angle_increment * np.arange(len(ranges))
+        known = self._mount(message.header.frame_id)
+        if known is not None:
+            angles, ranges = seen_from_above(angles, ranges, upside_down=known.upside_down)
         if len(ranges) == len(record.angles) and np.abs(angles - record.angles).max() < _SAME_RAD:
             angles = record.angles
         range_m = record.range_m if abs(far - record.range_m) < _SAME_M else float(far)
-        mount = self._mount(message.header.frame_id)
-        if mount is None or np.abs(mount - record.mount).max() < _SAME_M:
+        mount = record.mount if known is None else np.array(known.pose)
+        if np.abs(mount - record.mount).max() < _SAME_M:
             mount = record.mount
         ranges = np.where(ranges > np.float32(far), np.inf, ranges).astype(np.float64)
         ranges[ranges < np.float32(near)] = np.nan
@@ -288,9 +297,9 @@ def ns_of(stamp: Any) -> int:
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
-def _place(transform: Any) -> tuple[float, float, float, float]:
+def _planar(transform: Any) -> Pose:
     at, turn = transform.translation, transform.rotation
-    return at.x, at.y, at.z, m.yaw_of(turn.x, turn.y, turn.z, turn.w)
+    return Pose(at.x, at.y, m.yaw_of(turn.x, turn.y, turn.z, turn.w))
 
 
 def _of_header(message: Any) -> int:

@@ -116,13 +116,14 @@ def _plain(errors: PoseErrors) -> dict[str, float]:
 
 def _remarks(log: Log):
     """Yield what is odd about a log."""
+    yield from log.remarks
     back = np.diff(log.times[np.isfinite(log.times)])
     if (back < 0.0).any():
         times = int((back < 0.0).sum())
         yield f"Stamps step back {times} times, by up to {-back.min():.3g} s. The order of the log counts."
     if lost := int((~np.isfinite(log.times)).sum()):
         yield f"{lost} scans have no stamp."
-    if bad := int(np.isnan(log.ranges).sum()):
+    if bad := int((np.isnan(log.ranges) & log.is_beam()).sum()):
         yield f"{bad} ranges are no numbers, and count as no return."
     if empty := int((~log.laser.returns(log.ranges).any(axis=1)).sum()):
         yield f"{empty} scans have no return; the odometry bridges them."

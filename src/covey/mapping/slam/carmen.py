@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from covey.errors import InvalidValueError, near_file
+from covey.mapping.slam.fans import joined
 from covey.mapping.slam.log import Laser, Log, relative
 
 _KINDS = ("ROBOTLASER1", "FLASER", "RAWLASER1")
@@ -74,16 +75,13 @@ def read_carmen(path: str | Path) -> Log:
 
 
 def _joined(path: Path, scans: list[_Scan], parameters: dict[str, str]) -> Log:
-    first = scans[0]
     for scan in scans:
-        if len(scan.ranges) != len(first.ranges) or scan.beams != first.beams:
-            raise InvalidValueError(f"{path}, line {scan.line}: its beams are not those of line {first.line}")
         if scan.odometry is None:
             raise InvalidValueError(f"{path}, line {scan.line}: a scan needs odometry; no ODOM line comes before it")
     odometry = np.array([scan.odometry for scan in scans])
     reference = None
     x, y, turn = (_parameter(path, parameters, f"robot_frontlaser_{name}", 0.0) for name in _OFFSETS)
-    if first.of_laser is not None:
+    if scans[0].of_laser is not None:
         lasers = np.array([scan.of_laser for scan in scans])
         offsets = relative(odometry, lasers)
         middle = np.median(offsets, axis=0)
@@ -92,18 +90,26 @@ def _joined(path: Path, scans: list[_Scan], parameters: dict[str, str]) -> Log:
             x, y, turn = (x, y, turn) if np.abs(middle).max() < _SAME_M else middle.round(4).tolist()
         else:
             reference = lasers
-    start, step, largest = first.beams
+    fans = joined(*zip(*(_beams(path, scan, parameters) for scan in scans), strict=True))
+    largest = max(scan.beams[2] for scan in scans)
     if not largest > 0.0:
         largest = _parameter(path, parameters, "robot_front_laser_max", _SICK_MAX_M)
-    ranges, times = np.array([scan.ranges for scan in scans], np.float32), np.array([scan.time for scan in scans])
-    if not first.beams[2] and "laser_front_laser_resolution" in parameters:
-        degrees = _parameter(path, parameters, "laser_front_laser_resolution", 1.0)
-        if abs((len(first.ranges) - 1) * degrees - 180.0) > degrees:  # not half a turn after all
-            step = math.radians(degrees)
-            start = -0.5 * (len(first.ranges) - 1) * step
-    laser = Laser(start + step * np.arange(ranges.shape[1]), largest, (x, y, turn))
+    times = np.array([scan.time for scan in scans])
+    laser = Laser(fans.angles, largest, (x, y, turn))
     name = path.name.removesuffix(".gz").rpartition(".")[0]
-    return Log(name, laser, ranges, odometry, times, odometry, np.arange(len(odometry)), reference)
+    rows, remarks = np.arange(len(odometry)), (fans.remark,) if fans.remark else ()
+    return Log(name, laser, fans.ranges, odometry, times, odometry, rows, reference, fans=fans.each, remarks=remarks)
+
+
+def _beams(path: Path, scan: _Scan, parameters: dict[str, str]) -> tuple[float, float, np.ndarray]:
+    """Return the bearing of the first beam of a scan, the step to the next one [rad], and the ranges."""
+    start, step, largest = scan.beams
+    if not largest and "laser_front_laser_resolution" in parameters:
+        degrees = _parameter(path, parameters, "laser_front_laser_resolution", 1.0)
+        if abs((len(scan.ranges) - 1) * degrees - 180.0) > degrees:  # not half a turn after all
+            step = math.radians(degrees)
+            start = -0.5 * (len(scan.ranges) - 1) * step
+    return start, step, scan.ranges
 
 
 def _flaser(words: list[str], line: int) -> _Scan:

@@ -41,7 +41,7 @@ def follow(log: Log, settings: GraphSettings | None = None, progress: Callable[[
         progress: called with the number of scans done, after each.
     """
     slam, motions = GraphSlam(log.laser, settings), _motions(log)
-    seconds = _timed(len(log), lambda k: slam.add(motions[k], log.ranges[k]), progress)
+    seconds = _timed(len(log), lambda k: slam.add(motions[k], *_scan(log, k)), progress)
     began = time.thread_time()
     slam.settle()
     return Followed(slam.trajectory(), np.array(slam.key_rows), slam, seconds, time.thread_time() - began)
@@ -53,12 +53,23 @@ def follow_with_particles(
     """Follow a log as `follow` does, with particles; the poses are those of the one that is best at the end."""
     slam, motions = ParticleSlam(log.laser, settings, stream_key(seed, "particles")), _motions(log)
     elapsed_s = np.maximum(np.nan_to_num(np.diff(log.times, prepend=log.times[:1])), 0.0)
-    seconds = _timed(len(log), lambda k: slam.update(motions[k], log.ranges[k], float(elapsed_s[k])), progress)
+
+    def update(k: int) -> None:
+        ranges, angles = _scan(log, k)
+        slam.update(motions[k], ranges, float(elapsed_s[k]), angles)
+
+    seconds = _timed(len(log), update, progress)
     return Followed(slam.trajectory(), slam.processed_rows, None, seconds, 0.0)
 
 
 def _motions(log: Log) -> np.ndarray:
     return np.vstack((np.zeros(3), relative(log.odometry[:-1], log.odometry[1:])))
+
+
+def _scan(log: Log, row: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the ranges of a scan, and the bearings of its beams; None: those of the lidar."""
+    angles, ranges = log.scan(row)
+    return ranges, None if log.fans is None else angles
 
 
 def _timed(scans: int, add: Callable[[int], object], progress: Callable[[int], None] | None) -> np.ndarray:

@@ -101,8 +101,7 @@ class GraphSlam:
     ):
         self.laser, self.settings = laser, settings or GraphSettings()
         self.pose = np.zeros(3) if start is None else np.array(start, np.float64)
-        angles = laser.angles + laser.mount[2]
-        self._beams = np.column_stack((np.cos(angles), np.sin(angles)))
+        self._beams = self._directions(laser.angles)
         self._eye = np.array(laser.mount[:2], np.float64)
         self._reach = min(laser.range_max, self.settings.range_m)
         self.poses = np.empty((0, 3))
@@ -125,8 +124,13 @@ class GraphSlam:
         self._unsettled = 0  # loops that are not in the poses yet
         self._solving: tuple[PoseGraph, Optimised] | None = None
 
-    def add(self, motion: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+    def add(self, motion: np.ndarray, ranges: np.ndarray, angles: np.ndarray | None = None) -> np.ndarray:
         """Add a scan and the odometry's motion since the last one, in the frame of that time; return the pose.
+
+        Args:
+            motion: x, y [m], heading [rad], (3,).
+            ranges: scan [m], (B,).
+            angles: bearings of its beams [rad], (B,), in the frame of the lidar; None: those of the lidar.
 
         Raises:
             InvalidValueError: the motion is not finite; nothing is added then.
@@ -134,7 +138,7 @@ class GraphSlam:
         motion = np.asarray(motion, np.float64)
         if not np.isfinite(motion).all():
             raise InvalidValueError(f"the motion of a scan must be finite, not {motion.tolist()}")
-        points, normals = self._points(ranges)
+        points, normals = self._points(ranges, self._beams if angles is None else self._directions(angles))
         if not self.frames:
             self.pose = composed(self.pose, motion)
             self._keep(points, normals)
@@ -220,10 +224,15 @@ class GraphSlam:
         s = self.settings
         return SinceKeyFrame((s.m_per_m, s.rad_per_m, s.rad_per_rad), self._noise, doubt)
 
-    def _points(self, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        points = np.empty_like(self._beams)
+    def _directions(self, angles: np.ndarray) -> np.ndarray:
+        """Return the directions (B, 2) of beams in the frame of the robot."""
+        bearings = angles + self.laser.mount[2]
+        return np.column_stack((np.cos(bearings), np.sin(bearings)))
+
+    def _points(self, ranges: np.ndarray, beams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        points = np.empty_like(beams)
         x, y = self._eye
-        points = points[: ends_of(np.asarray(ranges, np.float64), self._beams, x, y, self._reach, points)]
+        points = points[: ends_of(np.asarray(ranges, np.float64), beams, x, y, self._reach, points)]
         normals = np.empty_like(points)
         normals_of(points, self._eye, 0.5, normals)
         return points, normals

@@ -1,5 +1,6 @@
 """Recorded logs: the scans and the odometry of one robot, in the order in which it moved."""
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -9,10 +10,13 @@ import numpy as np
 from covey.archives import DAMAGED, TooLarge, unpacked
 from covey.errors import InvalidValueError, near_file
 from covey.geometry.se2 import compose
+from covey.mapping.slam.fans import joined
 
 NEEDED = ("ranges", "odom", "t", "angle_min", "angle_increment", "range_max", "laser_xytheta")
 MOST = 1e9
 """Numbers of poses are smaller [m, rad]."""
+MOST_MOUNT_M = 100.0
+"""A lidar is nearer to the centre of its robot [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,14 @@ class Laser:
     angles: np.ndarray
     range_max: float
     mount: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if not all(abs(one) < MOST_MOUNT_M for one in self.mount[:2]) or not math.isfinite(self.mount[2]):
+            x, y, heading = self.mount
+            raise InvalidValueError(
+                f"the laser is at x {x:g} m, y {y:g} m, heading {heading:g} rad on the robot; it is at most "
+                f"{MOST_MOUNT_M:g} m from its centre: give its place in metres and radians"
+            )
 
     def returns(self, ranges: np.ndarray) -> np.ndarray:
         """Return which values of a scan, of any shape, are distances to something, bool."""
@@ -56,6 +68,9 @@ class Log:
         reference: poses of the robot at the scans as something better knows them, (N, 3); nan where it does not;
             None: nothing does.
         stream_times: stamps of ``stream`` [s], (M,), nan where they are lost; None: only those of the scans are known.
+        fans: of each scan the bearing of its first beam, the step to the next one [rad], and the number of its beams,
+            (N, 3), see `covey.mapping.slam.fans`. None: all scans have the beams of ``laser``.
+        remarks: what was odd when it was read, sentences.
 
     Raises:
         InvalidValueError: shapes do not fit, a pose of the odometry is not finite, or a row is not in the stream.
@@ -70,12 +85,15 @@ class Log:
     rows: np.ndarray
     reference: np.ndarray | None = None
     stream_times: np.ndarray | None = None
+    fans: np.ndarray | None = None
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n, beams = len(self.ranges), len(self.laser.angles)
         shapes = {"ranges": (n, beams), "odometry": (n, 3), "times": (n,), "rows": (n,)}
         shapes |= {"stream": (len(self.stream), 3)} | ({} if self.reference is None else {"reference": (n, 3)})
         shapes |= {} if self.stream_times is None else {"stream_times": (len(self.stream),)}
+        shapes |= {} if self.fans is None else {"fans": (n, 3)}
         for name, shape in shapes.items():
             if (found := getattr(self, name).shape) != shape:
                 raise InvalidValueError(f"the log {self.name} needs {name} of shape {shape}, not {found}")
@@ -86,6 +104,14 @@ class Log:
             if bad.any():
                 raise InvalidValueError(
                     f"the log {self.name}: row {int(np.argmax(bad))} of {name} is not finite, or beyond {MOST:g}"
+                )
+        if self.fans is not None:
+            counts = self.fans[:, 2]
+            if not (
+                np.isfinite(self.fans).all() and self.fans[:, 1].all() and ((counts > 0) & (counts <= beams)).all()
+            ):
+                raise InvalidValueError(
+                    f"the log {self.name}: each scan needs a first bearing, a step other than 0, 1 to {beams} beams"
                 )
         if self.rows[0] < 0 or self.rows[-1] >= len(self.stream) or (np.diff(self.rows) <= 0).any():
             raise InvalidValueError(f"the log {self.name}: the rows of its scans do not ascend through the stream")
@@ -103,7 +129,21 @@ class Log:
             times=self.times[which],
             rows=self.rows[which],
             reference=reference,
+            fans=None if self.fans is None else self.fans[which],
         )
+
+    def scan(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bearings [rad] in the frame of the lidar, and the ranges [m] of one scan, (B,) each."""
+        if self.fans is None:
+            return self.laser.angles, self.ranges[row]
+        first, step, beams = self.fans[row]
+        return first + step * np.arange(int(beams)), self.ranges[row, : int(beams)]
+
+    def is_beam(self) -> np.ndarray:
+        """Return which of the ranges are of a beam, bool (N, B): scans may have fewer beams than others."""
+        if self.fans is None:
+            return np.ones(self.ranges.shape, bool)
+        return np.arange(self.ranges.shape[1]) < self.fans[:, 2:]
 
     @property
     def stamps(self) -> np.ndarray:
@@ -135,8 +175,10 @@ def load_log(path: str | Path) -> Log:
     """Read a log of the format ``.npz``.
 
     Its arrays are ``ranges`` (N, B), ``odom`` (N, 3), ``t`` (N,), ``angle_min``, ``angle_increment``, ``range_max`` and
-    ``laser_xytheta`` (3,). It may have ``stream_odom`` (M, 3) with ``stream_index`` (N,) and ``stream_t`` (M,), and a
-    reference (N, 3), ``ref_graph`` or ``ref_rbpf``. Without ``stream_odom`` the scans are the stream.
+    ``laser_xytheta`` (3,). If the beams vary, ``angle_min`` and ``angle_increment`` have a number for each scan (N,),
+    and so has ``beams``, how many of its ranges count. It may have ``stream_odom`` (M, 3) with ``stream_index`` (N,)
+    and ``stream_t`` (M,), and a reference (N, 3), ``ref_graph`` or ``ref_rbpf``. Without ``stream_odom`` the scans are
+    the stream.
 
     Raises:
         InvalidValueError: the file is not such a log; the message says what is missing or wrong.
@@ -156,16 +198,15 @@ def load_log(path: str | Path) -> Log:
     known = {name: array for name, array in held.items() if name in (*NEEDED, *_OPTIONAL)}
     if bad := [name for name, array in known.items() if array.dtype.kind not in "iuf"]:
         raise InvalidValueError(f"{path}: {bad[0]} is not an array of numbers")
-    first, step, reach = (_number(path, name, held[name]) for name in ("angle_min", "angle_increment", "range_max"))
+    reach = _number(path, "range_max", held["range_max"])
     mount = np.asarray(held["laser_xytheta"], float)
-    if mount.shape != (3,) or not (np.abs(mount) < MOST).all() or not step or not reach > 0.0:
-        raise InvalidValueError(
-            f"{path}: angle_increment must not be 0, range_max must be above 0, and laser_xytheta must be three numbers"
-        )
+    if mount.shape != (3,) or not (np.abs(mount) < MOST).all() or not reach > 0.0:
+        raise InvalidValueError(f"{path}: range_max must be above 0, and laser_xytheta must be three numbers")
     ranges, odometry = held["ranges"], np.asarray(held["odom"], np.float64)
     if ranges.ndim != 2:
         raise InvalidValueError(f"{path}: ranges have the shape {ranges.shape}; they need a row for each scan")
-    laser = Laser(first + step * np.arange(ranges.shape[1]), reach, tuple(mount.tolist()))
+    angles, fans, remarks = _beams_of(path, held, ranges)
+    laser = Laser(angles, reach, tuple(mount.tolist()))
     stream = np.asarray(held.get("stream_odom", odometry), np.float64)
     every = np.arange(len(odometry))
     rows = np.asarray(held.get("stream_index", every) if "stream_odom" in held else every, np.int64)
@@ -173,10 +214,37 @@ def load_log(path: str | Path) -> Log:
     reference = np.asarray(known[0], np.float64) if known else None
     stamps = np.asarray(held["stream_t"], np.float64) if "stream_t" in held else None
     times = np.asarray(held["t"], np.float64)
-    return Log(path.stem, laser, ranges, odometry, times, stream, rows, reference, stamps)
+    return Log(path.stem, laser, ranges, odometry, times, stream, rows, reference, stamps, fans, remarks)
 
 
-_OPTIONAL = ("stream_odom", "stream_index", "stream_t", "ref_graph", "ref_rbpf")
+_OPTIONAL = ("stream_odom", "stream_index", "stream_t", "ref_graph", "ref_rbpf", "beams")
+
+
+def _beams_of(
+    path: Path, held: dict[str, np.ndarray], ranges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None, tuple[str, ...]]:
+    """Return the beams that most scans have, those of each scan if they vary, and what there is to say of it."""
+    n, most = ranges.shape
+    names = ("angle_min", "angle_increment", "beams")
+    if not any(name in held and held[name].ndim == 1 and held[name].size > 1 for name in names):
+        first, step = (_number(path, name, held[name]) for name in names[:2])
+        if not step:
+            raise InvalidValueError(f"{path}: angle_increment must not be 0")
+        return first + step * np.arange(most), None, ()
+    each = []
+    for name in names:
+        given = np.asarray(held.get(name, most), float)
+        if given.size not in (1, n) or not np.isfinite(given).all():
+            raise InvalidValueError(f"{path}: {name} must be one number, or one for each of the {n} scans")
+        each.append(np.broadcast_to(given.ravel(), n))
+    counts = each[2].astype(int)
+    if not each[1].all() or (counts < 1).any() or (counts > most).any():
+        raise InvalidValueError(f"{path}: angle_increment must not be 0, and beams must be 1 to {most}")
+    fans = joined(each[0], each[1], [scan[:count] for scan, count in zip(ranges, counts.tolist(), strict=True)])
+    if fans.each is None:
+        return fans.angles, None, ()
+    step = fans.angles[1] - fans.angles[0] if len(fans.angles) > 1 else each[1][0]
+    return fans.angles[0] + step * np.arange(most), fans.each, (fans.remark,)
 
 
 def _number(path: Path, name: str, array: np.ndarray) -> float:
@@ -191,11 +259,15 @@ def save_log(path: str | Path | IO[bytes], log: Log) -> None:
     Raises:
         InvalidValueError: the bearings of the beams are not evenly spaced, or there is only one.
     """
-    step = np.diff(log.laser.angles)
-    if not len(step) or np.ptp(step) > 1e-6:
-        raise InvalidValueError(f"the log {log.name} cannot be written: its beams are not evenly spaced")
     arrays: dict[str, Any] = {"ranges": log.ranges, "odom": log.odometry, "t": log.times}
-    arrays |= {"angle_min": log.laser.angles[0], "angle_increment": step.mean(), "range_max": log.laser.range_max}
+    if log.fans is None:
+        step = np.diff(log.laser.angles)
+        if not len(step) or np.ptp(step) > 1e-6:
+            raise InvalidValueError(f"the log {log.name} cannot be written: its beams are not evenly spaced")
+        arrays |= {"angle_min": log.laser.angles[0], "angle_increment": step.mean()}
+    else:
+        arrays |= {"angle_min": log.fans[:, 0], "angle_increment": log.fans[:, 1], "beams": log.fans[:, 2].astype(int)}
+    arrays |= {"range_max": log.laser.range_max}
     arrays |= {"laser_xytheta": np.array(log.laser.mount), "stream_odom": log.stream, "stream_index": log.rows}
     if log.stream_times is not None:
         arrays["stream_t"] = log.stream_times

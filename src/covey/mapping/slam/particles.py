@@ -66,6 +66,7 @@ class ParticleSlam:
         self.effective = float(settings.particles)
         """Effective number of particles after the last processed scan, before they were drawn anew."""
         self._key, self._calls, self._best = key, 0, 0
+        self._angles = laser.angles  # of the scan at hand
         self._poses = np.tile(np.asarray(start, np.float64), (settings.particles, 1))
         self._weights = np.zeros(settings.particles)  # logarithmic, since particles were last drawn anew
         self._total_weights = np.zeros(settings.particles)  # logarithmic, of the whole trajectory
@@ -88,7 +89,7 @@ class ParticleSlam:
         self._nodes: list[tuple[int, np.ndarray, np.ndarray]] = []  # call, poses and parents of each processed scan
 
     def update(
-        self, motion: np.ndarray, ranges: np.ndarray, elapsed_s: float = 0.0
+        self, motion: np.ndarray, ranges: np.ndarray, elapsed_s: float = 0.0, angles: np.ndarray | None = None
     ) -> tuple[np.ndarray, int, np.ndarray]:
         """Return the pose (3,), its revision and its covariance (3, 3) after one more scan.
 
@@ -100,10 +101,12 @@ class ParticleSlam:
             motion: odometry since the last call, x, y [m], heading [rad], in the frame of the robot then.
             ranges: scan [m], (B,); see `Laser.returns`. A scan without returns is not processed, but the first.
             elapsed_s: time since the last call [s], for ``temporal_update_s``.
+            angles: bearings of the beams [rad], (B,), in the frame of the lidar; None: those of the lidar.
 
         Raises:
             InvalidValueError: the motion is not three finite numbers, or the scan has another number of beams.
         """
+        self._angles = self.laser.angles if angles is None else angles
         motion, ranges = self._checked(motion, ranges)
         settings = self.settings
         deviations = (
@@ -283,7 +286,7 @@ class ParticleSlam:
         usable, longest = self._usable, self._longest
         heard = self.laser.returns(ranges) & (ranges < longest)
         reach = np.where(heard, np.minimum(ranges, usable), 0.0)
-        along = beam_directions(self.laser.angles + self.laser.mount[2])
+        along = beam_directions(self._angles + self.laser.mount[2])
         ends = np.array(self.laser.mount[:2]) + reach[:, None] * along
         hit = heard & (ranges < usable)
         matched = hit & ((np.arange(len(ranges)) + 1) % (self.settings.skipped_beams + 1) == 0)
@@ -300,10 +303,10 @@ class ParticleSlam:
                 "x, y [m] and heading [rad]"
             )
         scan = np.asarray(ranges, np.float64)
-        if scan.shape != self.laser.angles.shape:
+        if scan.shape != self._angles.shape:
             raise InvalidValueError(
-                f"the scan has the shape {scan.shape}; the laser has {len(self.laser.angles)} beams, so it must be "
-                f"({len(self.laser.angles)},)"
+                f"the scan has the shape {scan.shape}; the laser has {len(self._angles)} beams, so it must be "
+                f"({len(self._angles)},)"
             )
         return given, scan
 
