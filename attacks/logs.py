@@ -38,7 +38,7 @@ def case(number: int) -> str:
             relations = load_relations(_relations(folder, random)) if random.random() < 0.5 else None
             found = follow(log, GraphSettings(key_frame_m=0.1, local_key_frames=3))
             assert np.isfinite(found.poses).all(), "a pose that is no number"
-            map_of(log.laser, found.slam.poses, log.ranges[found.key_rows], 0.1, 15.0)
+            map_of(log[found.key_rows], found.slam.poses, 0.1, 15.0)
             scores_of(log, found, relations)
         except CoveyError as error:
             said(error)
