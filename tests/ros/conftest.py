@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.ros.forks import Covey
+from tests.ros.peer import RECEIPTS
 from tests.ros.world import PARTICIPANTS, PeerProcess
 
 from covey.ros.dds import Participant
@@ -33,10 +34,8 @@ def domain(monkeypatch, tag):
     monkeypatch.setattr(Participant, "__init__", register)
     for name in _VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    discovery = f"<LeaseDuration>1 s</LeaseDuration><Tag>{tag}</Tag>"
-    monkeypatch.setenv(
-        "CYCLONEDDS_URI", f"<CycloneDDS><Domain><Discovery>{discovery}</Discovery></Domain></CycloneDDS>"
-    )
+    discovery = f"<Discovery><LeaseDuration>1 s</LeaseDuration><Tag>{tag}</Tag></Discovery>"
+    monkeypatch.setenv("CYCLONEDDS_URI", f"<CycloneDDS><Domain>{discovery}{RECEIPTS}</Domain></CycloneDDS>")
     return random.Random(os.urandom(8)).randrange(100)  # not of the seeded generator, which other processes share
 
 

@@ -12,8 +12,7 @@ from array import array
 from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
-from cyclonedds.util import duration
-from tests.ros.peer import Peer, qos
+from tests.ros.peer import Peer, await_receipts, qos
 from tests.ros.peer_types import Clock, Header, LaserScan, Odometry, TFMessage, Time, Twist, TwistStamped, Vector3
 
 
@@ -61,7 +60,7 @@ def main():
             commands.write(TwistStamped(Header(Time(clock.clock.sec, clock.clock.nanosec), "base_link"), twist))
             answered = now
         time.sleep(0.0002)
-    commands.wait_for_acks(duration(seconds=30))  # who leaves earlier may take the last command with him
+    await_receipts(commands)  # who leaves earlier may take the last command with him
     got["ranges"] = got["ranges"].hexdigest()
     first = next(iter(got["scans"].values()), None)
     got["first"] = (

@@ -25,6 +25,9 @@ from cyclonedds.topic import Topic
 from tests.ros import peer_sensors, peer_types
 
 TYPES = vars(peer_types) | vars(peer_sensors)
+RECEIPTS = "<Internal><HeartbeatInterval min='1 ms' minsched='1 ms'>1 ms</HeartbeatInterval></Internal>"
+"""Writers ask their readers for receipts each millisecond, not each tenth of a second: tests wait for them."""
+_PATIENCE_NS = 30_000_000_000
 
 
 def filled(kind, values):
@@ -64,7 +67,7 @@ class Peer:
             domain,
             "<CycloneDDS><Domain><General><Interfaces><NetworkInterface address='127.0.0.1'/></Interfaces>"
             "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
-            f"<Peers><Peer address='127.0.0.1'/></Peers><LeaseDuration>1 s</LeaseDuration><Tag>{tag}</Tag></Discovery>"
+            f"<Peers><Peer address='127.0.0.1'/></Peers><LeaseDuration>1 s</LeaseDuration><Tag>{tag}</Tag></Discovery>{RECEIPTS}"
             "<Compatibility><IgnoreTypeInformation>1.16</IgnoreTypeInformation></Compatibility>"  # by name, as ROS does
             "</Domain></CycloneDDS>",
         )
@@ -119,13 +122,17 @@ class Peer:
         self.writers[topic] = DataWriter(self.participant, Topic(self.participant, topic, kind), qos=qos(**how))
 
     def write(self, topic, values=None, repeat=1):
-        """Write a message, or as many as ``repeat`` as fast as possible, whose ``linear.x`` count from 0."""
+        """Write a message, or as many as ``repeat`` as fast as possible, whose ``linear.x`` count from 0.
+
+        The readers have it, or the last of them, when this returns.
+        """
         writer = self.writers[topic]
         message = filled(writer.data_type, values or {})
         for k in range(repeat):
             if repeat > 1:
                 message.linear.x = float(k)
             writer.write(message)
+        await_receipts(writer)
 
     def client(self, name, service, kind):
         """Make a client of a service; several may ask the same one."""
@@ -147,12 +154,18 @@ class Peer:
     def call(self, name, number, values=None):
         writer, _, client = self.clients[name]
         writer.write(filled(writer.data_type, (values or {}) | {"client": client, "number": number}))
+        await_receipts(writer)
 
     def replies(self, name):
         """Return the replies to this client; those to others arrive at the same reader."""
         _, reader, client = self.clients[name]
         taken = [dataclasses.asdict(one) for one in reader.take(1000) if one.sample_info.valid_data]
         return [one for one in taken if one["client"] == client]
+
+
+def await_receipts(writer):
+    """Wait until all reliable readers have what was written."""
+    assert writer._wait_for_acks(writer._ref, _PATIENCE_NS) == 0, "no receipt"
 
 
 def main():

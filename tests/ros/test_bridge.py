@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.ros.world import until
+from tests.ros.world import delivered, until
 
 import covey
 from covey.onboard.group import Group
@@ -99,7 +99,7 @@ def test_two_runs_in_lockstep_see_the_same_scans(domain):
     assert one == another
 
 
-# -- step by step, with the peer of `peer.py`; between two steps the test waits for what is on its way ------------------
+# -- step by step, with the peer of `peer.py`: between two steps, all that was sent arrives, both ways ------------------
 
 
 @pytest.fixture
@@ -117,19 +117,20 @@ def bridged(domain):
 
 
 def step(bridge, sim, count=1):
+    """Step; whoever hears what was sent has it."""
     for _ in range(count):
         bridge.before_step(sim)
         sim.step()
+        delivered(bridge.participant)
 
 
-def stepping(bridge, sim, ask):
-    """Step until an answer is true; return it."""
-
-    def one():
+def stepping(bridge, sim, ask, most=2000):
+    """Step until an answer is true; return it. No step is taken while something is on its way."""
+    for _ in range(most):
         step(bridge, sim)
-        return ask()
-
-    return until(one)
+        if answer := ask():
+            return answer
+    raise AssertionError(f"it did not come in {most} steps")
 
 
 def sender(peer, topic, kind):
@@ -181,7 +182,9 @@ def test_commands_of_another_type_are_not_heard_and_said_once(bridged, peer, cap
     def said():
         return [one.message for one in caplog.records if "nobody hears" in one.message]
 
-    stepping(bridge, sim, said)
+    until(bridge.participant.misfits)
+    bridge.control._next_warning = 0.0  # it looks every two seconds
+    step(bridge, sim)
     assert said() == [
         "/scout0/cmd_vel has a sender of geometry_msgs/msg/TwistStamped, which nobody hears: it takes geometry_msgs/msg/Twist"
     ]
@@ -211,6 +214,7 @@ def test_messages_go_over_the_simulated_radio(bridged, peer):
     heard = stepping(bridge, sim, lambda: peer.take(topic="rt/scout1/heard/text"))
     step(bridge, sim, 10)
     assert heard == [{"data": "here"}]
+    assert peer.take(topic="rt/scout1/heard/text") == []  # once
     assert peer.take(topic="rt/scout2/heard/text") == []  # it is 6 m away
 
 
@@ -230,6 +234,7 @@ def test_the_robots_own_navigator_goes_where_an_action_says(bridged, peer):
     peer.client(name="result", service=f"{action}/get_result", kind="NavigateToPose_GetResult")
     peer.read(topic=f"rt{action}/feedback", kind="NavigateToPose_FeedbackMessage")
     until(lambda: peer.ready(name="goal") and peer.ready(name="result"))
+    until(lambda: peer.matched(topic=f"rt{action}/feedback"))
     pose = {"header": {"frame_id": "map"}, "pose": {"position": {"x": 2.0, "y": 1.0}, "orientation": {"w": 1.0}}}
     goal_id = {"uuid": list(range(16))}
     peer.call(name="goal", number=1, values={"goal_id": goal_id, "goal": {"pose": pose}})
@@ -275,6 +280,7 @@ def test_who_comes_late_gets_the_maps_and_the_frames(bridged, peer):
         ("/merged_map", "OccupancyGrid"),
     ):
         peer.read(topic=f"rt{topic}", kind=kind, latched=True, depth=1)
+        until(lambda topic=topic: peer.matched(topic=f"rt{topic}"))
     peer.read(topic="rt/scout0/tf_static", kind="TFMessage", latched=True, depth=1)
     (frames,) = until(lambda: peer.take(topic="rt/scout0/tf_static"))
     assert len(frames["transforms"]) == 2

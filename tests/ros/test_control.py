@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 from tests.ros.test_bridge import sender
-from tests.ros.world import until
+from tests.ros.world import Looks, until
 
 import covey
 from covey.onboard.group import Group
@@ -22,6 +22,8 @@ def test_the_simulation_is_controlled_by_services_and_by_texts(domain, peer):
         bridge = Bridge(ros, Settings("max"))
         group = Group("scout", disc(), [(0.0, 0.0, 0.0)], "commanded")
         sim = covey.Simulation(covey.World.empty(8.0, 6.0), [group], hosting=bridge.hosting)
+        bridge.before_step(sim)  # makes the topics
+        looks = Looks(bridge)
         run = threading.Thread(target=sim.run, kwargs={"before_step": bridge.before_step, "until_s": 1e6})
         run.start()
         try:
@@ -48,7 +50,7 @@ def test_the_simulation_is_controlled_by_services_and_by_texts(domain, peer):
             ):
                 pause()
                 until(lambda: not bridge.pacer.playing and bridge.pacer.steps == 0)
-                stood = until(lambda: stands(sim))
+                stood = looks.held()
                 one_step()
                 until(lambda stood=stood: sim.clock.step == stood + 1)
                 play()
@@ -64,7 +66,8 @@ def test_the_simulation_is_controlled_by_services_and_by_texts(domain, peer):
             by_text("speed 10")
             until(lambda: bridge.pacer.factor == 10.0)
             by_text("pause")
-            until(lambda: not bridge.pacer.playing and stands(sim))
+            until(lambda: not bridge.pacer.playing)
+            looks.held()
             by_text("save_map")
             (path,) = until(lambda: list(sim._recorder.folder.glob("map_*.yaml")))
             assert by_service("save_map") == str(path)
@@ -83,13 +86,6 @@ def test_the_simulation_is_controlled_by_services_and_by_texts(domain, peer):
         assert not run.is_alive()
 
 
-def stands(sim):
-    """Return the step that a simulation is in (never 0), if it is still in it after a while."""
-    before = sim.clock.step
-    threading.Event().wait(0.05)
-    return before if sim.clock.step == before else 0
-
-
 def test_an_answer_of_the_future_is_one_for_this_step_alone(domain, peer):
     """It may be of the run before a reset, or of a program that stamps with the time of its machine."""
     with Participant(domain) as ros:
@@ -97,6 +93,7 @@ def test_an_answer_of_the_future_is_one_for_this_step_alone(domain, peer):
         group = Group("scout", disc().model_copy(update={"sensors": ()}), [(0.0, 0.0, 0.0)], "commanded")
         sim = covey.Simulation(covey.World.empty(4.0, 3.0), [group], hosting=bridge.hosting)
         bridge.before_step(sim)  # makes the topics
+        looks = Looks(bridge)
         run = threading.Thread(target=sim.run, kwargs={"before_step": bridge.before_step, "until_s": 1e6})
         run.start()
         try:
@@ -104,7 +101,7 @@ def test_an_answer_of_the_future_is_one_for_this_step_alone(domain, peer):
             for answered in (1, 2):
                 peer.write(topic="rt/scout0/cmd_vel", values={"header": {"stamp": {"sec": 1_700_000_000}}})
                 until(lambda answered=answered: sim.clock.step >= answered)
-                assert stands(sim) == answered
+                assert looks.held() == answered
         finally:
             sim.end()
             run.join(timeout=30)

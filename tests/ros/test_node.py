@@ -168,13 +168,18 @@ def test_robots_that_no_scenario_describes_explore_together(domain, tag, start, 
         assert nearest > 0.2 - 0.02
 
 
-def test_a_signal_ends_it_and_stops_the_robot(start, tmp_path):
-    world, ours = start("ros", "run", "room.yaml", "--speed", "4", "--out", "run", "-q"), node(start)
+def test_a_signal_ends_it_and_stops_the_robot(start, tmp_path, peer):
+    long = "-s", "stop.timeout_s=10000"
+    world, ours = start("ros", "run", "room.yaml", "--speed", "4", "--out", "run", "-q", *long), node(start)
     until(ours.said.read_text, LIMIT_S)  # the first corner
     os.kill(ours.pid, signal.SIGTERM)
     _, complaints = ours.communicate(timeout=LIMIT_S)
     assert ours.returncode == 130, complaints
-    assert world.wait(timeout=LIMIT_S) == 3
+    peer.read(topic="rt/clock", kind="Clock", depth=1)
+    ended = until(lambda: peer.take(topic="rt/clock"))[0]["clock"]["sec"]
+    until(lambda: any(one["clock"]["sec"] > ended + 1 for one in peer.take(topic="rt/clock")))
+    os.kill(world.pid, signal.SIGINT)
+    assert world.wait(timeout=LIMIT_S) == 130
     commands = covey.Run(tmp_path / "run").measurements["command_vx_m_s"].to_numpy()
     assert commands.max() > 0.5
     assert commands[-1] == 0.0

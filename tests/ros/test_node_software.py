@@ -173,12 +173,14 @@ def test_nodes_that_do_not_know_each_others_starts_find_them_when_they_meet(star
     assert abs(heading - true.heading) < math.radians(0.5)
 
 
-def test_a_recorded_robot_takes_the_place_of_one_beside_a_simulated_one(start, wrote, tmp_path):
+def test_a_recorded_robot_takes_the_place_of_one_beside_a_simulated_one(start, wrote, tmp_path, peer):
     write(in_process(wrote(HALL))[0], tmp_path / "rec.mcap")
-    more = "-s", "robots.scout.count=1", "-s", "stop.timeout_s=1000"
+    more = "-s", "robots.scout.count=1", "-s", "stop.timeout_s=10000"
     start("ros", "run", "s.yaml", *more, "--speed", "2", "--out", "run", "-q")
     simulated = node(start, "./mine.py:watch", "scout0", "s.yaml", "--direct")
     node(start, "./mine.py:watch", "scout1", "s.yaml", "--direct", "--prefixed")
+    read = {"rt/scout1/scan", "rt/scout1/odom", "rt/tf", "rt/tf_static"}
+    until(lambda: read <= {one["topic"] for one in peer.graph()["readers"]}, LIMIT_S)  # else it is played to nobody
     topics = [word for topic in ("/scout1/scan", "/scout1/odom", "/tf", "/tf_static") for word in ("--topic", topic)]
     start("ros", "play", "rec.mcap", *topics, "--time", "follow")
     # the lidar of scout0 reaches to x = 6: only the recorded robot has seen the far end

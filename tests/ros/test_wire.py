@@ -167,8 +167,9 @@ def test_a_robot_speaks_as_the_distribution_does(domain, peer, distro, width):
             return any(one["twist"]["twist"]["linear"]["x"] > 0.1 for one in odometry)
 
         stepping(bridge, sim, drives)
-        nodes = until(lambda: peer.take(topic="ros_discovery_info"))[-1]["node_entities_info_seq"]
-        assert {(node["node_namespace"], node["node_name"]) for node in nodes} == {("/", "covey"), ("/scout0", "covey")}
+        infos = until(lambda: peer.take(topic="ros_discovery_info"))  # the last has been there since the first step
+        nodes = {(one["node_namespace"], one["node_name"]) for one in infos[-1]["node_entities_info_seq"]}
+        assert nodes == {("/", "covey"), ("/scout0", "covey")}
         (told,) = (one["user_data"] for one in peer.graph()["writers"] if one["topic"] == topic("odom"))
         assert told.startswith("typehash=RIHS01_") == (distro != "humble")
 

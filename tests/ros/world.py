@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import ClassVar
 
+from covey.ros.dds import Writer
+
 PARTICIPANTS = weakref.WeakSet()
 """Those of this process and this test, see ``conftest.py``."""
 
@@ -22,6 +24,39 @@ def until(ask, seconds=30.0):
         assert time.monotonic() < end, "it never came"
         time.sleep(0.005)
     return answer
+
+
+def delivered(participant):
+    """Wait until the readers that a participant has looked at have all that it has written."""
+    for end in participant._ends:
+        if isinstance(end, Writer) and end.readers:
+            assert end.await_readers(30_000_000_000), end.end.topic.name
+
+
+class Looks:
+    """The looks of a simulation, in another thread, for requests: it takes them only between two steps.
+
+    It looks once before each step, and again and again while it waits: for its time, to be played on, or for answers.
+    """
+
+    def __init__(self, bridge):
+        self._look, self._bridge, self._steps = bridge.control.look, bridge, []
+        bridge.control.look = self
+
+    def __call__(self):
+        self._look()
+        self._steps.append(self._bridge.sim.clock.step)
+
+    def held(self):
+        """Return the step before which the simulation waits, once it has looked twice from now on and taken none."""
+        begun = len(self._steps)
+
+        def twice():
+            last = self._steps[begun:][-2:]
+            return len(last) == 2 and last[0] == last[1]
+
+        until(twice)
+        return self._steps[-1]
 
 
 class PeerProcess:
