@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ from pydantic import Field
 
 from covey.geometry.raycast import line_of_sight
 from covey.records import Record
+
+_ROOM = 64
+"""Tags for which a field has room at first; the room doubles when they are more."""
 
 
 class Tags(Record):
@@ -59,25 +63,33 @@ class TagField:
     def __init__(self, record: Tags):
         self.record = record
         self.tags: list[Tag] = []
-        self._xy = np.empty((0, 2))
+        self._xy = np.empty((_ROOM, 2))  # of the tags, then room for more
+        self._first_end_s = math.inf
 
     def leave(self, tag: Tag) -> None:
         """Add a tag."""
+        count = len(self.tags)
+        if count == len(self._xy):
+            self._xy = np.concatenate((self._xy, np.empty_like(self._xy)))
+        self._xy[count] = tag.x, tag.y
         self.tags.append(tag)
-        self._xy = np.array([(t.x, t.y) for t in self.tags])
+        self._first_end_s = min(self._first_end_s, tag.end_s)
 
     def expire(self, time_s: float) -> None:
         """Remove the tags whose lifetime is over."""
-        left = [t for t in self.tags if t.end_s > time_s]
-        if len(left) < len(self.tags):
-            self.tags = left
-            self._xy = np.array([(t.x, t.y) for t in left]).reshape(-1, 2)
+        if self._first_end_s > time_s:
+            return
+        stays = [tag.end_s > time_s for tag in self.tags]
+        left = self._xy[: len(stays)][stays]
+        self.tags = list(compress(self.tags, stays))
+        self._xy[: len(left)] = left
+        self._first_end_s = min((tag.end_s for tag in self.tags), default=math.inf)
 
     def read(self, pose: np.ndarray, time_s: float, skip: np.ndarray, frame: np.ndarray) -> list[TagReading]:
         """Return the tags in reach of a true pose, nearest first; ``skip`` and ``frame``: those of the walls."""
         if not self.tags:
             return []
-        offset = self._xy - pose[:2]
+        offset = self._xy[: len(self.tags)] - pose[:2]
         distance = np.hypot(offset[:, 0], offset[:, 1])
         near = np.flatnonzero(distance <= self.record.range_m)
         near = near[np.argsort(distance[near], kind="stable")]

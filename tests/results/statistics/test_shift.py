@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from covey.results.statistics import shift, shift_in_pairs
+from covey.results.statistics import shift, shift_in_pairs, walsh_share
+from covey.results.statistics.pair_sums import kth_sum
 
 INF = math.inf
 
@@ -70,3 +71,57 @@ def test_timeouts_are_further_away_than_any_time():
     assert shift_in_pairs([INF] * 6, [INF] * 6)[0] == 0.0
     assert shift_in_pairs([INF, 1.0], [1.0, INF])[0] == 0.0, "opposite timeouts cancel"
     assert shift([INF, INF, INF], [1.0, 2.0, INF])[0] == INF
+
+
+def plain_sum(x, y):
+    return 0.0 if math.isinf(x) and x == -y else x + y
+
+
+def samples():
+    """Whole numbers with many ties, times over many magnitudes, and both with timeouts on either side."""
+    rng = np.random.default_rng(8)
+    for n in (1, 7, 250):  # 250 have 31 375 sums: more than are listed
+        yield rng.integers(-3, 4, n).astype(float)
+        yield rng.normal(0, 1, n) * 10.0 ** rng.integers(-9, 9, n)
+        yield np.where(rng.random(n) < 0.3, rng.choice([INF, -INF], n), rng.normal(0, 5, n))
+        yield np.full(n, 0.1)
+
+
+@pytest.mark.parametrize("x", list(samples()), ids=lambda x: f"{len(x)}_{x[0]:.2g}")
+def test_each_sum_of_two_values_is_that_of_the_sorted_list(x):
+    x = np.sort(x)
+    y = np.sort(np.random.default_rng(1).normal(0, 2, 90).round(1))
+    within = sorted(plain_sum(x[i], x[j]) for i in range(len(x)) for j in range(i, len(x)))
+    pairs = sorted(plain_sum(one, other) for one in x for other in y)
+    for listed, found in ((within, lambda k: kth_sum(x, x, k, within=True)), (pairs, lambda k: kth_sum(x, y, k))):
+        places = np.unique(np.linspace(0, len(listed) - 1, 40).astype(int)).tolist()
+        assert [found(k) for k in places] == [listed[k] for k in places]
+
+
+@pytest.mark.parametrize("x", [x for x in samples() if len(x) > 2], ids=lambda x: f"{len(x)}_{x[0]:.2g}")
+def test_shifts_and_the_share_of_walsh_are_those_of_all_pairs(x):
+    zeros = np.zeros(len(x))
+    walsh = sorted(plain_sum(x[i], x[j]) / 2 for i in range(len(x)) for j in range(i, len(x)))
+    low, high = walsh[(len(walsh) - 1) // 2], walsh[len(walsh) // 2]
+    found, interval = shift_in_pairs(x, zeros)
+    assert found == plain_sum(low, high) / 2
+    assert interval is not None
+    assert (interval.low, interval.high) in zip(walsh, walsh[::-1], strict=True), "as many values are below as above"
+    signs = [np.sign(plain_sum(x[i], x[j])) for i in range(len(x)) for j in range(i)]
+    assert walsh_share(x, zeros) == np.mean([0.5 + 0.5 * sign for sign in signs])
+
+
+def test_thirty_thousand_runs_are_compared():
+    """All their pairs would take 7 GB. Shifted values differ by the shift, alternating ones by nothing."""
+    n = 30_000
+    a = np.random.default_rng(2).exponential(100.0, n).round(3)
+    found, interval = shift_in_pairs(a + 7.0, a)
+    assert interval is not None
+    assert (found, interval.low, interval.high) == pytest.approx((7.0, 7.0, 7.0))
+    found, interval = shift(a + 7.0, a)
+    assert interval is not None
+    assert interval.low < 7.0 < interval.high
+    assert found == pytest.approx(7.0, abs=1e-6), "the differences of a sample with itself are symmetric around 0"
+    alternating = np.where(np.arange(n) % 2, 1.0, -1.0)
+    assert walsh_share(alternating, np.zeros(n)) == 0.5
+    assert walsh_share(np.append(alternating, 1.0), np.zeros(n + 1)) > 0.5

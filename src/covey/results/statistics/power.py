@@ -56,8 +56,8 @@ def walsh_share(a: ArrayLike, b: ArrayLike) -> float:
     d = differences(a, b)
     if len(d) == 1:
         return float(0.5 + 0.5 * np.sign(d[0]))
-    i, j = np.triu_indices(len(d), 1)
-    opposite = np.isinf(d[i]) & (d[i] == -d[j])
-    with np.errstate(invalid="ignore"):
-        sums = np.where(opposite, 0.0, d[i] + d[j])
-    return float(np.mean(0.5 + 0.5 * np.sign(sums)))
+    ordered, n = np.sort(d), len(d)
+    from_zero, above = (np.searchsorted(ordered, -ordered, side) for side in ("left", "right"))
+    positive = int(np.sum(n - above)) - int(np.sum(d > 0))  # each sum twice, without those of a value with itself
+    zero = int(np.sum(above - from_zero)) - int(np.sum(d == 0))
+    return (positive + 0.5 * zero) / (n * (n - 1))

@@ -4,12 +4,14 @@ The interval contains the shifts that the rank test at the same level does not r
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from covey.lazy import special
 from covey.results.statistics.intervals import Interval
+from covey.results.statistics.pair_sums import kth_sum, sums
 from covey.results.statistics.ranks import EXACT, checked, differences, rank_sum_law, signed_rank_law
 
 
@@ -34,14 +36,13 @@ def shift_in_pairs(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[flo
     """
     d = differences(a, b)
     n = len(d)
-    i, j = np.triu_indices(n)
-    means = np.sort(_sums(d[i], d[j]) / 2.0)
+    ordered = np.sort(d)
     if n <= EXACT:
         tail = np.cumsum(signed_rank_law(np.arange(1, n + 1)))
         cut = int(np.searchsorted(tail, (1.0 - level) / 2.0, side="right"))
     else:
         cut = _normal_cut(n * (n + 1) / 4.0, math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0), level)
-    return _median(means), _between(means, cut, level)
+    return _estimate(lambda k: kth_sum(ordered, ordered, k, within=True) / 2.0, n * (n + 1) // 2, cut, level)
 
 
 def shift(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[float, Interval | None]:
@@ -61,32 +62,21 @@ def shift(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[float, Inter
     """
     a, b = checked(a), checked(b)
     n, m = len(a), len(b)
-    pairs = np.sort(_sums(a[:, None], -b[None, :]).ravel())
+    up, down = np.sort(a), np.sort(-b)
     if n + m <= EXACT:
         law = rank_sum_law(np.arange(1, n + m + 1), n)[n * (n + 1) // 2 :]
         cut = int(np.searchsorted(np.cumsum(law), (1.0 - level) / 2.0, side="right"))
     else:
         cut = _normal_cut(n * m / 2.0, math.sqrt(n * m * (n + m + 1) / 12.0), level)
-    return _median(pairs), _between(pairs, cut, level)
-
-
-def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return x + y; opposite infinities cancel."""
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isinf(x) & (x == -y), 0.0, x + y)
+    return _estimate(lambda k: kth_sum(up, down, k), n * m, cut, level)
 
 
 def _normal_cut(mean: float, deviation: float, level: float) -> int:
     return max(0, math.floor(mean + float(special.ndtri((1.0 - level) / 2.0)) * deviation))
 
 
-def _median(ordered: np.ndarray) -> float:
-    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-    return float(_sums(np.array(low), np.array(high)) / 2.0)
-
-
-def _between(ordered: np.ndarray, cut: int, level: float) -> Interval | None:
-    """Return the interval without the ``cut`` - 1 smallest and largest values."""
-    if cut < 1:
-        return None
-    return Interval(float(ordered[cut - 1]), float(ordered[len(ordered) - cut]), "rank test", level)
+def _estimate(kth: Callable[[int], float], count: int, cut: int, level: float) -> tuple[float, Interval | None]:
+    """Return the median of ``count`` ordered values, and the interval without the ``cut`` - 1 smallest and largest."""
+    low, high = kth((count - 1) // 2), kth(count // 2)
+    median = float(sums(np.array(low), np.array(high)) / 2.0)
+    return median, Interval(kth(cut - 1), kth(count - cut), "rank test", level) if cut >= 1 else None
