@@ -8,7 +8,9 @@ from scipy.spatial.distance import pdist
 
 from covey.errors import InvalidValueError, PlacementError
 from covey.random import generator
+from covey.world.placement import start_search
 from covey.world.placement.placing import gap_to_wall, place
+from covey.world.placement.start_search import Standing
 from covey.world.records.starts import Start
 from covey.world.world import World
 
@@ -192,3 +194,49 @@ def test_spreading_over_a_large_world_takes_memory_for_what_it_tries():
         assert tracemalloc.get_traced_memory()[1] < 30 * world.grid.cells.size
     finally:
         tracemalloc.stop()
+
+
+MANY = (
+    {"together": {}},
+    {"together": {"around": [3, -2], "gap_m": 0.3}},
+    {"together": {"around": "random"}},
+    {"spread": {}},
+    {"apart": {}},
+    {"room": "largest"},
+    {"room": "largest", "order": "x_then_y"},
+    [[1.0, 1.0, 0.0]],
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_one_after_the_other_stand_where_each_alone_would_among_those_before(seed):
+    world, draws = World.empty(16, 12), np.random.default_rng(seed)
+    standing, taken = Standing(world), np.empty((0, 3))
+    for group in range(30):
+        declared, radius = MANY[draws.integers(len(MANY))], float(draws.choice([0.15, 0.3]))
+        count = 1 if isinstance(declared, list) else int(draws.integers(1, 5))
+        given = (declared, world, count, radius)
+        try:
+            alone = start(*given, taken=taken, seed=group)
+        except PlacementError as error:
+            with pytest.raises(PlacementError) as caught:
+                start(*given, taken=standing, seed=group)
+            assert str(caught.value) == str(error)
+            continue
+        np.testing.assert_array_equal(start(*given, taken=standing, seed=group), alone)
+        taken = np.vstack((taken, np.column_stack((alone[:, :2], np.full(count, radius)))))
+        standing.add(alone[:, :2], np.full(count, radius))
+
+
+@pytest.mark.parametrize("declared", [{"together": {}}, {"room": "largest"}, {"apart": {}}])
+def test_the_work_for_a_group_does_not_grow_with_the_groups_before(declared, monkeypatch):
+    """Cells around a body are crossed out twice: for the group itself and for those after it."""
+    world, work = World.empty(20, 20), []
+    fence = start_search._fence
+    monkeypatch.setattr(start_search, "_fence", lambda *given: (work.append(given), fence(*given)))
+    standing = Standing(world)
+    for group in range(40):
+        placed = start(declared, world, 1, taken=standing, seed=group)
+        standing.add(placed[:, :2], np.full(1, 0.25))
+    assert len(work) <= 2 * 40
+    assert pdist(standing.taken[:, :2]).min() >= 0.5

@@ -23,6 +23,7 @@ from covey.scenario.messages import dotted
 from covey.world.editing.changing import door_patch, with_doors
 from covey.world.io.map_files import files_of
 from covey.world.placement.placing import place
+from covey.world.placement.start_search import Standing
 from covey.world.placement.targets import try_to_lay
 from covey.world.records.damage import Damage, Disc
 from covey.world.records.targets import PlacedTarget
@@ -221,7 +222,7 @@ def set_up(scenario: "Scenario") -> SetUp:
     if problems:
         raise ScenarioError(problems)
     poses: list[np.ndarray] = []
-    taken = np.empty((0, 3))
+    standing = Standing(world)
     for i, group in enumerate(scenario.robots):
         plans = {("localization", "map"): getattr(group.localization, "map", None), ("known_map",): group.known_map}
         for path, name in plans.items():
@@ -236,16 +237,16 @@ def set_up(scenario: "Scenario") -> SetUp:
         radii = np.full(group.count, group.robot.outer_radius_m)
         random = generator(scenario.seed, f"start/{group.name}")
         try:
-            placed = place(group.start, world, radii, random, taken, group.names)
+            placed = place(group.start, world, radii, random, standing, group.names)
         except (CoveyError, MemoryError) as error:
             why = f"there is not enough memory to place it: {error}" if isinstance(error, MemoryError) else str(error)
             problems.append(scenario.document.problem(f"robots.{group.name}: {why}", ("robots", i, "start")))
             continue
         poses.append(placed)
-        taken = np.vstack((taken, np.column_stack((placed[:, :2], radii))))
+        standing.add(placed[:, :2], radii)
     if problems:
         raise ScenarioError(problems)
-    targets, found = try_to_lay(_targets(scenario), world, taken, taken[:, 2], scenario.seed)
+    targets, found = try_to_lay(_targets(scenario), world, standing.taken, standing.taken[:, 2], scenario.seed)
     if found:
         lines = [scenario.document.problem(f"targets[{i}]: {message}", ("targets", i)) for i, message in found]
         raise ScenarioError(lines)

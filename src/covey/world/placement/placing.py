@@ -1,7 +1,6 @@
 """Start poses that are free."""
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,9 +8,9 @@ import numpy as np
 
 from covey.errors import InvalidValueError, PlacementError
 from covey.lazy import spatial
-from covey.world.placement.start_search import TOUCH, StartSearch, nearest_cell, passable, too_many
+from covey.world.placement.start_search import TOUCH, Near, Standing, StartSearch, nearest_cell, passable, too_many
 from covey.world.records.starts import ApartStart, HallwayEndsStart, LineStart, RoomStart, SpreadStart, TogetherStart
-from covey.world.world import OPEN, World, label_by_size
+from covey.world.world import OPEN, World
 
 
 def place(
@@ -29,45 +28,47 @@ def place(
         world: the truth.
         radii: shape (n,), circumscribed radius of each body [m].
         random: for the kinds that draw.
-        taken: shape (k, 3), x, y and radius [m] of bodies that stand already.
+        taken: shape (k, 3), x, y and radius [m] of bodies that stand already; for many groups one after the other,
+            their `Standing`, to which this adds nothing.
         names: of the robots, for errors.
 
     Raises:
         PlacementError: which robot does not fit where and why, and the nearest free place.
     """
     radii = np.asarray(radii, float)
-    taken = np.asarray(taken, float).reshape(-1, 3)
+    standing = taken if isinstance(taken, Standing) else Standing(world, taken)
     names = names or [f"robot {i}" for i in range(len(radii))]
     if isinstance(record, LineStart):
         line = record.line
         steps = np.arange(len(radii))[:, None] * np.array(line.step)
         poses = np.column_stack((np.array(line.from_) + steps, np.full(len(radii), line.heading_deg)))
-        return _checked(poses, world, radii, taken, names)
-    filling = StartSearch(world, radii, taken, names)
+        return _checked(poses, standing, radii, names)
+    filling, key = StartSearch(standing, radii, names), repr(record)
     if isinstance(record, TogetherStart):
         flock, around = record.together, record.together.around
         if around == "random":
+            key = None
             x, y = world.grid.to_world(next(filling.anywhere(random))[0]).tolist()
             around = x, y
-        return filling.fill(filling.outwards(None, around), flock.gap_m, flock.heading_deg)
+        return filling.fill(lambda: filling.outwards(None, around), flock.gap_m, flock.heading_deg, key)
     if isinstance(record, RoomStart):
         room = world.largest_room()
-        order = filling.outwards(room) if record.order == "outwards" else filling.x_then_y(room)
-        return filling.fill(order, record.gap_m, record.heading_deg)
+        order = filling.outwards if record.order == "outwards" else filling.x_then_y
+        return filling.fill(lambda: order(room), record.gap_m, record.heading_deg, key)
     if isinstance(record, HallwayEndsStart):
-        return filling.fill(filling.hallway_ends(), record.hallway_ends.gap_m, record.hallway_ends.heading_deg)
+        return filling.fill(filling.hallway_ends, record.hallway_ends.gap_m, record.hallway_ends.heading_deg, key)
     if isinstance(record, ApartStart):
-        poses = filling.fill(filling.anywhere(random), record.apart.gap_m, 0.0)
+        poses = filling.fill(lambda: filling.anywhere(random), record.apart.gap_m, 0.0)
         return _turned(poses, record.apart.heading_deg, random)
     if isinstance(record, SpreadStart):
-        poses = _spread(world, radii, taken, names, record.spread.gap_m, random)
+        poses = _spread(standing, radii, names, record.spread.gap_m, random)
         return _turned(poses, record.spread.heading_deg, random)
     poses = np.asarray(record, float).reshape(-1, 3)
     if len(poses) != len(radii):
         raise PlacementError(
             f"{len(poses)} start poses are given for {len(radii)} robots; give one [x, y, heading_deg] for each"
         )
-    return _checked(poses, world, radii, taken, names)
+    return _checked(poses, standing, radii, names)
 
 
 def gap_to_wall(world: World, x: float, y: float, reach_m: float) -> float:
@@ -97,39 +98,21 @@ def _solid_within(world: World, u: float, v: float, reach: float) -> tuple[np.nd
     return r + r0, c + c0
 
 
-def _checked(poses: np.ndarray, world: World, radii: np.ndarray, taken: np.ndarray, names: Sequence[str]) -> np.ndarray:
+def _checked(poses: np.ndarray, standing: Standing, radii: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Return the poses with headings in radians if every body is free there."""
     if not np.all(np.isfinite(poses)):
         raise InvalidValueError("a start pose is not finite; write numbers: [x, y, heading_deg]")
-    bodies = np.vstack((taken, np.column_stack((poses[:, :2], radii))))
-    near = Near(bodies[:, 2].max(initial=0.0))
-    for k, (x, y, radius) in enumerate(bodies.tolist()):
-        if k >= len(taken):
-            why = _trouble(world, bodies, k, near.indices(x, y), names, len(taken))
-            if why:
-                hint = _nearest_free(world, x, y, radius, np.delete(bodies, k, axis=0))
-                raise PlacementError(f"{names[k - len(taken)]} cannot start at ({x:g}, {y:g}): {why}; {hint}")
-        near.add(k, x, y)
+    world, first = standing.world, len(standing.taken)
+    bodies = np.vstack((standing.taken, np.column_stack((poses[:, :2], radii))))
+    before = standing.near(float(radii.max(initial=0.0)))
+    own = Near(float(bodies[:, 2].max(initial=0.0)))
+    for k, (x, y, radius) in enumerate(bodies[first:].tolist(), first):
+        why = _trouble(world, bodies, k, before.indices(x, y) + own.indices(x, y), names, first)
+        if why:
+            hint = _nearest_free(world, x, y, radius, np.delete(bodies, k, axis=0))
+            raise PlacementError(f"{names[k - first]} cannot start at ({x:g}, {y:g}): {why}; {hint}")
+        own.add(k, x, y)
     return np.column_stack((poses[:, :2], np.radians(poses[:, 2])))
-
-
-class Near:
-    """Look-up of bodies that may touch a body, by squares as wide as the widest body."""
-
-    def __init__(self, radius: float):
-        self._width, self._squares = max(2.0 * radius, 1e-9), defaultdict[tuple[int, int], list[int]](list)
-
-    def add(self, index: int, x: float, y: float) -> None:
-        """Add a body at a place [m]."""
-        self._squares[self._square(x, y)].append(index)
-
-    def indices(self, x: float, y: float) -> list[int]:
-        """Return, in order, all bodies that may touch a body at a place [m], and possibly a few more."""
-        i, j = self._square(x, y)
-        return sorted(k for a in (-1, 0, 1) for b in (-1, 0, 1) for k in self._squares.get((i + a, j + b), ()))
-
-    def _square(self, x: float, y: float) -> tuple[int, int]:
-        return math.floor(x / self._width), math.floor(y / self._width)
 
 
 def _trouble(world: World, bodies: np.ndarray, k: int, others: list[int], names: Sequence[str], first: int) -> str:
@@ -170,35 +153,28 @@ def _nearest_free(world: World, x: float, y: float, radius: float, others: np.nd
 
 
 def _spread(
-    world: World,
-    radii: np.ndarray,
-    taken: np.ndarray,
-    names: Sequence[str],
-    gap_m: float,
-    random: np.random.Generator,
+    standing: Standing, radii: np.ndarray, names: Sequence[str], gap_m: float, random: np.random.Generator
 ) -> np.ndarray:
     """Sample farthest points over the cells of the largest part of the world that the widest body can pass."""
     if not len(radii):
         return np.empty((0, 3))
-    labels, counts = label_by_size(passable(world, float(radii.max())))
-    if not len(counts):
+    cells = standing.largest(float(radii.max()))
+    if not len(cells):
         raise PlacementError(
             f"{names[0]} fits nowhere: no free cell keeps {radii.max():g} m from the walls; use a smaller body or a "
             "wider world"
         )
-    cells = np.flatnonzero(labels == 1)
     cells = cells[random.permutation(len(cells))[: max(20_000, 6_000_000 // len(radii))]]
-    points = world.grid.to_world(np.column_stack(np.unravel_index(cells, labels.shape)))
-    room = np.full(len(points), math.inf)  # from the nearest body's edge
-    for x, y, radius in taken:
-        room = np.minimum(room, np.hypot(points[:, 0] - x, points[:, 1] - y) - radius)
+    room = standing.room(cells)  # from the nearest body's edge
+    points = standing.centres(cells) if len(radii) > 1 else None
     placed = np.zeros((len(radii), 3))
     for i, radius in enumerate(radii):
         k = int(np.argmax(room))
         if room[k] < radius + gap_m - TOUCH:
             raise too_many(names, i, len(radii), gap_m)
-        placed[i, :2] = points[k]
-        room = np.minimum(room, np.hypot(points[:, 0] - points[k, 0], points[:, 1] - points[k, 1]) - radius)
+        x, y = placed[i, :2] = standing.centres(cells[k : k + 1])[0]
+        if points is not None:
+            room = np.minimum(room, np.hypot(points[:, 0] - x, points[:, 1] - y) - radius)
     return placed
 
 
