@@ -137,6 +137,30 @@ def test_check_blames_the_value_of_the_design_that_places_a_target_in_vain(folde
     assert capsys.readouterr().err.startswith("d.yaml:4:13: targets[0]: victim at (99, 99) ")
 
 
+def test_check_places_the_robots_of_every_vector(folder, capsys):
+    """A second robot of group a has no start pose; 900 of group b have no room."""
+    scenario = (
+        "world: {empty_m: [6, 6]}\nstop: {timeout_s: 1}\n"
+        "robots:\n  - {name: a, count: 1, start: [[0, 0, 0]], controller: still}\n  - {name: b, controller: still}\n"
+    )
+    (folder / "two.yaml").write_text(scenario)
+    design = "design: d\nscenario: ./two.yaml\nparameters:\n  robots.a.count: [1, 2]\n  robots.b.count: [{}]\n"
+    (folder / "d.yaml").write_text(design.format("2, 4"))
+    assert main(["check", "d.yaml"]) == BAD_INPUT
+    err = capsys.readouterr().err
+    assert err.startswith("two.yaml:4:")
+    assert "1 start poses are given for 2 robots" in err
+    assert "[vector 2 (robots.a.count 2, robots.b.count 2), vector 3 (robots.a.count 2, robots.b.count 4)]" in err
+    (folder / "d.yaml").write_text(design.replace("[1, 2]", "[1]").format("2, 900, 3"))
+    assert main(["check", "d.yaml"]) == BAD_INPUT
+    err = capsys.readouterr().err
+    assert "of 900 robots have room here" in err
+    assert "[vector 1 (robots.a.count 1, robots.b.count 900)]" in err
+    (folder / "d.yaml").write_text(design.replace("[1, 2]", "[1]").format("2, 4"))
+    assert main(["check", "d.yaml"]) == REACHED
+    assert "the robots of all 2 vectors have room to start (first seed)" in capsys.readouterr().out
+
+
 def test_a_folder_with_another_version_of_a_design_says_so(folder, capsys):
     run = ["run", "sizes.yaml", "--jobs", "1"]
     assert main(run) == REACHED

@@ -3,6 +3,7 @@
 import os
 from contextlib import nullcontext
 
+from covey.cli.bar import TextBar
 from covey.cli.looking import say_unread
 from covey.cli.progress import clock
 from covey.errors import InvalidValueError, printable
@@ -11,6 +12,8 @@ from covey.experiments.design.estimate import PROBE_S, Estimate, Probe, estimate
 from covey.experiments.design.load import find_design, load_design
 from covey.experiments.design.plan import plan, scenarios
 from covey.experiments.design.quantities import OF_COMPUTERS
+from covey.experiments.design.records import Design
+from covey.experiments.design.starts import check_starts
 from covey.experiments.design.vectors import is_known
 from covey.registry import Looking, looking
 from covey.scenario.records import Scenario
@@ -35,6 +38,8 @@ def _check_design(source: str, jobs: int | None, trusted_only: bool, seen: Looki
     if wanted and not any(map(has_computers, (scenario for _, scenario in scenarios(design)))):
         print(f"note: {' and '.join(wanted)} will be empty: the robots have no computers and no processes of their own")
     print(f"\n{planned[-1].vector + 1} vectors x {design.iterations} iterations = {len(planned)} runs", flush=True)
+    if not seen.stand_ins:
+        print(_placed(design), flush=True)
     if seen.unread:
         return say_unread(seen)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -56,6 +61,18 @@ def has_computers(scenario: Scenario) -> bool:
     """Return whether the robots have computers to record: emulated ones or processes."""
     in_process = scenario.execution.controllers == "in_process"
     return not in_process or any(group.robot.computer is not None for group in scenario.robots)
+
+
+def _placed(design: Design) -> str:
+    """Place the robots of every vector, and return a sentence about it."""
+    with TextBar() as bar:
+
+        def show(done: int, of: int) -> None:
+            if bar.in_terminal:
+                bar.show(f"placing the robots: {done} of {of} vectors", done / of)
+
+        count = check_starts(design, show)
+    return f"the robots of {'the vector' if count == 1 else f'all {count} vectors'} have room to start (first seed)"
 
 
 def _lines(found: Estimate, jobs: int) -> list[str]:

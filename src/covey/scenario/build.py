@@ -103,7 +103,7 @@ def try_out(scenario: "Scenario") -> SetUp:
     """
     ready = set_up(scenario)
     if ready.world.grid.cells.size > TRIED_CELLS:
-        _check_memory(ready)
+        check_memory(ready)
         return ready
     still = ControllerReference.model_validate("still")
     groups = tuple(group.model_copy(update={"controller": still}) for group in ready.groups)
@@ -114,7 +114,7 @@ def try_out(scenario: "Scenario") -> SetUp:
     return ready
 
 
-def _check_memory(ready: SetUp) -> None:
+def check_memory(ready: SetUp) -> None:
     """Raise `InvalidValueError` if a simulation needs too much memory; maps are checked when they are made."""
     from covey.mapping.exchange.shared_maps import check_room
 
@@ -134,7 +134,7 @@ def _begun(
     observers: Iterable[Any] = (),
     hosting: Any = None,
 ) -> "Simulation":
-    _check_memory(ready)
+    check_memory(ready)
     from covey.onboard.group import Group  # after the checks: these imports load the kernels
     from covey.runtime.simulation import Simulation
 
