@@ -173,7 +173,7 @@ def test_real_limit_of_the_system_on_file_size_is_reported(tmp_path):
 
 
 def test_memory_stays_flat_however_long_the_run(circle_frame, tmp_path, monkeypatch):
-    monkeypatch.setattr(recorder_module, "_ROWS", 400)
+    monkeypatch.setattr(recorder_module, "_ROWS", 2000)
     monkeypatch.setattr(recorder_module, "_STEPS", 1)
     recorder = start(tmp_path / "run")
     for step in range(1, 1001):
@@ -208,3 +208,79 @@ def test_host_table_grows_with_wall_time(circle_frame, tmp_path, monkeypatch):
     assert host["step"].to_list() == [1, 2, 3, 3]
     assert host["wall_time_s"].is_sorted()
     assert (host["rss_mib"].drop_nulls() > 1).all()
+
+
+def test_a_killed_run_is_whole_up_to_its_last_checkpoint(tmp_path):
+    """Its last checkpoint is of step 2000: blocks of 100 steps are written, and the rows of the last 50 wait."""
+    often = "from covey.results import recorder\nrecorder._CHECKPOINT_S = 0.0\n"
+    child = run_child(
+        often
+        + CHILD.replace(
+            "if step == 2000:", "if step == 2050:\n        module._CHECKPOINT_S = 1e9\n    if step == 2051:"
+        ),
+        tmp_path / "run",
+    )
+    assert child.stdout.readline() == "ready\n"
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    with pytest.raises(RunFolderError, match=r"incomplete.*killed"):
+        Run(tmp_path / "run")
+    run = Run(tmp_path / "run", incomplete=True)
+    assert run.steps.tolist() == list(range(1, 2051))
+    assert run.measurements["step"].to_list() == [step for step in range(1, 2051) for _ in range(2)]
+    draw = np.random.default_rng(1)
+    drawn = [(draw.random((2, 3)), draw.random(2))[0] for _ in range(2050)]
+    assert np.array_equal(run.poses, drawn)
+    assert not {"checkpoint", "measurements.parquet.part"} & {path.name for path in run.folder.iterdir()}
+    assert len(Run(tmp_path / "run", incomplete=True).measurements) == 4100  # again, from the whole tables
+
+
+def test_checkpoints_change_no_byte_and_leave_nothing(record, tmp_path, monkeypatch):
+    names = ("measurements.parquet", "team.parquet", "events.parquet")
+    monkeypatch.setattr(recorder_module, "_ROWS", 14)
+    monkeypatch.setattr(recorder_module, "_STEPS", 1)
+    without = record(tmp_path / "without")
+    monkeypatch.setattr(recorder_module, "_CHECKPOINT_S", 0.0)
+    run = record(tmp_path / "with")
+    for name in names:
+        assert (run.folder / name).read_bytes() == (without.folder / name).read_bytes()
+    assert {path.name for path in run.folder.iterdir()} == {path.name for path in without.folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "checkpoint",
+    [b"", b"{", b"[1]\n", b'{"../team": [4, 1]}\nx', b'{"team": [1e9, 4]}\nabcd', b'{"team": [100000000, 4]}\nabcd'],
+)
+def test_a_damaged_checkpoint_is_said(circle_frame, tmp_path, checkpoint):
+    recorder = start(tmp_path / "run")
+    recorder.observe(circle_frame(1))
+    recorder._lock.release()  # it is dead
+    (tmp_path / "run" / "checkpoint").write_bytes(checkpoint)
+    with pytest.raises(RunFolderError, match="checkpoint' is damaged"):
+        Run(tmp_path / "run", incomplete=True)
+
+
+def test_a_checkpoint_reads_and_writes_no_file_elsewhere(circle_frame, tmp_path):
+    recorder = start(tmp_path / "run")
+    recorder.observe(circle_frame(1))
+    recorder._checkpoint()
+    recorder._lock.release()
+    other = tmp_path / "other"
+    other.write_bytes(b"mine" * 100)
+    unfinished = tmp_path / "run" / "team.parquet.part"
+    unfinished.unlink()
+    unfinished.symlink_to(other)
+    with pytest.raises(RunFolderError, match="damaged"):
+        Run(tmp_path / "run", incomplete=True)
+    assert other.read_bytes() == b"mine" * 100
+    assert not (tmp_path / "run" / "team.parquet").exists()
+
+
+def test_a_run_under_way_is_left_alone(circle_frame, tmp_path):
+    recorder = start(tmp_path / "run")
+    recorder.observe(circle_frame(1))
+    recorder._checkpoint()
+    before = {path.name for path in (tmp_path / "run").iterdir()}
+    Run(tmp_path / "run", incomplete=True)
+    assert {path.name for path in (tmp_path / "run").iterdir()} == before
+    assert recorder.close("stopped").steps.tolist() == [1]

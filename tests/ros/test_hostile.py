@@ -89,7 +89,7 @@ def test_a_reader_that_stands_still_does_not_stop_the_simulation(domain, peer):
             os.kill(peer.process.pid, signal.SIGCONT)
         assert bridge.robots[0].refused == 0
         stood, topic = sim.time, "rt/scout0/scan"  # after a lease it is forgotten, and found again
-        stepping(bridge, sim, lambda: any(_time(scan) > stood for scan in peer.take(topic=topic)))
+        until(lambda: step(bridge, sim) or any(_time(scan) > stood for scan in peer.take(topic=topic)))
 
 
 def _time(message):

@@ -30,6 +30,8 @@ POSE_COLUMNS = (
 )
 ATTITUDE_COLUMNS = ("altitude_m", "roll_rad", "pitch_rad")
 """Columns of ``measurements.parquet``: of poses and, on a landscape, of attitudes."""
+CHECKPOINT = "checkpoint"
+"""The file of a run under way that makes whole tables of unfinished ones, see `covey.results.checkpoint`."""
 FIGURES, GROUNDS, STEPS = "figures", "grounds", "steps"
 _NONE_NEAR = "; covey run NAME writes one, and runs/NAME/latest is the newest of them"
 _MADE = {
@@ -187,7 +189,7 @@ def unwritable(what: str, error: OSError) -> RunFolderError:
 
 def _clear(folder: Path, manifest: dict[str, Any]) -> None:
     write_json(folder / "manifest.json", manifest | {"status": "incomplete", "reason": "cleared for a new run"})
-    for name in FILES:
+    for name in (*FILES, CHECKPOINT):
         part(folder / name).unlink(missing_ok=True)
         if name != "manifest.json":
             (folder / name).unlink(missing_ok=True)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from covey.comms.samples import RadioSample
 from covey.comms.traffic import CAUSES, COUNTERS, LOG_COLUMNS
-from covey.results.table import Table
+from covey.results.table import End, Table
 
 _ROWS = 8192
 DROPS = tuple(f"dropped_{cause}" for cause in CAUSES[1:])
@@ -71,6 +71,16 @@ class RadioTables:
             if len(waiting) >= _ROWS:
                 self._flush(name)
 
+    def ends(self) -> dict[str, End]:
+        """Return what makes whole tables of all rows up to now, by name; see `Table.end`."""
+        for name, rows in self._rows.items():
+            if rows and name not in self.tables:
+                self._open(name)
+        return {
+            name: table.end(_columns(name, self._rows[name]) if self._rows[name] else None)
+            for name, table in self.tables.items()
+        }
+
     def finish(self) -> None:
         """Write the rest, and give the tables their final names."""
         for name in SCHEMAS:
@@ -94,5 +104,9 @@ class RadioTables:
             return
         if name not in self.tables:
             self._open(name)
-        columns = zip(*rows, strict=True)
-        self.tables[name].write({key: list(c) for (key, _), c in zip(SCHEMAS[name], columns, strict=True)})
+        self.tables[name].write(_columns(name, rows))
+
+
+def _columns(name: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+    columns = zip(*rows, strict=True)
+    return {key: list(c) for (key, _), c in zip(SCHEMAS[name], columns, strict=True)}

@@ -17,7 +17,8 @@ from covey.errors import ControllerError, DiskError, InvalidValueError, RunFolde
 from covey.kernel import kernel
 from covey.results import computers
 from covey.results.archive import Archive
-from covey.results.folder import ATTITUDE_COLUMNS, POSE_COLUMNS, claim, part, write_json, write_whole
+from covey.results.checkpoint import write_checkpoint
+from covey.results.folder import ATTITUDE_COLUMNS, CHECKPOINT, POSE_COLUMNS, claim, part, write_json, write_whole
 from covey.results.landscape import Landscape
 from covey.results.maps import Maps
 from covey.results.radio_tables import RadioTables
@@ -33,6 +34,7 @@ DRIVEN, COUNTED = ("distance_m", "energy_j"), ("collisions_robot", "collisions_w
 _INTEGERS = frozenset({"step", *COUNTED})
 _ROWS, _STEPS = 65536, 16  # rows of a row group, 10 MiB of columns in memory; but at least so many steps
 _EVENTS = 4096
+_CHECKPOINT_S = 30.0  # wall time between two checkpoints: a killed process loses no more
 _HOST_S = 5.0  # one row of host.parquet per 5 s of wall time (Yan et al. 2017)
 
 
@@ -40,7 +42,8 @@ class Recorder:
     """Records a run into its folder, in constant memory.
 
     Tables grow as ``*.part`` files and get their final names in `close`. Until then the manifest says ``running``, so
-    the folder of a killed run is recognised as incomplete. If the disk is full, it raises one `RunFolderError`, removes
+    the folder of a killed run is recognised as incomplete. Every 30 s of wall time a checkpoint is written, from which
+    `Run` completes the tables of a killed run. If the disk is full, it raises one `RunFolderError`, removes
     the unfinished tables, and sets the manifest to ``incomplete``.
 
     Args:
@@ -120,7 +123,7 @@ class Recorder:
         self.manifest = manifest | {"status": "running", "goal_status": None}
         self._events: list[Event] = []
         self._host_rows: list[tuple[float, ...]] = []
-        self._started = self._host_wall = time.perf_counter()
+        self._started = self._host_wall = self._checkpoint_wall = time.perf_counter()
         self._host_cpu = time.process_time()
         self._time_s, self._step = 0.0, 0
         self._radio = RadioTables(self.folder, self.names)
@@ -188,8 +191,12 @@ class Recorder:
         if self._used == self._steps_in_block or len(self._events) >= _EVENTS:
             with self._disk():
                 self._flush()
-        if time.perf_counter() - self._host_wall >= _HOST_S:
+        if (wall := time.perf_counter()) - self._host_wall >= _HOST_S:
             self._sample_host()
+        if wall - self._checkpoint_wall >= _CHECKPOINT_S:
+            self._checkpoint_wall = wall
+            with self._disk():
+                self._checkpoint()
 
     def observe_events(self, events: Sequence[Event]) -> None:
         """Record events."""
@@ -258,8 +265,7 @@ class Recorder:
         self._sample_host()
         with self._disk():
             self._flush()
-            host = zip(*self._host_rows, strict=True)
-            self._tables["host"].write(dict(zip(self._tables["host"].schema.names, map(list, host), strict=True)))
+            self._tables["host"].write(self._host)
             for file in (*self._tables.values(), *self._archives.values()):
                 file.finish()
             self._tables, self._archives = {}, {}
@@ -276,6 +282,7 @@ class Recorder:
             write_json(self.folder / "metrics.json", compute(run))
             self.manifest["status"] = "finished"
             write_json(self.folder / "manifest.json", self.manifest)
+            (self.folder / CHECKPOINT).unlink(missing_ok=True)
         self._is_open = False
         self._lock.release()
         return Run(self.folder, scratch=self._scratch)
@@ -289,6 +296,7 @@ class Recorder:
         self._radio.abandon()
         self.manifest |= {"status": "incomplete", "reason": reason}
         try:
+            (self.folder / CHECKPOINT).unlink(missing_ok=True)
             write_json(self.folder / "manifest.json", self.manifest)
         except OSError:  # no room even for this; "running" in the manifest also reads as incomplete
             part(self.folder / "manifest.json").unlink(missing_ok=True)
@@ -298,7 +306,26 @@ class Recorder:
         self._tables[name] = Table(self.folder / f"{name}.parquet", pa.schema(fields))
 
     def _flush(self) -> None:
+        for name, columns in self._waiting().items():
+            self._tables[name].write(columns)
+        self._used, self._events = 0, []
+
+    def _checkpoint(self) -> None:
+        """Write what makes whole tables of all rows up to now, without a change of their blocks."""
+        waiting = self._waiting() | ({"host": self._host} if self._host_rows else {})
+        ends = {name: table.end(waiting.get(name)) for name, table in self._tables.items()}
+        write_checkpoint(self.folder, ends | self._radio.ends())
+
+    @property
+    def _host(self) -> dict[str, Any]:
+        """The columns of the table ``host``."""
+        columns = map(list, zip(*self._host_rows, strict=True))
+        return dict(zip(self._tables["host"].schema.names, columns, strict=True))
+
+    def _waiting(self) -> dict[str, dict[str, Any]]:
+        """Return the columns of the rows that no block has yet, by table; none of a table without such rows."""
         steps, n = self._used, len(self.names)
+        waiting: dict[str, dict[str, Any]] = {}
         if steps:
             names = ("step", "time_s", *self._team_columns)
             team: dict[str, Any] = dict(zip(names, self._team[:steps].T, strict=True))
@@ -309,13 +336,10 @@ class Recorder:
             names = pa.array(self.names, pa.string())
             robots["robot"] = pa.DictionaryArray.from_arrays(self._robot[: steps * n], names)
             robots["step"] = np.repeat(team["step"], n)
-            self._tables["measurements"].write(robots)
-            self._tables["team"].write(team)
-            self._used = 0
+            waiting |= {"measurements": robots, "team": team}
         if self._events:
-            columns = {c: [getattr(e, c.removesuffix("_m")) for e in self._events] for c in _EVENT_COLUMNS}
-            self._tables["events"].write(columns)
-            self._events = []
+            waiting["events"] = {c: [getattr(e, c.removesuffix("_m")) for e in self._events] for c in _EVENT_COLUMNS}
+        return waiting
 
     def _sample_host(self) -> None:
         wall, cpu = time.perf_counter(), time.process_time()

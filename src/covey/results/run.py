@@ -20,6 +20,7 @@ from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.geometry.constant import constant
 from covey.lazy import pl, pq
 from covey.results.checked import Shape, read_json, reading
+from covey.results.checkpoint import recover
 from covey.results.details import MapChanges, Plans, Readings, Scans
 from covey.results.folder import FIGURES, read_manifest, run_folder
 from covey.results.landscape import Landscape
@@ -56,7 +57,8 @@ class Run:
 
     Args:
         folder: the run folder; ``runs/maze/latest`` is the newest run in ``runs/maze``.
-        incomplete: also open a run that was killed or has not ended; data that it has not written are missing.
+        incomplete: also open a run that was killed or has not ended; data that it has not written are missing. Of a
+            killed one all tables are whole up to 30 s of wall time before its end; its maps are missing.
         scratch: keeps a temporary run folder alive.
 
     Raises:
@@ -76,6 +78,8 @@ class Run:
         self._columns: LRUCache[Any, np.ndarray] = LRUCache(2e6, len)
         if self.manifest["status"] != "finished" and not incomplete:
             raise RunFolderError(f"{self._incomplete()}; covey.Run(…, incomplete=True) opens what it has written")
+        if self.manifest["status"] == "running":
+            recover(self.folder)
 
     @property
     def status(self) -> str | None:
