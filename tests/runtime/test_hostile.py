@@ -1,7 +1,6 @@
 """Controllers that misbehave stop their own robot, and nothing else."""
 
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -15,6 +14,7 @@ import pytest
 
 import covey
 from covey.runtime.local import watchdog
+from covey.runtime.local.watchdog import StepBudgetError
 
 
 async def square(robot):
@@ -237,13 +237,40 @@ def test_messages_too_large_together_are_refused():
     assert_stops_only_itself(talks, "the messages of one step are larger than 16 MiB", budget_s=60.0)
 
 
+def returns(robot):
+    pass
+
+
+@pytest.mark.parametrize("controller", [returns, raises(ValueError("no"))])
+def test_an_interruption_that_comes_when_the_watch_ends_stops_one_robot(controller):
+    """As the interpreter would raise it: at the begin of `Watchdog.rest`, whatever the controller did before."""
+    sim = covey.Simulation(covey.World.empty(6, 6), robots=2, controller=controller)
+    watchdog, late = sim.deciding.host.watchdog, [StepBudgetError]
+    rest = watchdog.rest
+
+    def rest_late():
+        if late and watchdog.started is not None:
+            watchdog.overdue = watchdog.started
+            raise late.pop()
+        rest()
+
+    watchdog.rest = rest_late
+    for _ in range(3):
+        sim.step()
+    assert watchdog.started is None
+    run = sim.close()
+    assert not late
+    assert len(run.times) == 3
+    failed = run.events.filter(run.events["kind"] == "controller_failed")
+    assert "exceeded its wall time" in "".join(failed["text"].to_list())
+
+
 def test_near_its_budget_a_controller_never_ends_the_run():
     def near(robot):
         until = time.monotonic() + 0.02
         while time.monotonic() < until:
             pass
 
-    gc.collect()  # what other tests left behind is not tidied up in here
     for _ in range(15):
         sim = covey.Simulation(covey.World.empty(6, 6), robots=3, controller=near, execution={"step_budget_s": 0.02})
         for _ in range(3):
@@ -253,16 +280,51 @@ def test_near_its_budget_a_controller_never_ends_the_run():
             assert len(sim.close().times) == 3
 
 
-def test_a_finalizer_that_runs_in_a_controller_is_not_interrupted():
+class Held:
+    """Tells when it goes."""
+
+    def __init__(self, tell):
+        self.tell = tell
+
+
+class Deleted(Held):
+    def __del__(self):
+        self.tell()
+
+
+class Members:
+    """The members of a weak set, which tell when one of them goes."""
+
+    def __init__(self, tell, members):
+        self.tell, self.members = tell, members
+
+    def discard(self, member):
+        self.tell()
+
+
+def finalized(tell):
+    held = Held(tell)
+    weakref.finalize(held, tell)
+    return held
+
+
+def in_a_weak_set(tell):
+    held, those = Held(None), weakref.WeakSet()
+    those.add(held)
+    those.data = Members(tell, those.data)
+    held.those = those
+    return held
+
+
+@pytest.mark.parametrize("make", [finalized, Deleted, in_a_weak_set])
+def test_a_finalizer_that_runs_in_a_controller_is_not_interrupted(make):
     tidied = []
 
-    class Held:
-        pass
-
     def tidies(robot):
-        held = Held()
-        weakref.finalize(held, lambda: (time.sleep(0.2), tidied.append(robot.time)))
+        held = make(lambda: (time.sleep(0.2), tidied.append(robot.time)))
+        those = getattr(held, "those", None)
         del held  # its finalizer runs now, and takes longer than the step may
+        del those
         while True:
             pass
 

@@ -5,11 +5,14 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
 import covey
 from covey import kernel
+from covey.runtime import local
 from covey.runtime.local.watchdog import StepBudgetError, Watchdog
 
 
@@ -58,14 +61,36 @@ def test_waiting_for_a_kernel_that_another_process_compiles_does_not_count(tmp_p
     other.join()
 
 
-def test_quick_code_is_left_alone():
-    watchdog = Watchdog(0.2)
-    for _ in range(5):
-        with watchdog:
-            time.sleep(0.01)
-    time.sleep(0.5)  # outside: nobody is watched
+def test_code_within_its_budget_is_left_alone_and_so_is_what_follows():
+    watchdog = Watchdog(1e9)
+    with watchdog:
+        watchdog._look()
+    watchdog.budget_s = -1.0  # whoever is watched now is late
+    watchdog._look()
     watchdog.close()
-    assert not watchdog._thread.is_alive() or watchdog._wake.is_set()
+
+
+@pytest.mark.parametrize("is_around", [True, False])
+def test_no_interruption_is_sent_to_the_code_around_controllers(is_around):
+    code = "def spin(began, looked):\n    began.append(1)\n    while not looked:\n        pass\n"
+    path = Path(local.__file__).with_name("new.py") if is_around else "controller.py"
+    exec(compile(code, str(path), "exec"), made := {})
+    watchdog, began, looked = Watchdog(1e9), [], []
+
+    def look():
+        while not began:
+            pass
+        watchdog.budget_s = -1.0  # the call is late
+        watchdog._look()
+        watchdog.budget_s = 1e9
+        looked.append(1)
+
+    other = threading.Thread(target=look)
+    other.start()
+    with nullcontext() if is_around else pytest.raises(StepBudgetError), watchdog:
+        made["spin"](began, looked)
+    other.join()
+    watchdog.close()
 
 
 def test_a_debugger_can_look_at_a_controller_after_a_step_that_was_watched():

@@ -4,6 +4,7 @@ import os
 import time
 import warnings
 import weakref
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
@@ -57,17 +58,18 @@ class LocalHost(Host):
         watchdog.ready()
         while k < n:
             try:
-                while k < n:
-                    watchdog.started = began[k] = monotonic()
-                    answers[k] = calls[k](inputs[k])
-                    k += 1
-                watchdog.rest()
+                try:
+                    while k < n:
+                        watchdog.started = began[k] = monotonic()
+                        answers[k] = calls[k](inputs[k])
+                        k += 1
+                finally:
+                    watchdog.rest()
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                watchdog.rest()
                 overdue = watchdog.overdue if isinstance(error, StepBudgetError) else None
-                at = began.index(overdue) if overdue in began and overdue else k  # it may come a little late
+                at = k if overdue is None else bisect_right(began, overdue, hi=min(k + 1, n)) - 1  # of an earlier call
                 answers[at] = self.onboard[robots[at]].failed(failed(error, watchdog), answers[at])
                 k = max(k, at + 1)
         return zip(robots, answers, strict=True)
@@ -93,13 +95,14 @@ class LocalHost(Host):
         watchdog = self.watchdog
         watchdog.ready()
         try:
-            watchdog.started = monotonic()
-            answer = ask(self._calls.get(key) or self._calls.setdefault(key, self._programs[key].bound()), view)
-            watchdog.rest()
+            try:
+                watchdog.started = monotonic()
+                answer = ask(self._calls.get(key) or self._calls.setdefault(key, self._programs[key].bound()), view)
+            finally:
+                watchdog.rest()
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            watchdog.rest()
             return GroupOutput(failure=failed(error, watchdog))
         return answer
 

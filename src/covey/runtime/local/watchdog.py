@@ -1,7 +1,9 @@
 """The watchdog: interrupts a controller that does not return, or that takes too much memory."""
 
+import _weakrefset
 import ctypes
 import inspect
+import os
 import signal
 import sys
 import threading
@@ -9,6 +11,7 @@ import time
 import traceback
 import weakref
 from contextlib import suppress
+from types import FrameType
 
 import psutil
 from numba.core import event
@@ -25,6 +28,8 @@ MOST_CALLS = 100_000
 _COMPILING = "numba:compile", WAITING
 _EVERY_S = 0.05
 _TIDYING_S = 1.0  # how long a finalizer of Python may keep an interruption waiting
+_TIDY = frozenset({weakref.__file__, _weakrefset.__file__})  # what Python calls when objects go
+_AROUND = os.path.dirname(__file__)  # the code that calls controllers, and takes what comes of it
 _TIMERS = {"SIGALRM": "ITIMER_REAL", "SIGVTALRM": "ITIMER_VIRTUAL", "SIGPROF": "ITIMER_PROF"}
 _TRIES = 3  # interruptions before a message that it cannot be interrupted
 
@@ -56,7 +61,9 @@ class Watchdog:
     It can stop any Python code, even a loop that never yields. In the main thread it also stops calls that wait for the
     system: a sleep, a lock, a file. A call into compiled code stops when it returns. The time that numba takes to
     compile a kernel on its first call does not count. ``with watchdog:`` watches one call. To watch many calls, set
-    ``started`` before each, and call `rest` after the last; a late interruption can still arrive there.
+    ``started`` before each, and call `rest` after the last, in ``finally``. A late interruption can still arrive there,
+    once: pass it to `failed`. None is sent while the thread is in the code of this folder, or in a finalizer, where it
+    would end the run or be lost.
 
     Attributes:
         started: start of the watched call, by `time.monotonic` [s]; None if there is none.
@@ -142,25 +149,16 @@ class Watchdog:
             self._call, self._bytes = started, held
         with self._lock:
             over_s = time.monotonic() - started - self.budget_s
-            if self.started == started and over_s > 0.0 and not (over_s < _TIDYING_S and self._tidies_up()):
+            # The thread stands where it gave Python's lock away, and gets an error there before it goes on.
+            frame = sys._current_frames().get(self._thread_id)
+            if self.started != started or (frame is not None and _is_around(frame)):
+                return
+            if over_s > 0.0 and not (over_s < _TIDYING_S and _tidies_up(frame)):
                 self._interrupt(StepBudgetError)
-            elif self.started == started and held - self._bytes > MOST_BYTES:
+            elif held - self._bytes > MOST_BYTES:
                 self._interrupt(StepMemoryError)
-            elif self.started == started and held - self._bytes > MOST_BYTES // 4 and self._is_deep():
+            elif held - self._bytes > MOST_BYTES // 4 and _is_deep(frame):
                 self._interrupt(StepDepthError)
-
-    def _is_deep(self) -> bool:
-        frame, calls = sys._current_frames().get(self._thread_id), 0
-        while frame is not None and calls <= MOST_CALLS:
-            frame, calls = frame.f_back, calls + 1
-        return frame is not None
-
-    def _tidies_up(self) -> bool:
-        """Return whether Python calls a finalizer just now: an error in there is lost, and so is what it tidies up."""
-        frame = sys._current_frames().get(self._thread_id)
-        while frame is not None and frame.f_code is not weakref.finalize.__call__.__code__:
-            frame = frame.f_back
-        return frame is not None
 
     def _resident(self) -> int:
         """Return the memory of this process [bytes]; 0 if a controller has closed the system's files."""
@@ -190,6 +188,25 @@ class Watchdog:
             )
 
 
+def _is_around(frame: FrameType) -> bool:
+    """Return whether a frame is of the code around controllers."""
+    return os.path.dirname(frame.f_code.co_filename) == _AROUND
+
+
+def _is_deep(frame: FrameType | None) -> bool:
+    calls = 0
+    while frame is not None and calls <= MOST_CALLS:
+        frame, calls = frame.f_back, calls + 1
+    return frame is not None
+
+
+def _tidies_up(frame: FrameType | None) -> bool:
+    """Return whether Python calls a finalizer just now: an error in there is lost, and so is what it tidies up."""
+    while frame is not None and not (frame.f_code.co_name == "__del__" or frame.f_code.co_filename in _TIDY):
+        frame = frame.f_back
+    return frame is not None
+
+
 def _only_wakes(number: int) -> bool:
     """Let a signal only wake sleeping calls, unless the program uses it; return whether it only wakes."""
     if signal.getsignal(number) is signal.SIG_DFL:
@@ -199,6 +216,7 @@ def _only_wakes(number: int) -> bool:
 
 def failed(error: BaseException, watchdog: Watchdog) -> Failed:
     """Return how a controller failed; only the type of the error if its own code cannot give its text."""
+    watchdog.rest()  # a late interruption ends the first try to rest
     try:
         with watchdog:
             if type(error) is StepBudgetError:  # Python made it, without arguments
