@@ -3,9 +3,11 @@
 import json
 import re
 import socket
+import subprocess
+import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 import numpy as np
 import psutil
@@ -17,6 +19,8 @@ import covey
 from covey.viewer import Live, Server
 from covey.viewer.details import DETAILS
 from covey.viewer.hub import MOST_TEXTS, Client, Hub
+from covey.viewer.messages import Watch
+from covey.viewer.past import News
 from covey.viewer.wire import unpack
 
 
@@ -238,6 +242,73 @@ def test_there_is_a_largest_number_of_viewers(monkeypatch):
             time.sleep(0.01)
         here.append(Viewer(server))
     assert refused.value.response.status_code == 503
+
+
+def test_connections_without_a_token_are_few_and_the_oldest_makes_room(monkeypatch):
+    monkeypatch.setattr("covey.viewer.server.MOST_STRANGERS", 3)
+    with Server(Live()) as server:
+        here = [Viewer(server)]  # it has shown its token
+        idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(6)]
+        for each in idle[:3]:
+            each.settimeout(60.0)
+            with suppress(ConnectionResetError):
+                assert each.recv(1) == b""
+        here.append(Viewer(server))
+        assert [viewer.take()["type"] for viewer in here] == ["waiting"] * 2
+        for each in idle:
+            each.close()
+
+
+def test_idle_connections_do_not_end_a_run_with_few_files(tmp_path):
+    code = (
+        "import resource, covey\n"
+        "from covey.viewer import Live, Server\n"
+        "live = Live()\n"
+        "sim = covey.Simulation(covey.World.empty(6, 6), 2, 'wander', observers=[live.observe], recording='run')\n"
+        "sim.step()\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))\n"
+        "with Server(live) as server:\n"
+        "    print(server.port, flush=True)\n"
+        "    input()\n"
+        "    sim.close()\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    port = int(child.stdout.readline())
+    with ExitStack() as others:
+        for _ in range(250):
+            others.enter_context(socket.create_connection(("127.0.0.1", port)))
+        asks = others.enter_context(socket.create_connection(("127.0.0.1", port)))
+        asks.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert asks.recv(1)  # it has come to all that came before
+        child.communicate("\n")
+    assert child.returncode == 0
+    assert covey.Run(tmp_path / "run").status == "stopped"
+
+
+@pytest.mark.parametrize(("edits", "share"), [(True, 0.3), (False, 0.1)])
+def test_viewers_get_a_share_of_the_time(edits, share):
+    """Showing took 0.5 s: the next state comes after 0.5 s / share, whatever rate is asked for."""
+    live = Live()
+    live._took[edits] = 10.0, 10.5
+    assert live._due(edits, 60.0) == pytest.approx(10.5 + 0.5 / share)
+    assert live._due(edits, 0.01) == pytest.approx(110.0)
+
+
+def test_who_only_watches_asks_for_nothing_in_the_states_of_others():
+    hub = Hub()
+    for edits in (True, False):
+        hub.join(client := Client(edits))
+        client.texts.clear()
+        hub.watching(client, Watch(type="watch", details=("paths",) if edits else ("lidar",), rate_hz=60))
+    assert [hub.wishes(edits)[1] for edits in (True, False)] == [{"paths"}, {"lidar"}]
+    hub.publish({"step": 1}, {}, set(), News(), to=[True])
+    assert [len(hub.next_for(client)[0]) for client in hub.clients] == [1, 0]
+    hub.publish({"step": 2}, {}, set(), News())
+    for client in hub.clients:
+        client.due = 0.0
+    assert [len(hub.next_for(client)[0]) for client in hub.clients] == [1, 1]
 
 
 def test_a_viewer_that_wants_more_gets_it_at_once():

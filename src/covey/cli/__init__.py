@@ -11,6 +11,7 @@ from contextlib import nullcontext
 
 from covey.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, REACHED
 from covey.cli.signals import like_ctrl_c
+from covey.cli.surroundings import make_fit, refused_settings
 from covey.current_folder import ignore_settings
 
 _LAST_S = 2.0  # for threads that still run at the end
@@ -22,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: what was typed after ``covey``; default, the arguments of this process.
     """
-    ignore_settings()
+    make_fit()
     often = gc.get_threshold()
     gc.set_threshold(100_000, *often[1:])  # garbage collection of modules, which stay loaded, took a tenth of the start
     try:
@@ -71,10 +72,12 @@ def _leave_threads(code: int) -> None:
 def _main(arguments: Sequence[str] | None) -> int:
     from cyclopts import CycloptsError
 
-    from covey.cli.app import app
     from covey.errors import OF_THE_DISK, ControllerError, CoveyError, MachineError
 
     try:
+        ignore_settings()
+        from covey.cli.app import app
+
         typed = list(sys.argv[1:] if arguments is None else arguments)
         return app(typed, exit_on_error=False, print_error=True, result_action="return_value") or REACHED
     except CycloptsError:
@@ -95,6 +98,9 @@ def _main(arguments: Sequence[str] | None) -> int:
         print(said, file=sys.stderr)
         return FAILED if error.errno in OF_THE_DISK else BAD_INPUT
     except Exception as error:
+        if said := refused_settings(error):
+            print(_printable(said), file=sys.stderr)
+            return BAD_INPUT
         from covey.runtime.local.failures import line_of_user
 
         line = line_of_user(error)  # of a mission, a link or another extension from a file

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -35,6 +35,7 @@ _INTEGERS = frozenset({"step", *COUNTED})
 _ROWS, _STEPS = 65536, 16  # rows of a row group, 10 MiB of columns in memory; but at least so many steps
 _EVENTS = 4096
 _CHECKPOINT_S = 30.0  # wall time between two checkpoints: a killed process loses no more
+_SPARE = 16  # open files for what is written later: others may take all that the system lets this process open
 _HOST_S = 5.0  # one row of host.parquet per 5 s of wall time (Yan et al. 2017)
 
 
@@ -88,6 +89,7 @@ class Recorder:
         self._tables: dict[str, Table] = {}
         self._archives: dict[str, Archive] = {}
         self._is_open = False
+        self._spare: list[int] = []
         self._keep: Bound | None = None
 
     def open(self, manifest: dict[str, Any], constant: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -130,6 +132,7 @@ class Recorder:
         name = pa.dictionary(pa.int32(), pa.string())
         step = [("step", pa.int64())]
         with self._disk():
+            self._spare = [os.open(os.devnull, os.O_RDONLY) for _ in range(_SPARE)]
             write_json(self.folder / "manifest.json", self.manifest)
             self._open("measurements", [*step, ("robot", name), *_fields((*self._step_columns, *self._pose_columns))])
             self._open("team", [*step, *_fields(("time_s", *self._team_columns))])
@@ -208,6 +211,8 @@ class Recorder:
         Raises:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
         """
+        if not self._radio.tables:
+            self._give_back(4)
         with self._disk():
             self._radio.add(step, sample)
 
@@ -220,6 +225,7 @@ class Recorder:
         if samples:
             with self._disk():
                 if "computers" not in self._tables:
+                    self._give_back(1)
                     self._tables["computers"] = Table(self.folder / "computers.parquet", computers.schema())
                 self._tables["computers"].write(computers.columns(step, self.names, samples))
 
@@ -233,6 +239,7 @@ class Recorder:
             return
         with self._disk():
             if name not in self._tables:
+                self._give_back(1)
                 self._tables[name] = Table(self.folder / f"{name}.parquet", schema)
             self._tables[name].write(columns)
 
@@ -244,6 +251,7 @@ class Recorder:
         """
         with self._disk():
             if name not in self._archives:
+                self._give_back(1)
                 self._archives[name] = Archive(self.folder / f"{name}.npz")
             self._archives[name].add(arrays)
 
@@ -262,6 +270,7 @@ class Recorder:
 
         if not self._is_open:
             raise RunFolderError(f"the run in {str(self.folder)!r} is not being recorded")
+        self._give_back(_SPARE)
         self._sample_host()
         with self._disk():
             self._flush()
@@ -290,6 +299,7 @@ class Recorder:
     def abandon(self, reason: str) -> None:
         """Give up the run: remove unfinished files and mark the folder incomplete, with the reason."""
         self._is_open = False
+        self._give_back(_SPARE)
         for file in (*self._tables.values(), *self._archives.values()):
             file.abandon()
         self._tables, self._archives = {}, {}
@@ -301,6 +311,13 @@ class Recorder:
         except OSError:  # no room even for this; "running" in the manifest also reads as incomplete
             part(self.folder / "manifest.json").unlink(missing_ok=True)
         self._lock.release()
+
+    def _give_back(self, count: int) -> None:
+        """Close spare files, so that as many others can be opened."""
+        while self._spare and count:
+            with suppress(OSError):  # a controller may have closed it
+                os.close(self._spare.pop())
+            count -= 1
 
     def _open(self, name: str, fields: list[tuple[str, pa.DataType]]) -> None:
         self._tables[name] = Table(self.folder / f"{name}.parquet", pa.schema(fields))

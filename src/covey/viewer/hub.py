@@ -7,7 +7,7 @@ replace older ones; changed tiles and events add up, and it gets their union wit
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,9 @@ ON_THEIR_WAY = 2
 """Largest number of frames that a viewer has not acknowledged."""
 MOST_TEXTS = 1000
 """Largest number of texts that wait for a viewer; one that reads nothing misses the others."""
+
+SHARES = {True: 0.3, False: 0.1}
+"""Share of the time that all viewers who may change the run take together at most, and all who only watch."""
 
 RELOAD_S = 2.0
 """A viewer that comes back within this time has not left [s]."""
@@ -51,6 +54,7 @@ class Client:
     Attributes:
         watch: what it shows.
         wanted: set when there may be something to send.
+        cost_s: processor time that its last frame took to send [s].
     """
 
     def __init__(self, edits: bool):
@@ -63,7 +67,7 @@ class Client:
         self.step = -1  # of the newest pose that it has got
         self.frame = self.acknowledged = 0
         self.newest = -1
-        self.due = 0.0
+        self.due = self.cost_s = 0.0
 
 
 class Hub:
@@ -92,8 +96,7 @@ class Hub:
         self.clients: list[Client] = []
         self.past: Past | None = None
         self.number = 0
-        self._header: dict[str, Any] = {}
-        self._arrays: dict[str, np.ndarray] = {}
+        self._states: dict[bool, tuple[int, dict[str, Any], dict[str, np.ndarray]]] = dict.fromkeys(SHARES, (0, {}, {}))
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -108,6 +111,7 @@ class Hub:
         with self._lock:
             self.hello, self.make = dict(hello), dict(make)
             self.layers, self.past, self.number = {}, past, 0
+            self._states = dict.fromkeys(SHARES, (0, {}, {}))
             for client in self.clients:
                 client.dirty, client.whole, client.newest = {}, set(), -1
                 client.events = client.links = client.step = -1
@@ -145,11 +149,14 @@ class Hub:
         client.acknowledged = min(max(client.acknowledged, frame), client.frame)
         client.wanted.set()
 
-    @property
-    def wishes(self) -> tuple[set[str], set[str], set[int], float]:
-        """What anybody watches: layers, details, robots, and the highest rate [Hz]; the rate is 0 without viewers."""
+    def wishes(self, edits: bool) -> tuple[set[str], set[str], set[int], float]:
+        """Return what those watch who may change the run, or who only watch.
+
+        Returns:
+            layers, details, robots, and the highest rate [Hz]; the rate is 0 without such viewers.
+        """
         with self._lock:
-            watches = [client.watch for client in self.clients]
+            watches = [client.watch for client in self.clients if client.edits == edits]
         return (
             {name for watch in watches for name in watch.layers if name in self.make},
             {name for watch in watches for name in watch.details},
@@ -161,7 +168,8 @@ class Hub:
     def behind(self) -> bool:
         """Whether a viewer has not got the newest state, or has not drawn it."""
         with self._lock:
-            return any(one.newest != self.number or one.acknowledged < one.frame for one in self.clients)
+            newest = {edits: number for edits, (number, _, _) in self._states.items()}
+            return any(one.newest != newest[one.edits] or one.acknowledged < one.frame for one in self.clients)
 
     def publish(
         self,
@@ -171,6 +179,7 @@ class Hub:
         news: News,
         *,
         complete: bool = False,
+        to: Iterable[bool] = tuple(SHARES),
     ) -> None:
         """Take in a new state; called by the simulation's thread.
 
@@ -180,6 +189,7 @@ class Hub:
             wanted: the layers that somebody watches.
             news: what has happened since the last call.
             complete: bring all watched layers up to date, because no state follows soon.
+            to: who gets it: viewers who may change the run (True), those who only watch (False).
         """
         now = time.perf_counter()
         with self._lock:
@@ -196,7 +206,7 @@ class Hub:
             self.number += 1
             if self.past is not None:
                 self.past.take(news)
-            self._header, self._arrays = dict(header), dict(arrays)
+            self._states |= dict.fromkeys(to, (self.number, dict(header), dict(arrays)))
         self.wake()
 
     def keep(self, news: News) -> None:
@@ -229,13 +239,15 @@ class Hub:
         with self._lock:
             out: list[str | bytes] = [*client.texts]
             client.texts.clear()
-            if client.newest == self.number and not self._waiting(client):
+            number = self._states[client.edits][0]
+            if client.newest == number and not self._waiting(client):
                 return out, None
-            if client.frame - client.acknowledged >= ON_THEIR_WAY or not self.number:
+            if client.frame - client.acknowledged >= ON_THEIR_WAY or not number:
                 return out, None
             if now < client.due:
                 return out, client.due - now
-            client.due = now + 1.0 / client.watch.rate_hz
+            alike = sum(one.edits == client.edits for one in self.clients)
+            client.due = now + max(1.0 / client.watch.rate_hz, alike * client.cost_s / SHARES[client.edits])
             out += [*self._missed(client), *self._whole_layers(client)]
             out.append(self._frame(client))
         return out, None
@@ -262,8 +274,8 @@ class Hub:
 
     def _frame(self, client: Client) -> bytes:
         client.frame += 1
-        client.newest = self.number
-        arrays = dict(self._arrays)
+        client.newest, header, arrays = self._states[client.edits]
+        arrays = dict(arrays)
         for name, dirty in client.dirty.items():
             if name in client.whole:
                 continue
@@ -277,4 +289,4 @@ class Hub:
             new = {"events": past.events.since(client.events), "links": past.links.since(client.links)}
             arrays |= past.trail(client.step)
             client.events, client.links, client.step = past.events.end, past.links.end, past.newest
-        return pack({**self._header, **new, "type": "frame", "frame": client.frame}, arrays)
+        return pack({**header, **new, "type": "frame", "frame": client.frame}, arrays)

@@ -18,7 +18,7 @@ from covey.viewer.drawn import Drawn, packed
 from covey.viewer.flights import ignored
 from covey.viewer.gate import Gate
 from covey.viewer.heat import Heat
-from covey.viewer.hub import RELOAD_S, Client, Hub
+from covey.viewer.hub import RELOAD_S, SHARES, Client, Hub
 from covey.viewer.inspect_robot import known_of, measures
 from covey.viewer.layers import layers_of
 from covey.viewer.messages import (
@@ -101,6 +101,7 @@ class Live:
         self._news = News()
         self.fault: Exception | None = None
         self._next = 0.0
+        self._took = dict.fromkeys(SHARES, (-np.inf, -np.inf))  # begin and end of showing, to either kind of viewers
         self._late = False  # whether a step has not been published
 
     # -- the simulation's thread ---------------------------------------------------------------------------------------
@@ -206,11 +207,15 @@ class Live:
                 self.fault = error
 
     def _show(self, sim: Simulation) -> None:
-        hub = self.hub
-        layers, details, robots, rate_hz = hub.wishes
-        if not rate_hz:
+        hub, begun, waits = self.hub, time.perf_counter(), self.gate.stands or sim.done
+        wishes = {edits: hub.wishes(edits) for edits in SHARES}
+        due = {edits: self._due(edits, rate_hz) for edits, (*_, rate_hz) in wishes.items() if rate_hz}
+        now = [edits for edits, when in due.items() if waits or begun >= when]
+        self._next = min(due.values(), default=0.0)
+        if not now:
             return
-        self._next, self._late = time.perf_counter() + 1.0 / rate_hz, False
+        self._late = False
+        layers, details, robots = (set().union(*(wishes[edits][k] for edits in now)) for k in range(3))
         state = sim.state
         arrays = {
             "pose": state.pose.astype(np.float32),
@@ -226,8 +231,14 @@ class Live:
                 more |= {f"{name}/{part}": values for part, values in own.items()}
         if "messages" not in details:
             ignored(sim)
-        complete = self.gate.stands or sim.done
-        hub.publish(header | plain, arrays | more, layers, self._taken(), complete=complete)
+        hub.publish(header | plain, arrays | more, layers, self._taken(), complete=waits, to=now)
+        self._took |= dict.fromkeys(now, (begun, time.perf_counter()))
+        self._next = min(self._due(edits, wishes[edits][-1]) for edits in due)
+
+    def _due(self, edits: bool, rate_hz: float) -> float:
+        """Return when viewers get the next state: at their rate, and within their share of the simulation's time."""
+        begun, ended = self._took[edits]
+        return max(begun + 1.0 / rate_hz, ended + (ended - begun) / SHARES[edits] if ended > begun else ended)
 
     def _answer(self, sim: Simulation) -> None:
         """Do what viewers have asked for since the last step."""

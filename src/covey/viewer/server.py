@@ -15,6 +15,7 @@ import re
 import secrets
 import socket
 import threading
+import time
 from typing import Protocol
 
 import psutil
@@ -34,10 +35,46 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
 MOST_VIEWERS = 100
 """Largest number of viewers at a time: each gets a copy of the past."""
+MOST_STRANGERS = 32
+"""Largest number of connections that have not shown a token: a further one ends the oldest, so that the run keeps its
+files."""
+_KEPT_FILES = 150
+"""Files that a run may have open beside its viewers."""
 _BAD_MESSAGES = 20
 """After so many messages that are none, a viewer is sent away."""
 _BETWEEN_S = 0.02
 """Time between two messages of a viewer that only watches [s]: each may make the simulation's thread work."""
+
+
+class _Strangers:
+    """The connections that have not shown a token, the oldest first."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[_Connection, None] = {}
+
+    def add(self, connection: "_Connection") -> None:
+        self._waiting[connection] = None
+        if len(self._waiting) > MOST_STRANGERS:
+            oldest = next(iter(self._waiting))
+            self.drop(oldest)
+            oldest.transport.abort()
+
+    def drop(self, connection: "_Connection") -> None:
+        self._waiting.pop(connection, None)
+
+
+class _Connection(ServerConnection):
+    """A connection that is counted until it shows a token, or ends."""
+
+    strangers: _Strangers
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self.strangers.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.strangers.drop(self)
+        super().connection_lost(exc)
 
 
 class Source(Protocol):
@@ -82,6 +119,8 @@ class Server:
         self._stop: asyncio.Event | None = None
         self._began = threading.Event()
         self._error: Exception | None = None
+        self._strangers = _Strangers()
+        self._most_viewers = min(MOST_VIEWERS, max(_files() - MOST_STRANGERS - _KEPT_FILES, 5))
         self._thread = threading.Thread(target=self._run, name="covey-viewer", daemon=True)
 
     def __enter__(self) -> "Server":
@@ -145,6 +184,8 @@ class Server:
             extensions=[deflate] if self.source.hub.repeats or self.host not in LOOPBACK else [],
             max_size=MOST_BYTES,
             open_timeout=5,
+            create_connection=type("_Counted", (_Connection,), {"strangers": self._strangers}),
+            backlog=16,
             close_timeout=1,
             ping_interval=20,
             server_header=None,
@@ -171,8 +212,11 @@ class Server:
             return _refusal(http.HTTPStatus.BAD_REQUEST, f"this server speaks {PROTOCOL}\n")
         if self._may_edit(offered) is None:
             return _refusal(http.HTTPStatus.UNAUTHORIZED, "the token is missing or wrong\n")
-        if len(self.source.hub.clients) >= MOST_VIEWERS:
-            return _refusal(http.HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_VIEWERS} viewers are here already\n")
+        viewers = sum(len(source.hub.clients) for source in (self.source, self.second) if source is not None)
+        if viewers >= self._most_viewers:
+            return _refusal(http.HTTPStatus.SERVICE_UNAVAILABLE, f"{viewers} viewers are here already\n")
+        if isinstance(connection, _Connection):
+            self._strangers.drop(connection)
         return None
 
     @property
@@ -249,9 +293,22 @@ class Server:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(client.wanted.wait(), delay)
             client.wanted.clear()
+            begun = time.thread_time()
             messages, delay = hub.next_for(client)
             for message in messages:
                 await connection.send(message)
+            if messages:
+                client.cost_s = time.thread_time() - begun
+
+
+def _files() -> int:
+    """Return how many files this process may have open."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 1 << 16
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return 1 << 16 if limit == resource.RLIM_INFINITY else limit
 
 
 def page() -> bytes:

@@ -99,7 +99,7 @@ def takes_settings(target: Any) -> Any:
     target.__signature__ = inspect.Signature([robot, *mine])
     target.__annotations__ = {"robot": Robot} | {f.name: f.type for f in fields(Settings)}
     words = inspect.cleandoc(Settings.__doc__ or "").partition("\n\n")[2]
-    target.__doc__ = inspect.cleandoc(target.__doc__) + "\n\n" + words
+    target.__doc__ = inspect.cleandoc(target.__doc__ or "") + "\n\n" + words
     return target
 
 

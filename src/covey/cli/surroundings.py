@@ -1,0 +1,40 @@
+"""What the terminal and the environment of a command may be: text that it cannot show, no width, odd settings."""
+
+import os
+import shutil
+import sys
+import traceback
+from typing import Any
+
+_NARROWEST = 40
+"""Columns that help and tables need at least; a narrower terminal breaks their lines."""
+_SETTINGS = {"numba": "NUMBA_", "matplotlib": "MPL"}
+"""Libraries, and how the names of their settings in the environment begin."""
+
+
+def make_fit() -> None:
+    """Let text that the terminal cannot show become ``?``, and give help a width that it ends with."""
+    streams: list[Any] = [sys.stdout, sys.stderr]
+    for stream in streams:
+        if getattr(stream, "errors", "") == "strict" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    if shutil.get_terminal_size((_NARROWEST, 0)).columns < _NARROWEST or os.environ.get("COLUMNS") in ("0", "00"):
+        os.environ["COLUMNS"] = str(_NARROWEST)
+
+
+def refused_settings(error: Exception) -> str:
+    """Return what to say of an error with which a library refused to load; empty if it is another error.
+
+    Examples:
+        >>> refused_settings(ValueError("another"))
+        ''
+    """
+    loading = [
+        frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code.co_name == "<module>"
+    ]
+    for library, prefix in _SETTINGS.items():
+        given = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(prefix)]
+        if given and loading and f"{os.sep}site-packages{os.sep}{library}{os.sep}" in loading[-1].co_filename:
+            said = " ".join(str(error).split())[:300]
+            return f"{library} refuses a setting of the environment, {', '.join(given)}: {said}; change it, or unset it"
+    return ""

@@ -1,0 +1,48 @@
+"""Commands in odd environments: no docstrings, a terminal that is narrow or knows no UTF-8, settings of libraries."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+from covey.cli import main
+from covey.cli.exit_codes import BAD_INPUT, REACHED
+from covey.controllers.rescue.rescue_team import takes_settings
+
+
+def test_a_terminal_that_is_not_utf_8_gets_question_marks(monkeypatch):
+    shown = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding="ascii", write_through=True))
+    assert main(["list", "controllers"]) == REACHED
+    assert b"nearest_frontier" in shown.getvalue()
+    assert shown.getvalue().isascii()
+
+
+@pytest.mark.parametrize("columns", ["0", "1"])
+def test_help_ends_on_a_terminal_without_width(columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["run", "--help"]) == REACHED
+    assert "--trusted-only" in capsys.readouterr().out
+
+
+def test_a_setting_that_a_library_refuses_is_named():
+    done = subprocess.run(
+        [sys.executable, "-m", "covey", "run", "nothing.yaml"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"NUMBA_NUM_THREADS": "0"},
+    )
+    assert done.returncode == BAD_INPUT
+    assert done.stderr.startswith("numba refuses a setting of the environment, NUMBA_NUM_THREADS=0: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_controllers_load_without_docstrings():
+    """As with ``python -OO``."""
+
+    def bare(robot, **settings):
+        pass
+
+    assert "report_at" in takes_settings(bare).__signature__.parameters
