@@ -39,7 +39,7 @@ def executed_here(patch):
     """Have runs executed by the threads themselves, without a process of their own; return the list of their ids."""
     executed = []
 
-    def keep(planned, folder, limits, environment):
+    def keep(planned, folder, limits, software):
         executed.append(planned.run_id)
         return execute(planned, folder)
 

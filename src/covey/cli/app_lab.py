@@ -87,17 +87,15 @@ def tournament(
     quiet
         Print only the standings.
     """
-    import os
 
     from covey.cli.tournament import tournament_command
     from covey.errors import CoveyError
     from covey.lab.tournament.match import Limits
+    from covey.processors import processors
 
     if not (0.0 < step_seconds < float("inf") and 0.0 < memory < float("inf")):
         raise CoveyError("--step-seconds and --memory must be positive numbers")
-    return tournament_command(
-        folders, game, out, starts, jobs or os.cpu_count() or 1, Limits(step_seconds, memory), quiet
-    )
+    return tournament_command(folders, game, out, starts, jobs or processors(), Limits(step_seconds, memory), quiet)
 
 
 def map_(

@@ -4,7 +4,8 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,10 +19,11 @@ from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.design.shipped import is_design
 from covey.experiments.design.vectors import is_known
-from covey.experiments.run import Results, design_folder, parse_shard, processors, replaces, run_design
+from covey.experiments.run import Progress, Results, design_folder, parse_shard, replaces, run_design
 from covey.experiments.workers.cluster import job_script, open_cluster
-from covey.experiments.workers.folder import DESIGN, RESULTS, RUNS, load_kept_design, read_rows, refuse_others
+from covey.experiments.workers.folder import DESIGN, LOGS, RESULTS, RUNS, load_kept_design, read_rows, refuse_others
 from covey.experiments.workers.versions import differences, in_words
+from covey.processors import processors
 from covey.registry import Looking, looking
 from covey.results.folder import near_run, run_folder
 from covey.results.run import Run
@@ -64,17 +66,19 @@ def run_design_command(
             design = design.with_seed(seed)
         folder = design_folder(design) if out is None else out
         if dry_run:
-            print(_what_would_run(design, folder, seen) if cluster is None else job_script(cluster))
+            print(_what_would_run(design, folder, seen) if cluster is None else job_script(cluster, _logs(folder)))
             return REACHED
+    refuse_others(folder, design)
     progress = nullcontext() if quiet else DesignProgress()
     workers = None if cluster is not None else processors() if jobs is None else jobs
     with nullcontext() if page is None else _page(design, folder, workers, page) as study:
         try:
             with (
-                nullcontext() if cluster is None else open_cluster(cluster, trusted_only=trusted_only) as executor,
+                _cluster(cluster, folder, trusted_only) as executor,
                 progress as bar,
             ):
                 observers = [one.observe for one in (bar, study) if one is not None]
+                observers += [_print_news] if quiet else []
                 results = run_design(
                     design,
                     folder,
@@ -93,6 +97,23 @@ def run_design_command(
             with suppress(KeyboardInterrupt):
                 study.wait()
     return code
+
+
+def _cluster(cluster: str | None, folder: Path, trusted_only: bool) -> AbstractContextManager[Executor | None]:
+    """Return the executor of a cluster as a context, or one for this machine."""
+    if cluster is None:
+        return nullcontext()
+    return open_cluster(cluster, _logs(folder), trusted_only=trusted_only)
+
+
+def _logs(folder: Path) -> Path:
+    return folder.resolve() / LOGS
+
+
+def _print_news(progress: Progress) -> None:
+    """Print news of the workers of a cluster, also where nothing else is printed."""
+    for news in progress.news:
+        print(printable(news), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -243,7 +264,7 @@ def _counts(results: Results) -> str:
 
 
 def _warn_of_processors(results: Results) -> None:
-    kinds = {row["host"].get("cpu") for row in results.rows}
+    kinds = {row["host"].get("cpu") for row in results.rows} - {None}
     if len(kinds) > 1:
         print(
             f"warning: {len(kinds)} kinds of processor computed these runs (column host_cpu); their last digits may "

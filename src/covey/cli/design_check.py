@@ -1,6 +1,5 @@
 """`covey check DESIGN` and `covey show DESIGN`."""
 
-import os
 from contextlib import nullcontext
 
 from covey.cli.bar import TextBar
@@ -15,6 +14,7 @@ from covey.experiments.design.quantities import OF_COMPUTERS
 from covey.experiments.design.records import Design
 from covey.experiments.design.starts import check_starts
 from covey.experiments.design.vectors import is_known
+from covey.processors import processors
 from covey.registry import Looking, looking
 from covey.scenario.records import Scenario
 
@@ -42,7 +42,7 @@ def _check_design(source: str, jobs: int | None, trusted_only: bool, seen: Looki
         print(_placed(design), flush=True)
     if seen.unread:
         return say_unread(seen)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = processors()
     for line in _lines(estimate(design), jobs or cores):
         print(line)
 

@@ -5,6 +5,7 @@ from typing import IO
 
 from covey.cli.bar import TextBar
 from covey.cli.progress import clock
+from covey.errors import printable
 from covey.experiments.run import Progress
 
 _LINE_S = 10.0
@@ -25,6 +26,9 @@ class DesignProgress(TextBar):
     def observe(self, progress: Progress) -> None:
         """Update the display: a run has ended, or the first is about to begin."""
         now = time.monotonic()
+        if progress.news:
+            self._tell(progress, now)
+            return
         if progress.row is None:
             self._first = now
             for remark in progress.remarks:
@@ -35,8 +39,17 @@ class DesignProgress(TextBar):
             self._next = now + _LINE_S
             self.show(self.line(progress, now), progress.done / max(1, progress.total))
 
+    def _tell(self, progress: Progress, now: float) -> None:
+        """Write news of the workers, and how many runs have ended."""
+        for news in progress.news:
+            self.say(printable(news))
+        self.show(self.line(progress, now), progress.done / max(1, progress.total))
+
     def line(self, progress: Progress, now: float) -> str:
-        """Return the line for this state, at the time ``now`` of the monotonic clock."""
+        """Return the line for this state, at the time ``now`` of the monotonic clock.
+
+        With news of the workers it says nothing of the time to go, which then depends on them.
+        """
         parts = [f"{progress.done}/{progress.total} runs"]
         if progress.row is None and progress.before:
             parts.append(f"{progress.before} of them earlier")
@@ -45,6 +58,6 @@ class DesignProgress(TextBar):
         if progress.failed:
             parts.append(f"{progress.failed} failed")
         ended, left = progress.done - progress.before, progress.total - progress.done
-        if ended and left:
+        if ended and left and not progress.news:
             parts.append(f"about {clock((now - self._first) / ended * left)} to go")
         return ", ".join(parts)

@@ -36,7 +36,9 @@ def _version(package: str) -> str:
 def _processor() -> tuple[str, str, bool]:
     from llvmlite import binding
 
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    from covey.processors import processors
+
+    usable = processors()
     return "processor", f"{binding.get_host_cpu_name()}, {platform.machine()}, {usable} cores usable", True
 
 

@@ -1,6 +1,5 @@
 """`run_design`: executes the runs of a design that have no result yet, with any executor."""
 
-import os
 import queue
 import re
 import shutil
@@ -15,18 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from covey.errors import CoveyError, DiskError, InvalidValueError, MachineError
-from covey.experiments.design.plan import PlannedRun, environment, plan
+from covey.experiments.design.plan import PlannedRun, plan, software
 from covey.experiments.design.records import Design
+from covey.experiments.workers.cluster_workers import Workers
 from covey.experiments.workers.folder import (
     FAILURES,
     RUNS,
     Row,
     entry,
     is_damaged,
-    new_row,
     placed,
     prepare,
-    publish,
     read_plan,
     read_row,
     read_rows,
@@ -34,17 +32,22 @@ from covey.experiments.workers.folder import (
     set_aside,
     sweep,
     unwritable,
-    work_folder,
 )
+from covey.experiments.workers.refusals import RefusedError
 from covey.experiments.workers.remeasure import measured
 from covey.experiments.workers.row import ROW
 from covey.experiments.workers.supervisor import Supervisor, keep, this_supervisor
 from covey.experiments.workers.versions import differences, in_words
 from covey.lazy import pl
+from covey.processors import processors
 from covey.results.run import Run
 from covey.scenario.folders import folder_name
 
 _TABLE_S, _TABLE_SHARE = 3.0, 0.05
+_POLL_S = 0.5
+_TRIES, _IN_A_ROW = 3, 10
+"""Number of attempts at a run that machines refuse, and of refusals one after the other that end a study."""
+_REST = "finished runs are kept, and the same command does the rest"
 
 
 @dataclass
@@ -55,8 +58,9 @@ class Progress:
         total: number of runs of this shard.
         before: number of them that had ended before this call.
         statuses: number of ended runs by status.
-        row: the run that has just ended; None at the start.
+        row: the run that has ended last; None at the start.
         remarks: problems found in the folder, and the actions taken.
+        news: what has just happened to workers and jobs of a cluster; empty in a call about a run.
     """
 
     total: int
@@ -64,6 +68,7 @@ class Progress:
     statuses: Counter[str] = field(default_factory=Counter)
     row: Row | None = None
     remarks: list[str] = field(default_factory=list)
+    news: list[str] = field(default_factory=list)
 
     @property
     def done(self) -> int:
@@ -141,12 +146,13 @@ def run_design(
     Args:
         design: the design.
         folder: folder for the results; default: ``runs/<name of the design>``. Remote workers must see it, too.
-        jobs: number of runs at a time on this machine; default: one for each processor.
+        jobs: number of runs at a time on this machine; default: one for each processor that this process, its
+            container and its job in a queueing system may use (`covey.processors.processors`).
         executor: executes the runs elsewhere: any `concurrent.futures.Executor`, for example
             ``dask.distributed.Client(...).get_executor()``.
         shard: ``(i, n)``: only part i (from 1) of n equal parts.
         retry_failed: repeat the runs without a result.
-        observer: called at the start and after each run.
+        observer: called at the start, after each run, and with news of the workers of a cluster.
 
     Raises:
         CoveyError: the design is invalid, the folder cannot be written, or a worker has other software.
@@ -209,11 +215,6 @@ def parse_shard(text: str) -> tuple[int, int]:
     return i, n
 
 
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class _Session:
     """The rows so far, the runs to do, and the resulting table."""
 
@@ -266,35 +267,65 @@ class _Session:
             raise unwritable(self.folder, error) from error
 
     def run(self, executor: Executor, design: Design) -> None:
-        """Execute all runs that are left."""
-        ended: queue.SimpleQueue[tuple[Future[Row], PlannedRun]] = queue.SimpleQueue()
-        pending: list[Future[Row]] = []
+        """Execute all runs that are left.
+
+        Raises:
+            MachineError: machines refused runs, each several times.
+        """
+        engine = _Engine(executor, self.folder / RUNS, design)
+        refused, undone, in_a_row = Counter[str](), dict[str, str](), 0
         try:
             for one in self.todo:
-                place = self.folder / RUNS / one.run_id
-                future = executor.submit(keep, one, place, design.limits, environment())
-                future.add_done_callback(lambda future, one=one: ended.put((future, one)))
-                pending.append(future)
-            for _ in pending:
-                self._take(*_next(ended))
+                engine.submit(one)
+            while engine.pending:
+                one, future = self._next(engine)
+                try:
+                    self._take(one, _row_of(one, future, self.folder))
+                    in_a_row = 0
+                except RefusedError as error:
+                    refused[one.run_id] += 1
+                    in_a_row += 1
+                    if in_a_row >= _IN_A_ROW:
+                        raise MachineError(
+                            f"{error}; {in_a_row} runs one after the other were refused; {_REST}"
+                        ) from None
+                    if refused[one.run_id] < _TRIES and not isinstance(error, _Vanished):
+                        engine.submit(one)
+                        self._say([f"{error}; it is tried again"])
+                    else:
+                        undone[one.run_id] = str(error)
+                        self._say([f"{error}; it is left out"])
         except BaseException:
-            for future in pending:
-                future.cancel()
+            engine.cancel()
             raise
+        if undone:
+            raise MachineError(
+                f"{len(undone)} of {self.progress.total} runs have no result, because machines refused them: "
+                f"{next(iter(undone.values()))}; {_REST}"
+            )
 
-    def _take(self, future: Future[Row], one: PlannedRun) -> None:
+    def _next(self, engine: "_Engine") -> "tuple[PlannedRun, Future[Row]]":
+        """Return the next run that ends; waiting can be interrupted by Ctrl-C."""
+        while True:
+            if isinstance(engine.executor, Workers):
+                self._say(engine.executor.attend(engine.pending, self.progress.done))
+            if (found := engine.take(_POLL_S)) is not None:
+                return found
+
+    def _say(self, news: list[str]) -> None:
+        """Tell the observer news of the workers."""
+        if news:
+            self.progress.news = news
+            self.observer(self.progress)
+            self.progress.news = []
+
+    def _take(self, one: PlannedRun, row: Row) -> None:
+        """Take in the row of a run that has ended."""
         place = self.folder / RUNS / one.run_id
-        try:
-            row = future.result()
-        except CoveyError:
-            raise
-        except OSError as error:
-            raise unwritable(self.folder, error) from error
-        except Exception as error:
-            row = self._lost(one, place, error)
         if not place.is_dir():
+            where = row["host"].get("name", "a worker")
             raise DiskError(
-                f"{str(place)!r} was written by a worker but is not here: workers must share the folder, and "
+                f"{str(place)!r} was written by {where} but is not here: workers must share the folder, and "
                 "nobody may remove it while they run"
             )
         self.rows[one.run_id] = row
@@ -303,18 +334,6 @@ class _Session:
         self.observer(self.progress)
         if self.keeps_table and time.monotonic() >= self._next_table:
             self._write_table()
-
-    def _lost(self, one: PlannedRun, place: Path, error: Exception) -> Row:
-        """Return the row of a run that the executor gave up because its worker vanished repeatedly."""
-        if type(error).__name__ != "KilledWorker":
-            why = (
-                "the scheduler has stopped" if isinstance(error, CancelledError) else f"{type(error).__name__}: {error}"
-            )
-            raise MachineError(
-                f"the workers stopped: {why}; finished runs are kept, and the same command does the rest"
-            ) from error
-        row = new_row(one, place) | {"status": "died", "reason": f"its worker vanished, repeatedly: {error}"}
-        return read_row(place) or publish(row, work_folder(place), place)
 
     def finish(self) -> list[Row]:
         """Return all rows, including those of other shards, and write the table if they are complete.
@@ -347,13 +366,76 @@ class _Session:
         self._next_table = time.monotonic() + max(_TABLE_S, spent / _TABLE_SHARE)
 
 
-def _next(ended: "queue.SimpleQueue[tuple[Future[Row], PlannedRun]]") -> tuple[Future[Row], PlannedRun]:
-    """Return the next run that ends; waiting can be interrupted by Ctrl-C."""
-    while True:
+class _Vanished(RefusedError):
+    """The workers of a run vanished so often that the scheduler has given it up."""
+
+
+class _Engine:
+    """The runs that an executor has, and those that have ended.
+
+    Attributes:
+        executor: the executor.
+    """
+
+    def __init__(self, executor: Executor, runs: Path, design: Design):
+        self.executor = executor
+        self._ended: queue.SimpleQueue[tuple[PlannedRun, Future[Row]]] = queue.SimpleQueue()
+        self._runs, self._limits, self._software = runs, design.limits, software()
+        self._futures: list[Future[Row]] = []
+        self._taken = 0
+
+    @property
+    def pending(self) -> int:
+        """Number of runs that have not been taken."""
+        return len(self._futures) - self._taken
+
+    def submit(self, one: PlannedRun) -> None:
+        """Let the executor do a run."""
+        future = self.executor.submit(keep, one, self._runs / one.run_id, self._limits, self._software)
+        future.add_done_callback(lambda future: self._ended.put((one, future)))
+        self._futures.append(future)
+
+    def take(self, wait_s: float) -> "tuple[PlannedRun, Future[Row]] | None":
+        """Return the next run that ends, with its result; None if none ends in this time."""
         try:
-            return ended.get(timeout=0.5)
+            found = self._ended.get(timeout=wait_s)
         except queue.Empty:
-            continue
+            return None
+        self._taken += 1
+        return found
+
+    def cancel(self) -> None:
+        """Give up all runs."""
+        for future in self._futures:
+            future.cancel()
+
+
+def _row_of(one: PlannedRun, future: "Future[Row]", folder: Path) -> Row:
+    """Return the row of a run that has ended.
+
+    Raises:
+        RefusedError: the machine refused the run, or its workers vanished.
+        MachineError: the cluster is gone.
+        DiskError: the folder cannot be written.
+    """
+    try:
+        return future.result()
+    except CoveyError:
+        raise
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    except CancelledError as error:
+        raise MachineError(f"the workers stopped: the scheduler has stopped; {_REST}") from error
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise MachineError(f"the workers stopped: {type(error).__name__}: {error}; {_REST}") from error
+        if (row := read_row(folder / RUNS / one.run_id)) is not None:
+            return row
+        times = getattr(error, "allowed_failures", 3) + 1
+        raise _Vanished(
+            f"run {one.run_id} was given up, because {times} workers vanished while they computed it: the walltime or "
+            "the memory of their jobs may be too small"
+        ) from None
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.processors import processors
 from covey.registry import import_path
 
 _HALF = "import gc; gc.disable(); from covey.scenario.warmup import think_for_parent; think_for_parent()"
@@ -32,7 +33,7 @@ def compiling(check: Callable[[], Any] = lambda: None) -> Iterator[None]:
     if not HASTENED:
         print(f"compiling takes twice as long as with numba 0.68; this is {version('numba')}", file=sys.stderr)
     helper = None
-    if _processors() > 1:
+    if processors() > 1:
         environment = os.environ | {"PYTHONPATH": import_path(), "COVEY_CACHE_DIR": str(cache_root())}
         command = [sys.executable, "-P", "-c", _HALF]
         null = subprocess.DEVNULL
@@ -163,7 +164,3 @@ def is_cold() -> bool:
     from covey.sensors.lidar import measured_scan
 
     return not is_compiled(measured_scan, dynamic_window)  # kernels that Python calls: others are kept in their callers
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

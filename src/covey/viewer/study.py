@@ -71,6 +71,8 @@ class Study:
 
     def observe(self, progress: Progress) -> None:
         """Take in that the first run is about to begin, or that one has ended. A fault here never ends the study."""
+        if progress.news:
+            return
         try:
             self._observe(progress)
         except Exception:

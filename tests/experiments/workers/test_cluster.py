@@ -20,8 +20,9 @@ from covey.cli import main
 from covey.errors import CoveyError, InvalidValueError, MachineError, ScenarioError
 from covey.experiments.analysis.table import deterministic
 from covey.experiments.run import run_design
-from covey.experiments.workers import cluster
-from covey.experiments.workers.cluster import job_script, open_cluster, read_cluster_file
+from covey.experiments.workers import cluster, cluster_workers, jobs
+from covey.experiments.workers.cluster import job_script, open_cluster
+from covey.experiments.workers.cluster_file import read_cluster_file
 from covey.experiments.workers.supervisor import compile_if_cold
 
 distributed = pytest.importorskip("distributed")
@@ -153,7 +154,7 @@ def study_on_slurm(folder):
 
 
 def test_a_study_ends_with_a_sentence_where_there_is_no_queueing_system(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert main(study_on_slurm(tmp_path)) != 0
     said = capsys.readouterr().err
     assert "there is no sbatch on this machine" in said
@@ -173,19 +174,140 @@ def test_a_queueing_system_that_does_not_answer_is_given_up(tmp_path, monkeypatc
     a_command(tmp_path / "bin", monkeypatch, "exec sleep 20")
     monkeypatch.setattr(cluster, "_SUBMIT_S", 0.5)
     (tmp_path / "slurm.yaml").write_text(SLURM)
-    with pytest.raises(CoveyError, match="sbatch has not answered"), open_cluster(str(tmp_path / "slurm.yaml")):
-        pass
+    with (
+        pytest.raises(CoveyError, match="sbatch has not answered"),
+        open_cluster(str(tmp_path / "slurm.yaml")) as workers,
+    ):
+        workers.attend(100, 0)
     assert not [child for child in psutil.Process().children() if "sleep" in " ".join(child.cmdline())]
     gc.collect()
 
 
-def test_jobs_that_wait_in_the_queue_are_told(tmp_path, monkeypatch, capsys):
-    a_command(tmp_path / "bin", monkeypatch, "echo Submitted batch job 7")
-    a_command(tmp_path / "bin", monkeypatch, "exit 0", "scancel")
-    monkeypatch.setattr(cluster, "_FIRST_WORKER_S", 0.3)
+def a_queue(folder, monkeypatch, says):
+    """Put a stand-in for Slurm into a folder: squeue says the same of all jobs; ``jobs`` and ``cancelled`` list them."""
+    a_command(folder, monkeypatch, f"echo Submitted batch job $$; echo $$ >> {folder}/jobs")
+    a_command(folder, monkeypatch, f'while read n; do echo "$n|{says}"; done < {folder}/jobs', "squeue")
+    a_command(folder, monkeypatch, f"echo $1 >> {folder}/cancelled", "scancel")
+
+
+def test_why_jobs_wait_in_the_queue_is_told(tmp_path, monkeypatch):
+    a_queue(tmp_path / "bin", monkeypatch, "PENDING|PartitionTimeLimit")
+    monkeypatch.setattr(cluster_workers, "FIRST_S", 0.0)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slurm.yaml").write_text(SLURM)
+    with open_cluster(str(tmp_path / "slurm.yaml")) as workers:
+        asked, why = workers.attend(12, 0)
+    assert asked.startswith("asked for 3 jobs: ")
+    assert "no worker has been connected for 0 s" in why
+    assert "PENDING (PartitionTimeLimit): it asks for more time than the partition allows" in why
+    jobs, cancelled = ((tmp_path / "bin" / name).read_text().split() for name in ("jobs", "cancelled"))
+    assert len(jobs) == 3
+    assert sorted(jobs) == sorted(cancelled)
+
+
+def test_a_study_that_needs_fewer_jobs_than_it_may_have_asks_for_fewer(tmp_path, monkeypatch):
+    a_queue(tmp_path / "bin", monkeypatch, "PENDING|Priority")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slurm.yaml").write_text(SLURM)
+    with open_cluster(str(tmp_path / "slurm.yaml")) as workers:
+        assert workers.attend(5, 0)[0].startswith("asked for 2 jobs: ")
+    assert len((tmp_path / "bin" / "jobs").read_text().split()) == 2, "of four runs each"
+
+
+def test_when_all_jobs_end_without_a_run_the_study_ends_in_words(tmp_path, monkeypatch, capsys):
+    a_queue(tmp_path / "bin", monkeypatch, "CANCELLED|None")
+    monkeypatch.setattr(jobs, "ASK_S", 0.0)
+    monkeypatch.setattr(cluster_workers, "_LOOK_S", 0.0)
+    monkeypatch.chdir(tmp_path)
+    assert main(study_on_slurm(tmp_path)) == 1
+    said = capsys.readouterr().err
+    assert "9 jobs have ended one after the other without that a run has ended; the last: job " in said
+    assert "has ended: CANCELLED" in said
+    assert "the same command does the rest" in said
+    assert len((tmp_path / "bin" / "jobs").read_text().split()) >= 9, "each of three jobs, three times"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_whoever_ends_a_study_leaves_no_jobs_and_no_keys(number, code, tmp_path, monkeypatch):
+    a_queue(tmp_path / "bin", monkeypatch, "PENDING|Priority")
+    command = [sys.executable, "-m", "covey", *study_on_slurm(tmp_path)]
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = os.environ | {"PYTHONPATH": path}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as study:
+        for line in study.stderr:
+            if line.startswith("asked for"):
+                break
+        assert len(list(tmp_path.glob(".covey-keys-*"))) == 1
+        study.send_signal(number)
+        said = study.stderr.read()
+        assert study.wait(60) == code
+    submitted = (tmp_path / "bin" / "jobs").read_text().split()
+    assert sorted((tmp_path / "bin" / "cancelled").read_text().split()) == sorted(submitted)
+    assert not list(tmp_path.glob(".covey-keys-*"))
+    assert "cancelling" in said
+    assert "repeat the command to do the rest" in said
+    assert "Traceback" not in said
+
+
+def test_the_keys_of_a_killed_study_are_removed_by_the_next(tmp_path, monkeypatch):
+    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    left = tmp_path / f".covey-keys-abc.{socket.gethostname()}.{dead.stdout.strip()}"
+    left.mkdir()
+    monkeypatch.chdir(tmp_path)
+    a_queue(tmp_path / "bin", monkeypatch, "PENDING|Priority")
     (tmp_path / "slurm.yaml").write_text(SLURM)
     with open_cluster(str(tmp_path / "slurm.yaml")):
-        assert "3 jobs submitted; no worker has connected" in capsys.readouterr().err
+        assert not left.exists()
+
+
+def test_ctrl_c_is_not_taken_over_by_a_library():
+    code = (
+        "import signal; from covey.experiments.workers import cluster; cluster._package('dask_jobqueue'); "
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
+def test_a_walltime_that_nobody_gave_is_told(tmp_path, monkeypatch, capsys):
+    a_queue(tmp_path / "bin", monkeypatch, "PENDING|Priority")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slurm.yaml").write_text("slurm: {cores: 1, memory: 1GB, interface: lo}\n")
+    with open_cluster(str(tmp_path / "slurm.yaml")):
+        assert "no walltime is given, so each job asks for 00:30:00" in capsys.readouterr().err
+    (tmp_path / "slurm.yaml").write_text(SLURM)
+    with open_cluster(str(tmp_path / "slurm.yaml")):
+        assert "walltime" not in capsys.readouterr().err
+
+
+def test_a_network_that_this_machine_does_not_have_is_refused(tmp_path):
+    file = tmp_path / "slurm.yaml"
+    file.write_text("slurm: {cores: 1, memory: 1GB, interface: lo9}\n")
+    with pytest.raises(InvalidValueError, match="has no network 'lo9', did you mean 'lo'"):
+        job_script(str(file))
+    file.write_text("slurm: {cores: 1, memory: 1GB, interface: ib0, scheduler_options: {interface: lo}}\n")
+    assert "--interface ib0" in job_script(str(file))
+
+
+def test_a_dry_run_names_the_folder_of_the_logs_and_does_not_make_it(tmp_path):
+    (tmp_path / "slurm.yaml").write_text(SLURM)
+    assert f"#SBATCH -e {tmp_path}/logs/" in job_script(str(tmp_path / "slurm.yaml"), tmp_path / "logs")
+    assert not (tmp_path / "logs").exists()
+
+
+def test_a_scheduler_without_a_worker_is_told(monkeypatch):
+    monkeypatch.setattr(cluster_workers, "FIRST_S", 0.0)
+    quiet = {"processes": False, "dashboard_address": None, "protocol": "tcp://", "host": "127.0.0.1"}
+    with (
+        distributed.LocalCluster(n_workers=0, **quiet) as scheduler,
+        open_cluster(scheduler.scheduler_address) as workers,
+    ):
+        (said,) = workers.attend(3, 0)
+    assert "no worker has been connected" in said
+    assert f"start one: dask worker {scheduler.scheduler_address}" in said
 
 
 def test_a_job_of_sge_asks_for_its_slots_and_its_memory(tmp_path):
@@ -261,10 +383,10 @@ def test_the_scheduler_of_a_study_listens_where_it_was_told_and_talks_to_nobody_
     monkeypatch.chdir(tmp_path)
     a_command(tmp_path / "bin", monkeypatch, "true", name="scancel")
     a_command(tmp_path / "bin", monkeypatch, "echo Submitted batch job 1")
-    monkeypatch.setattr(cluster, "_await_worker", lambda *_: None)
     (tmp_path / "slurm.yaml").write_text(SLURM)
     before = listening()
     with open_cluster(str(tmp_path / "slurm.yaml")) as executor:
+        executor.attend(12, 0)
         address = executor._client.scheduler.address
         opened = listening() - before
         assert opened

@@ -14,6 +14,7 @@ from covey.experiments.design.records import Design
 from covey.experiments.run import run_design
 from covey.experiments.workers import supervisor
 from covey.experiments.workers.supervisor import Supervisor, compile_if_cold
+from covey.results.manifest import versions
 from covey.results.run import Run
 
 BAD = """\
@@ -118,8 +119,9 @@ def test_the_command_of_a_row_runs_it_alone(ended, tmp_path, monkeypatch):
 def test_workers_with_other_sources_are_refused(ended, tmp_path):
     design = Design.model_validate({"design": "d", "scenario": "hello", "iterations": 1})
     mine = Supervisor()
-    with pytest.raises(CoveyError, match="other sources of Covey or other versions"):
-        mine.run(plan(design)[0], tmp_path / "runs" / "one", design.limits, "of another machine")
+    other = {"environment": "of another machine", "packages": versions() | {"numpy": "1.0"}}
+    with pytest.raises(CoveyError, match=rf"other versions of packages \(numpy {versions()['numpy']} instead of 1.0\)"):
+        mine.run(plan(design)[0], tmp_path / "runs" / "one", design.limits, other)
     assert not (tmp_path / "runs").exists()
 
 

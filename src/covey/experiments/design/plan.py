@@ -191,6 +191,11 @@ def _refuse_twins(design: Design, runs: list[PlannedRun]) -> None:
             raise ScenarioError([design.document.problem(message, ("parameters",))])
 
 
+def software() -> dict[str, Any]:
+    """Return the software on this machine: its hash as ``environment``, and versions as ``packages``."""
+    return {"environment": environment(), "packages": versions()}
+
+
 @cache
 def environment() -> str:
     """Return the hash of the software on this machine: Covey's sources, and the versions of its packages."""

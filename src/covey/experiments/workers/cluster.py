@@ -1,114 +1,106 @@
-"""Execution on other machines by Dask: a running scheduler, or a cluster file.
-
-::
-
-    slurm: {cores: 8, memory: 16GB, walltime: "04:00:00", queue: short, interface: eth0}    # or pbs, sge, lsf, htcondor
-    jobs: 10
-
-    ssh: {hosts: [node0, node1, node2]}
-
-    sge: {cores: 8, memory: 16GB, parallel_environment: smp, interface: eth0}
-
-The name of the system holds the options of its class in ``dask_jobqueue``, or of ``dask.distributed.SSHCluster``;
-``parallel_environment`` is Covey's own. All machines must see the folder of the design under the same path.
-"""
+"""Execution on other machines by Dask: a running scheduler, or a cluster file."""
 
 import asyncio
 import importlib
 import logging
 import math
+import os
 import shlex
 import shutil
+import signal
+import socket
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import psutil
-from pydantic import Field, ValidationError
 
-from covey.errors import CoveyError, InvalidValueError, MachineError, ScenarioError
-from covey.records import Record
-from covey.scenario.messages import problems_of
-from covey.scenario.yaml12 import parse_yaml
+from covey.errors import CoveyError, InvalidValueError, MachineError, did_you_mean
+from covey.experiments.workers.cluster_file import (
+    JOBQUEUES,
+    ClusterFile,
+    is_address,
+    read_cluster_file,
+    refuse_commands,
+)
+from covey.experiments.workers.cluster_workers import Workers
+from covey.experiments.workers.folder import sweep
+from covey.experiments.workers.jobs import Jobs
+from covey.experiments.workers.queues import listed
 
-_JOBQUEUES = {
-    "pbs": "PBSCluster",
-    "slurm": "SLURMCluster",
-    "sge": "SGECluster",
-    "lsf": "LSFCluster",
-    "htcondor": "HTCondorCluster",
-}
 _ANSWER_S = 10
 _SUBMIT_S = 120
-_FIRST_WORKER_S = 30
-_PROTOCOLS = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
-
-
-class ClusterFile(Record):
-    """A cluster: one queueing system with its options and a number of jobs, or SSH hosts."""
-
-    format: Literal[1] = Field(default=1, description="Version of this file format.")
-    pbs: dict[str, Any] | None = Field(default=None, description="Options of dask_jobqueue.PBSCluster.")
-    slurm: dict[str, Any] | None = Field(default=None, description="Options of dask_jobqueue.SLURMCluster.")
-    sge: dict[str, Any] | None = Field(default=None, description="Options of dask_jobqueue.SGECluster.")
-    lsf: dict[str, Any] | None = Field(default=None, description="Options of dask_jobqueue.LSFCluster.")
-    htcondor: dict[str, Any] | None = Field(default=None, description="Options of dask_jobqueue.HTCondorCluster.")
-    ssh: dict[str, Any] | None = Field(
-        default=None, description="Options of dask.distributed.SSHCluster: hosts, of which the first is the scheduler."
-    )
-    jobs: int = Field(default=1, ge=1, description="Jobs to submit to a queueing system.")
-
-    @property
-    def systems(self) -> dict[str, dict[str, Any]]:
-        """The options of every system in the file."""
-        return {name: getattr(self, name) for name in (*_JOBQUEUES, "ssh") if getattr(self, name) is not None}
-
-    @property
-    def system(self) -> tuple[str, dict[str, Any]]:
-        """The name of the system, and its options."""
-        return next(iter(self.systems.items()))
+_CANCEL_S = 10
+_NULL = asyncio.subprocess.DEVNULL
 
 
 @contextmanager
-def open_cluster(target: str, *, trusted_only: bool = False) -> Iterator[Executor]:
+def open_cluster(target: str, logs: Path | None = None, *, trusted_only: bool = False) -> Iterator[Workers]:
     """Yield an executor that executes runs on the workers of a cluster.
+
+    At the end, also after Ctrl-C, its jobs are cancelled and its keys are removed.
 
     Args:
         target: address of a Dask scheduler, for example ``tcp://node1:8786``, or path of a cluster file.
+        logs: folder for the logs of jobs, which the workers see, too; default: as the queueing system does.
         trusted_only: refuse a cluster file with options that run commands.
 
     Raises:
         CoveyError: no scheduler answers at the address, the file is invalid, or the queueing system refuses jobs.
     """
     distributed = _package("distributed")
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # `run` reports a lost scheduler
+    for name in ("client", "scheduler"):  # `run` reports a lost scheduler, and runs that are given up
+        logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
     if is_address(target):
         try:
             client = distributed.Client(target, timeout=_ANSWER_S)
         except (OSError, ValueError) as error:
             raise MachineError(f"--cluster {target}: no Dask scheduler answers there: {error}") from None
         with client:
-            yield client.get_executor()
+            yield Workers(client, f"start one: dask worker {target} --nthreads 1")
         return
     file = read_cluster_file(target)
     if trusted_only:
-        _refuse_commands(target, file)
-    with _keys(file) as security, _started(target, file, security) as cluster, distributed.Client(cluster) as client:
-        if file.ssh is None:
-            _submit(target, cluster, file.jobs)
-            _await_worker(client, file.jobs)
-        yield client.get_executor()
+        refuse_commands(target, file)
+    with ExitStack() as stack:
+        security = stack.enter_context(_keys(file))
+        cluster = _started(target, file, security, logs)
+        stack.callback(cluster.close)
+        jobs = None if file.ssh is not None else _jobs(target, file, cluster)
+        client = stack.enter_context(distributed.Client(cluster))
+        try:
+            yield Workers(client, "the hosts of the cluster file have lost theirs: run the same command again", jobs)
+        except KeyboardInterrupt:
+            if jobs is not None and jobs.there:
+                print(f"cancelling {listed(list(jobs.there))}", file=sys.stderr, flush=True)
+            raise
+        finally:
+            with _undisturbed():
+                stack.close()
 
 
-def _submit(path: str, cluster: Any, jobs: int) -> None:
-    """Submit jobs, and wait until the queueing system has accepted them.
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ignore Ctrl-C and other requests to end within the block, which must take a short time."""
+    here = threading.current_thread() is threading.main_thread()  # signals can be set only there
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if here and hasattr(signal, name)]
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _jobs(path: str, file: ClusterFile, cluster: Any) -> Jobs:
+    """Return the jobs of a study, of which none has been submitted yet.
 
     Raises:
-        CoveyError: the system is not installed, refuses, or does not answer.
+        CoveyError: the commands of the queueing system are not on this machine.
     """
     command = shlex.split(cluster.job_cls.submit_command)[0]
     if shutil.which(command) is None:
@@ -116,36 +108,78 @@ def _submit(path: str, cluster: Any, jobs: int) -> None:
             f"{path}: there is no {command} on this machine; start covey where jobs are submitted, or give "
             "--cluster the address of a Dask scheduler"
         )
+    one = cluster._dummy_job
+    if walltime := unsaid_walltime(file):
+        print(f"{path}: {walltime}", file=sys.stderr, flush=True)
+
+    def forget(worker: str) -> None:
+        cluster.sync(_forgotten, cluster, worker)
+
+    def submit(number: int) -> None:
+        _submit(path, command, cluster, number)
+        for worker, job in list(cluster.workers.items()):
+            if job.job_id and job.job_id not in jobs.there:
+                jobs.add(job.job_id, str(worker))
+
+    runs_each = one.worker_processes * one.worker_process_threads
+    jobs = Jobs(
+        file.system[0],
+        file.jobs,
+        runs_each,
+        file.failures,
+        submit,
+        forget,
+        one.log_directory and Path(one.log_directory),
+    )
+    return jobs
+
+
+def _submit(path: str, command: str, cluster: Any, number: int) -> None:
+    """Submit so many more jobs, and wait until the queueing system has accepted them.
+
+    Raises:
+        MachineError: the system refuses, or does not answer.
+    """
 
     async def submitted() -> None:
-        cluster.scale(jobs=jobs)
-        await cluster
+        cluster.worker_spec = {name: spec for name, spec in cluster.worker_spec.items() if name in cluster.workers}
+        for _ in range(number):
+            cluster.worker_spec.update(cluster.new_worker_spec())
+            cluster._i += 1  # no name twice
+        await cluster._correct_state()
 
     try:
         cluster.sync(submitted)
     except TimeoutError:
-        raise MachineError(f"{path}: {command} has not answered for {_SUBMIT_S} s; no run has been started") from None
+        raise MachineError(f"{path}: {command} has not answered for {_SUBMIT_S} s") from None
     except (RuntimeError, ValueError, OSError) as error:
-        said = " ".join(str(error).split())
         raise MachineError(
-            f"{path}: {command} refused the job: {said}; --dry-run shows the job script, to submit it by hand"
+            f"{path}: {command} refused the job: {_said(error)}; --dry-run shows the job script, to submit it by hand"
         ) from None
+    finally:
+        for worker in [name for name, job in list(cluster.workers.items()) if not job.job_id]:
+            cluster.sync(_forgotten, cluster, worker)
 
 
-def _await_worker(client: Any, jobs: int) -> None:
-    """Wait some time for the first worker; report if none has connected, because jobs may wait long in the queue."""
-    try:
-        client.wait_for_workers(1, timeout=_FIRST_WORKER_S)
-    except TimeoutError:
-        print(
-            f"{jobs} job{'s' if jobs > 1 else ''} submitted; no worker has connected in {_FIRST_WORKER_S} s. Runs "
-            "begin when the queue starts a job. See the queue for what it waits for, and its log if a job has died.",
-            file=sys.stderr,
-        )
+async def _forgotten(cluster: Any, worker: str) -> None:
+    """Take a job that has ended, or that was refused, out of the lists of the library."""
+    cluster.worker_spec.pop(worker, None)
+    if (job := cluster.workers.pop(worker, None)) is not None:
+        job.status = _package("distributed").Status.closed
 
 
-def job_script(target: str) -> str:
+def _said(error: Exception) -> str:
+    """Return what a command that failed has written, without what the library says of it."""
+    text = str(error)
+    return " ".join((text.partition("stderr:")[2] or text).split())
+
+
+def job_script(target: str, logs: Path | None = None) -> str:
     """Return the script of one job as it would be submitted, or for SSH the hosts.
+
+    Args:
+        target: path of a cluster file.
+        logs: folder for the logs of jobs; it is not made.
 
     Raises:
         CoveyError: the file is invalid, or ``target`` is a running scheduler, for which no jobs are submitted.
@@ -158,56 +192,14 @@ def job_script(target: str) -> str:
         return f"scheduler on {scheduler}, workers on {', '.join(workers)}, over SSH"
     name, options = file.system
     try:  # only a job, without a scheduler
-        options = _of_queue(name, options, _made_for_the_run())
-        job = getattr(_package("dask_jobqueue"), _JOBQUEUES[name]).job_cls
-        mine = {key: value for key, value in options.items() if key not in _OF_THE_SCHEDULER}
-        return job("tls://<address of the scheduler>", name="worker", **mine).job_script()
+        job = getattr(_package("dask_jobqueue"), JOBQUEUES[name]).job_cls
+        with tempfile.TemporaryDirectory() as made:  # the library makes the folder of the logs
+            options = _of_queue(name, options, _made_for_the_run(), logs and Path(made))
+            mine = {key: value for key, value in options.items() if key not in _OF_THE_SCHEDULER}
+            script = job("tls://<address of the scheduler>", name="worker", **mine).job_script()
+        return script.replace(made, str(logs))
     except (TypeError, ValueError, ImportError, OSError, RuntimeError) as error:
         raise InvalidValueError(f"{target}: {name}: {error}") from error
-
-
-def is_address(target: str) -> bool:
-    """Return whether this is the address of a scheduler, not a file.
-
-    Examples:
-        >>> is_address("tcp://127.0.0.1:8786"), is_address("slurm.yaml")
-        (True, False)
-    """
-    return target.startswith(_PROTOCOLS)
-
-
-def read_cluster_file(path: str) -> ClusterFile:
-    """Read a cluster file.
-
-    Raises:
-        ScenarioError: all problems of the file, with line and column.
-    """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        hint = "write the address of a Dask scheduler, as tcp://HOST:PORT, or the path of a cluster file"
-        raise InvalidValueError(f"--cluster {path}: {error.strerror}; {hint}") from None
-    document = parse_yaml(content, path)
-    try:
-        file = ClusterFile.model_validate(document.data)
-    except ValidationError as error:
-        raise ScenarioError([*document.problems, *problems_of(error, document, ClusterFile)]) from None
-    problems = list(document.problems)
-    hosts = None if file.ssh is None else file.ssh.get("hosts")
-    if file.ssh is not None and not _are_hosts(hosts):
-        message = "ssh.hosts: write the names of at least two hosts, of which the first is the scheduler's; given: "
-        problems.append(document.problem(f"{message}{hosts!r:.60}", ("ssh",)))
-    if len(file.systems) != 1:
-        given = " and ".join(file.systems) or "none"
-        problems.append(document.problem(f"name one of {', '.join(_JOBQUEUES)} and ssh; given: {given}", ()))
-    if problems:
-        raise ScenarioError(problems)
-    return file
-
-
-def _are_hosts(hosts: Any) -> bool:
-    names = hosts if isinstance(hosts, list) else []
-    return len(names) > 1 and all(isinstance(name, str) and name.strip() for name in names)
 
 
 @contextmanager
@@ -219,7 +211,10 @@ def _keys(file: ClusterFile) -> Iterator[Any]:
     shared = Path(str(file.system[1].get("shared_temp_directory") or Path.cwd())).expanduser()
     security = _package("distributed.security").Security
     made = security.temporary().get_tls_config_for_role("worker")
-    with tempfile.TemporaryDirectory(prefix=".covey-keys-", dir=shared) as folder:
+    with suppress(OSError):
+        sweep(shared)  # the keys of killed processes
+    of_this = f".{socket.gethostname()}.{os.getpid()}"
+    with tempfile.TemporaryDirectory(prefix=".covey-keys-", suffix=of_this, dir=shared) as folder:
         paths = {name: Path(folder) / name for name in ("ca_file", "key", "cert")}
         for name, path in paths.items():
             path.touch(mode=0o600)
@@ -228,14 +223,14 @@ def _keys(file: ClusterFile) -> Iterator[Any]:
         yield security(require_encryption=True, tls_ca_file=str(paths["ca_file"]), **pairs)
 
 
-def _started(path: str, file: ClusterFile, security: Any) -> Any:
+def _started(path: str, file: ClusterFile, security: Any, logs: Path | None) -> Any:
     """Return the cluster of a file; nothing has been submitted to a queue yet."""
     name, options = file.system
     try:
         if name == "ssh":
             return _over_ssh(path, _of_ssh(options, security))
-        options = _of_queue(name, options, security)
-        kind = getattr(_package("dask_jobqueue"), _JOBQUEUES[name])
+        options = _of_queue(name, options, security, logs)
+        kind = getattr(_package("dask_jobqueue"), JOBQUEUES[name])
         return kind(**{"job_cls": _bounded(kind.job_cls)} | options)
     except (TypeError, ValueError, ImportError, OSError, RuntimeError) as error:
         raise InvalidValueError(f"{path}: {name}: {error}") from error
@@ -246,29 +241,57 @@ _FILES_OF_KEYS = ("tls_ca_file", *(f"tls_{role}_{name}" for role in _ROLES for n
 _NOWHERE = "127.0.0.1:0"
 _QUIET = {"dashboard": False, "dashboard_address": _NOWHERE}
 _OF_THE_SCHEDULER = ("scheduler_options", "shared_temp_directory", "silence_logs", "n_workers")
-_HARMLESS = (
-    *("cores", "memory", "processes", "disk", "walltime", "queue", "account", "project", "interface", "death_timeout"),
-    *("parallel_environment", "resource_spec", "job_cpu", "job_mem", "shared_temp_directory", "hosts"),
-)
 
 
-def _of_queue(name: str, options: dict[str, Any], security: Any) -> dict[str, Any]:
+def default_of(system: str, option: str) -> Any:
+    """Return the value of an option of a queueing system that the cluster file does not give."""
+    import dask.config
+
+    _package("dask_jobqueue")  # it adds its defaults
+    return dask.config.get(f"jobqueue.{system}.{option}", None)
+
+
+def unsaid_walltime(file: ClusterFile) -> str:
+    """Return what to tell of the time that jobs ask for if the cluster file does not say it; empty if it does."""
+    name, options = file.system
+    directives = options.get("job_extra_directives") or ()
+    said = "walltime" in options or any(str(one).split("=")[0].split()[0] in _TIMES for one in directives if str(one))
+    walltime = None if said else default_of(name, "walltime")
+    if not walltime:
+        return ""
+    return (
+        f"no walltime is given, so each job asks for {walltime}, the default of dask-jobqueue; a run that takes longer "
+        "is lost at its end"
+    )
+
+
+_TIMES = ("-t", "--time", "-W")
+
+
+def _of_queue(name: str, options: dict[str, Any], security: Any, logs: Path | None) -> dict[str, Any]:
     """Return the options of a queueing system, restricted to one network and to keys of this run.
 
     Raises:
-        ValueError: the options do not name the network by which the workers reach this machine.
+        ValueError: the options do not name the network by which the workers reach this machine, or it has none of
+            that name.
     """
-    import dask.config
-
     found = _of_sge(options) if name == "sge" else dict(options)
     scheduler = _QUIET | (found.pop("scheduler_options", None) or {})
-    interface = found.get("interface") or dask.config.get(f"jobqueue.{name}.interface", None)
+    interface = found.get("interface") or default_of(name, "interface")
     if not interface and not {"host", "interface"} & scheduler.keys():
         raise ValueError(
             "name the network by which the workers reach this machine, for example interface: eth0 (ip -brief "
             "address lists them; use lo if all workers run here)"
         )
-    mine = found.get("worker_extra_args") or dask.config.get(f"jobqueue.{name}.worker-extra-args", None) or []
+    here = scheduler.get("interface", interface)
+    if "host" not in scheduler and here not in (known := sorted(psutil.net_if_addrs())):
+        raise ValueError(
+            f"this machine has no network {here!r}{did_you_mean(here, known)}; if only the workers call it so, add "
+            f"scheduler_options: {{interface: {known[0]}}}"
+        )
+    if logs is not None and not found.get("log_directory"):
+        found["log_directory"] = default_of(name, "log-directory") or str(logs)
+    mine = found.get("worker_extra_args") or default_of(name, "worker-extra-args") or []
     found["worker_extra_args"] = ["--no-dashboard", "--dashboard-address", _NOWHERE, *mine]
     return found | {"scheduler_options": scheduler, "security": security, "protocol": "tls://"}
 
@@ -317,17 +340,6 @@ def _of_ssh(options: dict[str, Any], security: Any) -> dict[str, Any]:
     return found | {"scheduler_options": scheduler, "worker_options": worker, "security": security}
 
 
-def _refuse_commands(path: str, file: ClusterFile) -> None:
-    """Raise `InvalidValueError` if options of a cluster file may run commands or load code."""
-    name, options = file.system
-    wrong = [key for key in options if key not in _HARMLESS]
-    if wrong:
-        raise InvalidValueError(
-            f"{path}: {name}.{wrong[0]} may run commands, which --trusted-only refuses; it allows only: "
-            f"{', '.join(_HARMLESS)}"
-        )
-
-
 def _bounded(job: type) -> type:
     """Return a job class that fails if the queueing system does not answer, and reports the failure.
 
@@ -348,6 +360,24 @@ def _bounded(job: type) -> type:
             except BaseException:
                 self.status = _package("distributed").Status.failed
                 raise
+
+        async def close(self) -> None:
+            """Cancel the job."""
+            self.status = _package("distributed").Status.closed
+            if not self.job_id:
+                return
+            command = [*shlex.split(self.cancel_command), self.job_id]
+            try:
+                process = await asyncio.create_subprocess_exec(*command, stdin=_NULL, stdout=_NULL, stderr=_NULL)
+            except OSError as error:
+                print(f"job {self.job_id} is not cancelled: {command[0]}: {error.strerror}", file=sys.stderr)
+                return
+            try:
+                await asyncio.wait_for(process.wait(), _CANCEL_S)  # it fails if the job has ended
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+                print(f"job {self.job_id} may still be there: {command[0]} does not answer", file=sys.stderr)
 
     return Bounded
 
@@ -377,7 +407,12 @@ def _of_sge(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _package(name: str) -> Any:
+    here = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT)
     try:
         return importlib.import_module(name)
     except ImportError as error:
         raise CoveyError(f"--cluster needs {error.name}; install it with: pip install 'covey[cluster]'") from None
+    finally:
+        if here and signal.getsignal(signal.SIGINT) is not before:  # dask_jobqueue lets Ctrl-C end with exit code 0
+            signal.signal(signal.SIGINT, before)

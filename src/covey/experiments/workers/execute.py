@@ -9,10 +9,13 @@ import traceback
 from functools import cache
 from pathlib import Path
 
+import psutil
+
 from covey.errors import CoveyError, RunFolderError
 from covey.experiments.design.plan import PlannedRun
-from covey.experiments.design.records import Measurement
+from covey.experiments.design.records import Limits, Measurement
 from covey.experiments.workers.folder import Row, new_row, publish, read_row, work_folder
+from covey.experiments.workers.refusals import RefusedError, refused
 from covey.experiments.workers.retention import keep_of
 from covey.experiments.workers.showing import Showing
 from covey.registry import forget_files
@@ -22,14 +25,16 @@ from covey.runtime.local.failures import stopped
 __all__ = ["execute", "read_row"]
 
 
-def execute(planned: PlannedRun, folder: Path) -> Row:
+def execute(planned: PlannedRun, folder: Path, limits: Limits | None = None) -> Row:
     """Execute a run into ``folder``; return its row (`covey.experiments.workers.folder.new_row`), also in ``row.json``.
 
     Code files that its scenario names are reloaded.
 
     Raises:
         OSError: the disk is full or cannot be written. The run is not to blame, and nothing of it is kept.
+        RefusedError: the machine refused memory, threads or disk within the limits; neither.
     """
+    memory_mib = (limits or Limits()).memory_mib
     work, row = work_folder(folder), new_row(planned, folder)
     forget_files()
     wall, cpu, load = time.perf_counter(), time.process_time(), _load()
@@ -37,12 +42,16 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
         with Showing(work) as showing:
             run = planned.load().build(work, overwrite=True).run(before_step=showing)
         why = _why_failed(run) if run.status == "failed" else {}
+        _blame_the_machine("\n".join(_failures(run)), memory_mib, work)
         keep_of(run, [Measurement.model_validate(m) for m in planned.measurements], planned.keep)
         row |= {"status": run.status, "metrics": run.metrics} | why
     except RunFolderError as error:
         shutil.rmtree(work, ignore_errors=True)
         raise error.__cause__ if isinstance(error.__cause__, OSError) else error from None
+    except RefusedError:
+        raise
     except Exception as error:
+        _blame_the_machine(f"{type(error).__name__}: {error}", memory_mib, work)
         said = str(error) if isinstance(error, CoveyError) else f"{type(error).__name__}: {error}"
         row |= {"reason": said, "traceback": traceback.format_exc()}
     row["host"] = host() | {
@@ -51,6 +60,20 @@ def execute(planned: PlannedRun, folder: Path) -> Row:
         "load": load,
     }
     return publish(row, work, folder)
+
+
+def _blame_the_machine(said: str, memory_mib: float, work: Path) -> None:
+    """Raise `RefusedError` if what an error says is the machine's fault, and remove what the run has written."""
+    rss_mib = psutil.Process().memory_info().rss / 2**20
+    if why := refused(said, memory_mib, rss_mib):
+        shutil.rmtree(work, ignore_errors=True)
+        raise RefusedError(why)
+
+
+def _failures(run: Run) -> list[str]:
+    """Return the first line of each error that stopped a controller."""
+    texts = run.events.filter(run.events["kind"] == "controller_failed")["text"]
+    return [str(text).partition("\n")[0] for text in texts]
 
 
 def _why_failed(run: Run) -> Row:

@@ -7,6 +7,7 @@
     runs/<run_id>/   one run: its tables, and row.json
     results.parquet  the tidy table
     report/          what `covey.experiments.report.report` makes of it
+    logs/            the logs of the jobs of a cluster
 
 A run is recorded beside its place, in ``runs/.<run_id>.<host>.<pid>``, and renamed when its row is written. So a folder
 ``runs/<run_id>`` always holds one complete run, even if processes are killed or execute the same run.
@@ -38,7 +39,8 @@ from covey.results.lock import FolderLock
 from covey.scenario.from_file import read_file
 
 PLAN, DESIGN, RESULTS, RUNS, REPORT = "plan.json", "design.yaml", "results.parquet", "runs", "report"
-_OURS = (PLAN, DESIGN, RESULTS, RUNS, REPORT)
+LOGS = "logs"
+_OURS = (PLAN, DESIGN, RESULTS, RUNS, REPORT, LOGS)
 
 FAILURES = ("failed", "hung", "out_of_memory", "died")
 """Statuses of a run without a result: an exception, an exceeded limit, or a lost process."""
@@ -295,12 +297,18 @@ def placed(rows: Mapping[str, Row], entries: Iterable[Row]) -> list[Row]:
     return [rows[one["run_id"]] | one for one in entries if one["run_id"] in rows]
 
 
-def unwritable(folder: Path, error: OSError) -> DiskError:
-    """Return the error that explains why the folder of a design cannot be written, and what to do."""
+def unwritable(folder: Path, error: OSError, where: str = "") -> DiskError:
+    """Return the error that explains why the folder of a design cannot be written, and what to do.
+
+    Args:
+        folder: the folder.
+        error: what the system said.
+        where: beginning of the message, for example the name of the machine.
+    """
     why = os.strerror(error.errno) if error.errno else str(error)
     return DiskError(
-        f"cannot write {str(folder)!r}: {why}; finished runs are complete. Fix this, for example by freeing disk "
-        "space, and run the same command again"
+        f"{where}cannot write {str(folder)!r}: {why}; finished runs are complete. Fix this, for example by freeing "
+        "disk space, and run the same command again"
     )
 
 

@@ -20,7 +20,9 @@ from covey.errors import CoveyError, MachineError
 from covey.experiments.design.plan import PlannedRun
 from covey.experiments.design.records import Limits
 from covey.experiments.workers.execute import host
-from covey.experiments.workers.folder import Row, new_row, publish, read_row, sweep, work_folder
+from covey.experiments.workers.folder import Row, new_row, publish, read_row, sweep, unwritable, work_folder
+from covey.experiments.workers.refusals import RefusedError, refused
+from covey.experiments.workers.versions import difference
 from covey.experiments.workers.worker import CLOSED, IDLE_S
 from covey.registry import import_path
 
@@ -39,9 +41,17 @@ class Abandoned(CoveyError):
     """The supervisor was closed during a run."""
 
 
-def keep(planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> Row:
-    """Execute one run with the supervisor of this thread, and return its row; executors call this."""
-    return this_supervisor().run(planned, folder, limits, environment)
+def keep(planned: PlannedRun, folder: Path, limits: Limits, software: dict[str, Any]) -> Row:
+    """Execute one run with the supervisor of this thread, and return its row; executors call this.
+
+    Raises:
+        DiskError: this machine cannot write the folder.
+        CoveyError: as `Supervisor.run`.
+    """
+    try:
+        return this_supervisor().run(planned, folder, limits, software)
+    except OSError as error:
+        raise unwritable(folder.parent.parent, error, f"{host()['name']}: ") from None
 
 
 def this_supervisor() -> "Supervisor":
@@ -58,33 +68,35 @@ class Supervisor:
         self._child: _Child | None = None
         self._closed = False
 
-    def run(self, planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> Row:
+    def run(self, planned: PlannedRun, folder: Path, limits: Limits, software: dict[str, Any]) -> Row:
         """Return the row of a run: its own, or one with the reason why it was stopped.
 
         Args:
             planned: the run.
             folder: its folder.
             limits: its limits.
-            environment: `covey.experiments.design.plan.environment` of the machine that planned it.
+            software: `covey.experiments.design.plan.software` of the machine that planned it.
 
         Raises:
             OSError: the disk is full or cannot be written.
             CoveyError: this machine has other sources or packages than the one that planned the run.
-            MachineError: no process can be started here.
+            RefusedError: this machine refuses memory, threads or processes that the run may have.
             Abandoned: the supervisor was closed.
         """
-        row, pid = self._attempt(planned, folder, limits, environment)
+        row, pid = self._attempt(planned, folder, limits, software)
         if row["status"] == "died":  # another program may have killed the process; a second death is the run's own
-            row, pid = self._attempt(planned, folder, limits, environment)
+            row, pid = self._attempt(planned, folder, limits, software)
         return row if pid is None else publish(row, work_folder(folder, pid), folder)
 
-    def _attempt(self, planned: PlannedRun, folder: Path, limits: Limits, environment: str) -> tuple[Row, int | None]:
+    def _attempt(
+        self, planned: PlannedRun, folder: Path, limits: Limits, software: dict[str, Any]
+    ) -> tuple[Row, int | None]:
         """Return the row of a run and, if the run wrote none itself, the id of its process."""
         if (row := read_row(folder)) is not None:
             return row, None
-        child = self._ready(folder.parent, environment)
+        child = self._ready(folder.parent, software)
         started, peak_mib = time.monotonic(), 0.0
-        child.order({"planned": asdict(planned), "folder": str(folder)})
+        child.order({"planned": asdict(planned), "folder": str(folder), "limits": limits.model_dump()})
         beyond = None
         while beyond is None:
             try:
@@ -96,6 +108,9 @@ class Supervisor:
                 continue
             if answer is None:
                 break
+            if "refused" in answer:
+                self.close()
+                raise _refused(planned, answer["refused"])
             return self._taken(answer, limits), None
         if beyond:
             child.ask_where()
@@ -103,6 +118,8 @@ class Supervisor:
         wall_s, log = time.monotonic() - started, self._drop()
         if self._closed:
             raise Abandoned(f"run {planned.run_id} was abandoned")
+        if status == "died" and (why := refused(log, limits.memory_mib, peak_mib, threads=1)):
+            raise _refused(planned, why)
         row = new_row(planned, folder) | {"status": status, "reason": reason, "traceback": log}
         row["host"] = host() | {"wall_s": wall_s, "peak_rss_mib": peak_mib or None}
         return row, child.process.pid
@@ -140,7 +157,7 @@ class Supervisor:
         child.release()
         return log
 
-    def _ready(self, runs: Path, environment: str) -> "_Child":
+    def _ready(self, runs: Path, software: dict[str, Any]) -> "_Child":
         if self._closed:
             raise Abandoned("no more runs")
         if self._child is not None and time.monotonic() - self._child.used > IDLE_S / 2:
@@ -150,11 +167,11 @@ class Supervisor:
             with _compiling:
                 compile_if_cold()
             answer = self._start()
-            if answer["ready"] != environment:
+            if answer["ready"]["environment"] != software["environment"]:
                 self._drop()
                 raise MachineError(
-                    f"{host()['name']} has other sources of Covey or other versions of packages than the machine that "
-                    "planned the runs; install the same on both, and run the same command again"
+                    f"{host()['name']} has {difference(answer['ready'], software)} than the machine that planned the "
+                    "runs; install the same on both, and run the same command again"
                 )
         assert self._child is not None
         self._child.forget_log()
@@ -177,9 +194,13 @@ class Supervisor:
             if self._closed:
                 raise Abandoned("no more runs")
             ends.append(f"{ended}\n{log}".strip())
-        raise MachineError(
+        raise RefusedError(
             f"no worker process can be started on {host()['name']}, tried {len(ends)} times; the last time, {ends[-1]}"
         )
+
+
+def _refused(planned: PlannedRun, why: str) -> RefusedError:
+    return RefusedError(f"{host()['name']} refused run {planned.run_id}: {why}")
 
 
 class _Child:

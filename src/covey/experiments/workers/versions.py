@@ -22,6 +22,27 @@ def differences(folder: Path, design: Design) -> list[str]:
     return []
 
 
+def difference(here: dict[str, Any], planned: dict[str, Any]) -> str:
+    """Return what a worker has that differs from the machine that planned the runs.
+
+    Args:
+        here: `covey.experiments.design.plan.software` of the worker.
+        planned: that of the machine that planned the runs.
+
+    Examples:
+        >>> difference({"packages": {"numpy": "2.0.1"}}, {"packages": {"numpy": "2.1.0"}})
+        'other versions of packages (numpy 2.0.1 instead of 2.1.0)'
+        >>> difference({"packages": {}}, {"packages": {}})
+        'other sources of Covey, or other packages that extend it,'
+    """
+    mine, theirs = here["packages"], planned["packages"]
+    names = [name for name in sorted({*mine, *theirs}) if mine.get(name) != theirs.get(name)]
+    if not names:
+        return "other sources of Covey, or other packages that extend it,"
+    each = [f"{name} {mine.get(name) or 'missing'} instead of {theirs.get(name) or 'none'}" for name in names]
+    return f"other versions of packages ({', '.join(each)})"
+
+
 def in_words(folder: Path, design: Design, keys: list[str]) -> str:
     """Return the beginning of a sentence about a folder with another version; ``keys`` are those that differ."""
     named = " and ".join(filter(None, (", ".join(keys[:-1]), keys[-1])))

@@ -36,25 +36,31 @@ def main() -> None:
         faulthandler.register(signal.SIGUSR1, all_threads=False)
     threading.Thread(target=_listen, args=(stream, orders), daemon=True).start()
 
-    from covey.experiments.design.plan import PlannedRun, environment
+    from covey.experiments.design.plan import PlannedRun, software
+    from covey.experiments.design.records import Limits
     from covey.experiments.workers.execute import execute
+    from covey.experiments.workers.refusals import RefusedError
 
     found = _state()
-    _say(answers, {"ready": environment()})
+    _say(answers, {"ready": software()})
     while True:
         try:
             order = orders.get(timeout=IDLE_S)
         except queue.Empty:
             return
         try:
-            answer = {"row": execute(PlannedRun(**order["planned"]), Path(order["folder"]))}
+            limits = Limits.model_validate(order["limits"])
+            answer = {"row": execute(PlannedRun(**order["planned"]), Path(order["folder"]), limits)}
+        except RefusedError as error:
+            answer = {"refused": str(error)}
         except Exception as error:  # the disk: not the run's fault, so no row
             answer = {"error": str(error), "errno": getattr(error, "errno", None)}
         changed = _state() != found
         with suppress(OSError, ValueError):
             sys.stdout.flush()
-        _say(answers, answer | {"last": changed})
-        if changed:
+        last = changed or "refused" in answer
+        _say(answers, answer | {"last": last})
+        if last:
             os._exit(0)  # do not wait for threads that never end
 
 
