@@ -33,7 +33,7 @@ def test_a_terminal_shows_the_page_in_real_time(monkeypatch, capsys):
     def look(_):
         if not seen:
             address = capsys.readouterr().err.split()[3]
-            seen.append(urllib.request.urlopen(address.partition("#")[0], timeout=20).status)
+            seen.append(urllib.request.urlopen(address.partition("#")[0], timeout=240).status)
 
     sim.observers = [look, *sim.observers]
     run = watch.run(sim)
@@ -54,11 +54,11 @@ def test_each_key_is_one_step_without_enter(monkeypatch):
     thread.start()
     for k in range(3):
         os.write(write, b"x")
-        assert came.acquire(timeout=60)
+        assert came.acquire(timeout=240)
         assert steps == list(range(1, k + 2))
     assert not came.acquire(timeout=0.3)  # it waits for the next
     os.write(write, b"ab")
-    thread.join(60)
+    thread.join(240)
     assert steps == [1, 2, 3, 4, 5]
     assert runs[0].status == "timeout"
     assert termios.tcgetattr(terminal) == before
@@ -93,7 +93,7 @@ def test_a_run_without_a_page_waits_for_keys_too(monkeypatch):
     thread.start()
     assert not came.wait(0.2)
     os.write(write, b" ")
-    assert came.wait(20)
+    assert came.wait(240)
     thread.join()
     assert termios.tcgetattr(terminal) == before
     read, ended = os.pipe()

@@ -40,6 +40,22 @@ def test_a_controller_that_is_annotated_for_type_checkers_alone_is_described_too
         del controllers._items["typed"]
 
 
+@pytest.mark.parametrize(
+    ("robot", "controller", "in_full"), [("disc", "./mine.py:mine", True), ("./mine.py:body", "wander", False)]
+)
+def test_a_scenario_is_described_without_its_code_and_in_full_if_that_is_enough(tmp_path, robot, controller, in_full):
+    """The outline of a controller is known without running its file; what a robot is, is not."""
+    (tmp_path / "mine.py").write_text(
+        "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n\n\ndef mine(robot):\n    pass\n"
+    )
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"world: {{empty_m: [6, 6]}}\nrobots: [{{robot: {robot}, controller: {controller}}}]\n")
+    text = describe(str(path))
+    assert "controller: " + controller in text
+    assert ("resolution_m" in text.partition("# Every setting")[2]) == in_full
+    assert not (tmp_path / "ran").exists()
+
+
 def test_names_like_what_is_asked_for_are_told_once_each():
     with pytest.raises(UnknownNameError) as error:  # terrain_team is both a scenario and a controller
         describe("victim")

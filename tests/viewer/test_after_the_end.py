@@ -63,12 +63,13 @@ def test_the_command_says_so_and_prints_its_results_when_the_last_viewer_has_lef
         ) as socket:
             ask(socket, type="speed", factor=None)
             assert any("the run has ended; its page stays" in line for line in process.stderr)
-            time.sleep(0.5)
+            ask(socket, type="pause", id=3)
+            until(socket, lambda header: header.get("id") == 3)  # somebody looks, so it is there
             assert process.poll() is None
             if interrupted:
                 process.send_signal(signal.SIGINT)
-                process.wait(60)
-        out, said = process.communicate(timeout=60)
+                process.wait(240)
+        out, said = process.communicate(timeout=240)
         assert "run folder" in out
         assert "Traceback" not in said
         assert process.returncode == 3  # ended without the goal
@@ -84,9 +85,9 @@ def ask(socket, **message):
 
 
 def until(socket, wanted):
-    end = time.monotonic() + 30
+    end = time.monotonic() + 240
     while time.monotonic() < end:
-        message = socket.recv(timeout=30)
+        message = socket.recv(timeout=240)
         header = json.loads(message) if isinstance(message, str) else unpack(message)[0]
         if header["type"] == "frame":
             ask(socket, type="ack", frame=header["frame"])

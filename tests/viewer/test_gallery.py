@@ -214,13 +214,13 @@ def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_p
         port = int(answer["url"].split(":")[2].split("/")[0])
         of_run = Viewer(SimpleNamespace(url=answer["url"], port=port))
         of_run.send(type="watch")
-        first = of_run.until(lambda header: header["type"] == "frame", timeout=120)
+        first = of_run.until(lambda header: header["type"] == "frame", timeout=240)
         assert (first["step"], first["playing"]) == (0, False)
         assert of_run.ask(type="add", group="robot", pose=[1, 1, 0])["type"] == "done"
         hello = of_run.until(lambda header: header["type"] == "hello")
         assert [robot["name"] for robot in hello["robots"]] == ["robot0", "robot1", "robot2"]
         of_run.send(type="play")
-        of_run.until(lambda header: header.get("step", 0) > 0, timeout=120)
+        of_run.until(lambda header: header.get("step", 0) > 0, timeout=240)
         of_run.socket.close()
         viewer.ask(type="quit", run="1")
         viewer.until(lambda header: header["type"] == "runs" and not header["runs"][0]["running"])
@@ -245,7 +245,7 @@ class _Run:
             self.let_go.set()
 
     def wait(self):
-        self.let_go.wait(10.0)
+        self.let_go.wait(240)
         return bool(self.url)
 
     def interrupt(self):
@@ -266,7 +266,7 @@ def test_no_run_gets_the_number_of_another_when_one_before_it_fails(tmp_path, mo
         second = gallery._start("right", ["http://second"])
         gallery.runs["1"].child.let_go.set()
         with pytest.raises(InvalidValueError, match="no such robot"):
-            fails.result(10.0)
+            fails.result(240)
         third = gallery._start("right", ["http://third"])
         assert list(gallery.runs.values()) == [second, third]
     assert [run.child.code for run in (second, third)] == [130, 130]

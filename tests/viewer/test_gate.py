@@ -1,80 +1,111 @@
-"""Play, pause, step, speed: measured with a clock of the test's own."""
+"""Play, pause, step, speed: with a clock that moves only while the gate waits."""
 
+import math
 import threading
-import time
 
-from tests.viewer.browser.conftest import until
+import pytest
 
-from covey.viewer.gate import Gate
+from covey.viewer.gate import Clock, Gate
 
 NOTHING = threading.Event()
 
 
-def steps_of(gate, stop):
+class ByHand(Clock):
+    """A clock for one thread: waiting moves it, and what is to happen at a time happens when it gets there."""
+
+    def __init__(self):
+        self.time, self.waits, self.plans = 0.0, [], []
+
+    def at(self, time, action):
+        self.plans.append((time, action))
+
+    def now(self):
+        return self.time
+
+    def wait(self, changed, at_most_s):
+        self.waits.append(at_most_s)
+        until = math.inf if at_most_s is None else self.time + at_most_s
+        due = [plan for plan in self.plans if plan[0] <= until]
+        if not due:
+            assert at_most_s is not None, "it waits for ever"
+            self.time = until
+            return
+        plan = min(due, key=lambda plan: plan[0])
+        self.plans.remove(plan)
+        self.time = max(self.time, plan[0])
+        plan[1]()
+
+
+def steps(gate, clock, until_s):
+    """Return when each step of 0.1 s began [s]."""
     taken = []
-
-    def run():
-        while gate.wait(0.1, NOTHING) == "step":
-            taken.append(time.perf_counter())
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    stop(taken)
-    gate.end()
-    thread.join(5)
-    assert not thread.is_alive()
+    clock.at(until_s, gate.end)
+    while gate.wait(0.1, NOTHING) == "step":
+        taken.append(clock.time)
     return taken
 
 
 def test_a_run_at_a_factor_takes_that_time():
-    lasted = []
-    for _ in range(3):  # on a busy machine not every time is the right one
-        begin = time.perf_counter()
-        taken = steps_of(Gate(factor=2.0), lambda taken: until(lambda: len(taken) >= 6))
-        lasted.append(taken[5] - begin)
-    assert 0.25 <= min(lasted) < 0.34  # 0.05 s a step
+    clock = ByHand()
+    assert steps(Gate(factor=2.0, clock=clock), clock, 0.275) == pytest.approx([0.05 * i for i in range(6)])
 
 
 def test_a_pause_is_not_caught_up():
-    gate = Gate(factor=10.0)
+    clock = ByHand()
+    gate = Gate(factor=10.0, clock=clock)
+    clock.at(0.095, gate.pause)
+    clock.at(0.695, gate.play)
+    expected = [0.01 * i for i in range(10)] + [0.695 + 0.01 * i for i in range(5)]
+    assert steps(gate, clock, 0.7399) == pytest.approx(expected)
 
-    def stop(taken):
-        time.sleep(0.1)
-        gate.pause()
-        time.sleep(0.1)
-        before = len(taken)
-        time.sleep(0.5)  # 50 steps would have been taken
-        assert len(taken) == before
-        begin = time.perf_counter()
-        gate.play()
-        time.sleep(0.1)
-        more = len(taken) - before
-        assert more < 15 + (time.perf_counter() - begin) / 0.01  # 0.01 s a step
 
-    steps_of(gate, stop)
+def test_a_step_that_takes_long_is_not_caught_up():
+    clock = ByHand()
+    gate = Gate(factor=10.0, clock=clock)
+    assert gate.wait(0.1, NOTHING) == "step"
+    clock.time = 1.0
+    assert steps(gate, clock, 1.025) == pytest.approx([1.0, 1.01, 1.02])
 
 
 def test_steps_are_counted_and_then_it_stands():
-    gate = Gate(playing=False)
+    clock = ByHand()
+    gate = Gate(playing=False, clock=clock)
+    clock.at(1.0, lambda: gate.step(3))
+    clock.at(2.0, lambda: gate.step(1))
+    assert steps(gate, clock, 3.0) == [1.0, 1.0, 1.0, 2.0]
 
-    def stop(taken):
-        for count in (3, 4):
-            gate.step(count - len(taken))
-            until(lambda count=count: len(taken) >= count)
-            time.sleep(0.2)
-            assert len(taken) == count
 
-    steps_of(gate, stop)
+def test_a_new_speed_counts_from_now():
+    clock = ByHand()
+    gate = Gate(factor=1.0, clock=clock)
+    clock.at(0.15, lambda: gate.speed(10.0))
+    assert steps(gate, clock, 0.175) == pytest.approx([0.0, 0.1, 0.15, 0.16, 0.17])
 
 
 def test_work_is_told_even_while_it_stands():
-    gate, work = Gate(playing=False), threading.Event()
+    gate, work = Gate(playing=False, clock=ByHand()), threading.Event()
     work.set()
     assert gate.wait(0.1, work) == "work"
 
 
-def test_a_paused_run_uses_no_processor_time():
-    gate = Gate(playing=False)
-    before = time.process_time()
-    steps_of(gate, lambda taken: time.sleep(0.5))
-    assert time.process_time() - before < 0.1
+def test_a_paused_run_sleeps_until_somebody_wakes_it():
+    clock = ByHand()
+    assert steps(Gate(playing=False, clock=clock), clock, 100.0) == []
+    assert clock.waits == [None]
+
+
+def test_the_clock_on_the_wall_ends_a_wait_when_somebody_wakes_it():
+    gate, work, began = Gate(playing=False), threading.Event(), threading.Event()
+
+    def wake():
+        began.wait()
+        work.set()
+        gate.wake()
+
+    thread = threading.Thread(target=wake)
+    thread.start()
+    began.set()
+    assert gate.wait(0.1, work) == "work"
+    thread.join()
+    gate = Gate(factor=1e3)
+    assert [gate.wait(0.1, NOTHING) for _ in range(3)] == ["step"] * 3

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 
 import numpy as np
 import psutil
@@ -127,10 +128,10 @@ def test_pause_and_end_stop_the_run():
         viewer.send(type="watch", rate_hz=50)
         viewer.until(lambda header: header.get("step", 0) >= 1)  # the first step may have to be compiled
         assert viewer.ask(type="pause")["type"] == "done"
-        viewer.ask(type="probe", x=0.0, y=0.0)  # the simulation answers between steps: the one under way has ended
+        ask = partial(viewer.ask, type="probe", x=0.0, y=0.0)  # the simulation answers between two steps
+        ask()
         step = sim.clock.step
-        time.sleep(0.4)
-        assert sim.clock.step == step
+        assert [ask() and sim.clock.step for _ in range(20)] == [step] * 20
         viewer.ask(type="end")
     assert sim.status == "stopped"
     assert sim.close().status == "stopped"
@@ -316,13 +317,11 @@ def test_a_viewer_that_wants_more_gets_it_at_once():
     sim = simulation(live)
     with running(live, sim) as server:
         viewer = Viewer(server)
-        viewer.send(type="watch", rate_hz=0.01)
+        viewer.send(type="watch", rate_hz=0.001)  # the second frame would come after 1000 s
         viewer.until(lambda header: header["type"] == "frame")
-        begin = time.monotonic()
         viewer.send(type="watch", rate_hz=50)
         viewer.until(lambda header: header["type"] == "frame")
         assert viewer.frame["frame"] == 2
-        assert time.monotonic() - begin < 50  # at 0.01 Hz it would come after 100 s
 
 
 @pytest.mark.parametrize(

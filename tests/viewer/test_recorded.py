@@ -83,13 +83,13 @@ def test_a_viewer_gets_the_recording_and_the_layers_that_it_watches(recorded):
         viewer = Viewer(server)
         assert not viewer.until(lambda header: header["type"] == "hello")["edits"]
         viewer.send(type="watch", layers=["truth"], rate_hz=10)
-        assert unpack(viewer.socket.recv(timeout=60))[0]["type"] == "recording"
-        header, arrays = unpack(viewer.socket.recv(timeout=60))
+        assert unpack(viewer.socket.recv(timeout=240))[0]["type"] == "recording"
+        header, arrays = unpack(viewer.socket.recv(timeout=240))
         assert header["name"] == "truth"
         np.testing.assert_array_equal(arrays["cells"], run.maps.truth.cells)
-        assert unpack(viewer.socket.recv(timeout=60))[0]["name"] == "pose"
+        assert unpack(viewer.socket.recv(timeout=240))[0]["name"] == "pose"
         viewer.send(type="watch", layers=["truth", "last_covered"], rate_hz=10)
-        header, arrays = unpack(viewer.socket.recv(timeout=60))
+        header, arrays = unpack(viewer.socket.recv(timeout=240))
         assert header["name"] == "last_covered"
         np.testing.assert_array_equal(arrays["cells"], run.maps.last_covered)
         assert "ended" in viewer.ask(type="play")["text"]

@@ -122,10 +122,9 @@ def arrays_of_data(data: dict[str, Any]) -> dict[str, np.ndarray]:
         own = dict[str, np.ndarray]()
         try:
             layout[name] = columns_of(f"data_{name}", values, own)
-        except (InvalidValueError, RecursionError) as error:
-            why = str(error) if isinstance(error, InvalidValueError) else "nested too deeply"
+        except InvalidValueError as error:
             LOG.warning(
-                "the data of add-on %r are not saved: %s; return numbers, arrays, or records of them", name, why
+                "the data of add-on %r are not saved: %s; return numbers, arrays, or records of them", name, error
             )
         else:
             arrays |= own

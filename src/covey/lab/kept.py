@@ -17,7 +17,7 @@ from covey.geometry.voronoi import Cells
 _DEPTH = 20
 
 
-def columns_of(name: str, values: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def columns_of(name: str, values: Any, arrays: dict[str, np.ndarray], depth: int = 0) -> dict[str, Any]:
     """Add the values of all times to ``arrays``, and return how they are kept: plain data for `values_of`.
 
     Args:
@@ -26,8 +26,10 @@ def columns_of(name: str, values: Any, arrays: dict[str, np.ndarray]) -> dict[st
         arrays: gets the arrays.
 
     Raises:
-        InvalidValueError: a value is of a kind that files do not hold.
+        InvalidValueError: a value is of a kind that files do not hold, or nested deeper than `values_of` reads.
     """
+    if depth > _DEPTH:
+        raise InvalidValueError("nested too deeply")
     if isinstance(values, np.ndarray):
         return _array(name, values, arrays) | {"is": "array"}
     if all(isinstance(value, np.ndarray) for value in values) and values:
@@ -45,11 +47,13 @@ def columns_of(name: str, values: Any, arrays: dict[str, np.ndarray]) -> dict[st
     if kinds == {str} or all(issubclass(kind, (bool, int, float, np.generic)) for kind in kinds):
         return _array(name, np.array(values), arrays) | {"is": "str" if str in kinds else _plain(kinds)}
     if len(kinds) == 1:
-        return _of_one_kind(name, values, arrays, kinds.pop())
+        return _of_one_kind(name, values, arrays, kinds.pop(), depth + 1)
     raise InvalidValueError(f"values of several kinds: {', '.join(sorted(kind.__name__ for kind in kinds))}")
 
 
-def _of_one_kind(name: str, values: list[Any], arrays: dict[str, np.ndarray], kind: type) -> dict[str, Any]:
+def _of_one_kind(
+    name: str, values: list[Any], arrays: dict[str, np.ndarray], kind: type, depth: int
+) -> dict[str, Any]:
     """Keep records, mappings, lists and tuples."""
     parts: list[Mapping[str, Any]] | None = None
     if issubclass(kind, Mapping):
@@ -63,7 +67,7 @@ def _of_one_kind(name: str, values: list[Any], arrays: dict[str, np.ndarray], ki
         if any(list(part) != names for part in parts) or not all(isinstance(one, str) for one in names):
             raise InvalidValueError("mappings with different keys, or keys that are no texts")
         found = [
-            columns_of(f"{name}.{one if one.isidentifier() else k}", [part[one] for part in parts], arrays)
+            columns_of(f"{name}.{one if one.isidentifier() else k}", [part[one] for part in parts], arrays, depth)
             for k, one in enumerate(names)
         ]
         how = "mapping" if issubclass(kind, Mapping) else "cells" if kind is Cells else "record"
@@ -71,7 +75,7 @@ def _of_one_kind(name: str, values: list[Any], arrays: dict[str, np.ndarray], ki
         return own | {"is": how, "names": names, "of": found}
     if kind in (list, tuple):
         arrays[f"{name}.lengths"] = np.array([len(value) for value in values], np.int64)
-        items = columns_of(f"{name}.items", [item for value in values for item in value], arrays)
+        items = columns_of(f"{name}.items", [item for value in values for item in value], arrays, depth)
         return {"is": kind.__name__, "name": name, "of": items}
     raise InvalidValueError(f"values of the kind {kind.__name__}")
 

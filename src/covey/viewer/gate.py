@@ -5,6 +5,18 @@ import time
 from typing import Literal
 
 
+class Clock:
+    """The clock on the wall."""
+
+    def now(self) -> float:
+        """Return the time [s], from any origin."""
+        return time.perf_counter()
+
+    def wait(self, changed: threading.Condition, at_most_s: float | None) -> None:
+        """Wait until somebody notifies ``changed``, at most so long; None: without an end."""
+        changed.wait(at_most_s)
+
+
 class Gate:
     """Holds a simulation before each step until it may go on.
 
@@ -14,9 +26,11 @@ class Gate:
     Args:
         factor: simulated seconds per second; None: as fast as possible.
         playing: whether it begins at once.
+        clock: what says the time, and waits.
     """
 
-    def __init__(self, factor: float | None = None, playing: bool = True):
+    def __init__(self, factor: float | None = None, playing: bool = True, clock: Clock | None = None):
+        self._clock = clock or Clock()
         self._changed = threading.Condition()
         self._factor, self._playing, self._steps, self._ended = factor, playing, 0, False
         self._due: float | None = None
@@ -73,14 +87,14 @@ class Gate:
             while not self._ended:
                 if work.is_set():
                     return "work"
-                now = time.perf_counter()
+                now = self._clock.now()
                 if self._steps:
                     self._steps -= 1
                     self._due = None
                     return "step"
                 if not self._playing:
                     self._due = None
-                    self._changed.wait()
+                    self._clock.wait(self._changed, None)
                     continue
                 if self._factor is None:
                     return "step"
@@ -89,7 +103,7 @@ class Gate:
                 if now >= self._due:
                     self._due += step_s / self._factor
                     return "step"
-                self._changed.wait(self._due - now)
+                self._clock.wait(self._changed, self._due - now)
             return "end"
 
     def _set(self, *, playing: bool, steps: int) -> None:

@@ -47,6 +47,17 @@ def test_a_strategy_with_a_lookout_reports_and_drives_as_without(strategy):
     assert np.array_equal(alone.poses[: len(watched.poses)], watched.poses[: len(alone.poses)])
 
 
+async def until_it_is_at_one(robot):
+    """Drive, and stand when the robot has come to x = 1 m."""
+    await robot.drive(0.2, for_s=60.0, until=lambda robot: robot.pose.x > 1.0)
+    await robot.sleep(5.0)
+
+
+def test_what_its_strategy_waits_for_ends_its_motion():
+    run = run_of(Program("with_lookout", {"strategy": until_it_is_at_one}), mission=None)
+    assert 1.0 < run.poses[-1, 0, 0] < 1.0 + 3 * 0.2 * 0.1  # it stands within three steps
+
+
 def test_it_may_read_what_its_strategy_may_and_needs_what_that_one_needs():
     program = Program("with_lookout", {"strategy": "rescue_leader"})
     assert {"tag_camera", "report", "shared_map", "radio"} <= set(program.sees)

@@ -66,7 +66,7 @@ def lingering():
     threads: list[tuple[threading.Thread, Live]] = []
     yield threads
     for thread, live in threads:
-        thread.join(30)
+        thread.join(240)
         assert not thread.is_alive()
         assert live.fault is None
 
@@ -108,7 +108,7 @@ class Shown:
         until(lambda: asking.texts, "an answer between steps", page=self.page)
 
 
-def until(wanted, name="it", timeout_s=30.0, page=None):
+def until(wanted, name="it", timeout_s=240.0, page=None):
     """Call a function until it gives something true, and return that."""
     end = time.monotonic() + timeout_s
     while True:
@@ -162,7 +162,7 @@ def page_of(browser, lingering):
             options = {"viewport": {"width": 980, "height": 800}, "reduced_motion": "reduce"} | context
             pages = browser.new_context(**options)
             stack.callback(pages.close)
-            pages.set_default_timeout(10_000)
+            pages.set_default_timeout(240_000)
             page = pages.new_page()
             page.add_init_script(script)
             page.on("pageerror", lambda error: errors.append(str(error)))

@@ -82,7 +82,7 @@ def test_a_film_plays_and_shows_the_scene(replay, kind, at, mark):  # noqa: F811
         pytest.skip(f"this browser makes no {kind}")
     replay.get_by_role("button", name=f"Film ({kind}): begin").click()
     replay.get_by_role("button", name="Play", exact=True).click()
-    replay.wait_for_timeout(700)
+    until(lambda: replay.evaluate("covey.model.step()") >= 7, page=replay)
     name, data = saved(replay, f"Film ({kind}): end and save")
     assert name.endswith(f".{kind.lower()}")
     assert data[at : at + 4] == mark

@@ -1,8 +1,8 @@
 """The Edit panel: what is done in the page happens in the simulation, and can be taken back and repeated."""
 
 import re
-import time
 
+import pytest
 from tests.viewer.browser.conftest import until
 
 import covey
@@ -322,7 +322,18 @@ def test_the_ground_changes_by_every_tool_and_is_saved(page_of, tmp_path):
     assert (tmp_path / "run" / "grounds" / "ground.npz").is_file()
 
 
-def test_a_robot_is_driven_by_keys_and_lapses(page_of):
+@pytest.fixture
+def lapse(monkeypatch):
+    """Return a function that sets after which time without a message a driven robot is let go: never, at first."""
+
+    def after(seconds):
+        monkeypatch.setattr("covey.viewer.live.LAPSE_S", seconds)
+
+    after(1e6)
+    return after
+
+
+def test_a_robot_is_driven_by_keys_and_lapses(page_of, lapse):
     shown = opened(page_of, ROOMS.replace("CONTROLLER", "wander"), playing=True, factor=1.0)
     shown.page.get_by_label("Robot to drive").select_option("scout1")
     press(shown, "Drive")
@@ -333,11 +344,10 @@ def test_a_robot_is_driven_by_keys_and_lapses(page_of):
     shown.page.keyboard.down("ArrowLeft")
     done(shown, "driven", 2)
     assert shown.sim.inputs.driven(shown.sim.commands)[1].tolist() == [0.5, 0.0, 1.0]
+    lapse(0.5)
     shown.page.keyboard.up("w")
     shown.page.keyboard.up("ArrowLeft")
-    released = time.monotonic()
     done(shown, "drive_over")
-    assert time.monotonic() - released > 0.3
     twists = [deed["twist"] for deed in shown.page.evaluate(INPUTS) if deed.get("twist")]
     assert twists[-1] == [0, 0], "it stands, then goes on by itself"
 
@@ -348,16 +358,19 @@ INPUTS = "covey.model.events.filter(e => e.kind === 'input').map(e => JSON.parse
 GAMEPAD = "window.pads = []; navigator.getGamepads = () => window.pads"
 
 
-def test_a_robot_is_driven_by_a_gamepad(page_of):
+def test_a_robot_is_driven_by_a_gamepad(page_of, lapse):
     shown = opened(page_of, ROOMS.replace("CONTROLLER", "wander"), playing=True, factor=1.0, script=GAMEPAD)
     press(shown, "Drive")
     shown.page.evaluate("pads = [null, { connected: true, axes: [-0.5, -1] }]")
     done(shown, "driven")
     assert shown.sim.inputs.driven(shown.sim.commands)[0].tolist() == [0.5, 0.0, 0.5]
+    lapse(0.5)
     shown.page.evaluate("pads[1].axes = [0.05, 0.1]")  # the stick is let go: it rests near its middle
     done(shown, "drive_over")
+    lapse(1e6)
     shown.page.evaluate("pads[1].axes = [0, 0.5]")
     done(shown, "driven", 3)
+    lapse(0.5)
     shown.page.evaluate("pads = [null, null]")  # the gamepad is unplugged
     done(shown, "drive_over", 2)
     deeds = [deed for deed in shown.page.evaluate(INPUTS) if "drive" in deed]
@@ -371,16 +384,13 @@ def test_a_robot_is_driven_by_a_gamepad(page_of):
     ]
 
 
-def test_a_driven_robot_is_let_go_at_once_when_its_page_leaves(page_of):
+def test_a_driven_robot_is_let_go_at_once_when_its_page_leaves(page_of, lapse):
     shown = opened(page_of, ROOMS.replace("CONTROLLER", "wander"), playing=True, factor=1.0)
     press(shown, "Drive")
     shown.page.keyboard.down("w")
     done(shown, "driven")
     shown.page.close()
-    left = time.monotonic()
-    while (shown.sim.inputs.driven(shown.sim.commands) != shown.sim.commands).any() and time.monotonic() - left < 5:
-        time.sleep(0.01)
-    assert time.monotonic() - left < 0.45
+    until(lambda: (shown.sim.inputs.driven(shown.sim.commands) == shown.sim.commands).all(), "letting go")
 
 
 def test_what_was_done_becomes_a_scenario_that_gives_the_same_run(page_of, tmp_path):

@@ -26,7 +26,7 @@ def opened(browser, url, **context):
     errors = []
     pages = browser.new_context(**{"viewport": {"width": 980, "height": 800}, "reduced_motion": "reduce"} | context)
     page = pages.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(240_000)
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: said.type == "error" and errors.append(said.text))
     page.goto(url)
@@ -265,8 +265,8 @@ def test_a_run_of_a_study_is_watched_while_it_lasts_and_opens_as_a_replay_afterw
         assert page.get_by_role("status", name="State of the run").inner_text() == "only watching"
         assert page.get_by_role("listbox", name="Robots").get_by_role("option").count() == 2
         wait.unlink()
-        page.get_by_text("The run has ended: timeout. Its record opens from the study.").wait_for(timeout=60_000)
-        work.join(30)
+        page.get_by_text("The run has ended: timeout. Its record opens from the study.").wait_for()
+        work.join(240)
         page.get_by_role("button", name="Study", exact=True).click()
         page.get_by_role("button", name="Open vector 0, iteration 0").click()
         page.wait_for_url("**&from=study")

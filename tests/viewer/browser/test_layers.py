@@ -61,18 +61,13 @@ class Scene:
 
     def until(self, wanted, name):
         """Wait until a function gives something true: what has been chosen is drawn a moment later."""
-        until(wanted, name, 10.0, self.page)
+        until(wanted, name, page=self.page)
 
     def shows(self, x, y, color, dx=0, dy=0, within=14):
-        """Wait until a place has a colour, and return whether it has; `dx`, `dy`: pixels to the right and up."""
+        """Wait until a place has a colour, and return True; `dx`, `dy`: pixels to the right and up."""
         color = rgb(color) if isinstance(color, str) else color
-        for _ in range(100):
-            found = self.color(x, y, dx, dy)
-            if np.abs(found - color).max() <= within:
-                return True
-            self.page.wait_for_timeout(50)
-        print(f"({x}, {y}) is {found}, not {color}")
-        return False
+        self.until(lambda: np.abs(self.color(x, y, dx, dy) - color).max() <= within, f"({x}, {y}) as {color}")
+        return True
 
 
 @pytest.fixture(scope="module")
@@ -184,11 +179,7 @@ def test_trails_are_as_long_as_one_chooses(page_of):
     length = shown.page.get_by_role("combobox", name="Length of the trails")
     for seconds, drawn in (("10", (True, False)), ("20", (True, True))):
         length.select_option(seconds)
-        for _ in range(100):
-            if (is_drawn(3.0), is_drawn(7.0)) == drawn:
-                break
-            shown.page.wait_for_timeout(30)
-        assert (is_drawn(3.0), is_drawn(7.0)) == drawn, seconds
+        scene.until(lambda drawn=drawn: (is_drawn(3.0), is_drawn(7.0)) == drawn, f"a trail of {seconds} s")
 
 
 def test_heat_maps_have_a_scale_with_numbers(page_of, maze):
@@ -203,8 +194,8 @@ def test_heat_maps_have_a_scale_with_numbers(page_of, maze):
         ("Last covered", "10 s ago", "now"),
     ):
         scene.alone(label)
-        shown.page.wait_for_timeout(50)
-        assert shown.page.locator(".layers .ends").all_inner_texts() == [f"{low}\n{high}"], label
+        ends = shown.page.locator(".layers .ends")
+        scene.until(lambda ends=ends, low=low, high=high: ends.all_inner_texts() == [f"{low}\n{high}"], label)
     step = int(np.median(cells.last_step[cells.last_step >= 0]))
     place = far_from_robots(shown.sim, np.abs(cells.last_step - step) <= 3, shown.sim.world.grid)
     (row, column) = shown.sim.world.grid.to_cells(place)

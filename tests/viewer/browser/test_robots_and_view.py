@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from tests.viewer.browser.conftest import until
 
 import covey
 
@@ -125,10 +126,12 @@ def test_the_mouse_moves_the_flat_view_and_turns_the_perspective(page_of):
     drag(shown, 80, -30)
     assert pixel(shown, 0.0, 0.0) == pytest.approx([before[0] + 80, before[1] - 30], abs=1)
     shown.page.get_by_role("button", name="Perspective", exact=True).click()
-    shown.page.wait_for_timeout(50)
-    middle, side = pixel(shown, 0.0, 0.0), pixel(shown, 5.0, 0.0)
-    assert side[0] > middle[0] + 50
-    assert side[1] == pytest.approx(middle[1], abs=5)
+
+    def from_the_south():
+        middle, side = pixel(shown, 0.0, 0.0), pixel(shown, 5.0, 0.0)
+        return side[0] > middle[0] + 50 and side[1] == pytest.approx(middle[1], abs=5)
+
+    until(from_the_south, "the perspective from the south", page=shown.page)
     drag(shown, round(math.pi / 2 / 0.008), 0, button="right")  # 0.008 rad for each pixel
     middle, side = pixel(shown, 0.0, 0.0), pixel(shown, 5.0, 0.0)
     assert side[0] == pytest.approx(middle[0], abs=8)

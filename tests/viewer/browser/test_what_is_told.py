@@ -24,7 +24,7 @@ def test_while_a_run_gets_ready_the_page_says_so_and_has_its_speed(browser, ling
 
     def run():
         sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller="still", observers=[live.observe])
-        go.wait(60)
+        go.wait(240)
         sim.run(until_s=1.0, before_step=live.before_step)
         ended.set()
         live.linger()
