@@ -332,7 +332,7 @@ def test_processes_that_need_a_kernel_at_the_same_time_compile_it_once(tmp_path)
     for process in processes:
         process.stdin.write("go\n")
         process.stdin.flush()
-    said = [process.communicate(timeout=60)[0].split() for process in processes]
+    said = [process.communicate(timeout=240)[0].split() for process in processes]
     assert [float(value) for value, _ in said] == [2.0 + 5.0**0.25] * 3
     assert sum(int(count) for _, count in said) == 1
     assert not list((tmp_path / "cache").rglob("*.lock"))

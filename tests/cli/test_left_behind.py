@@ -29,7 +29,7 @@ def test_a_program_ends_in_words_after(tmp_path, does, code, said):
     )
     command = [sys.executable, "-m", "covey", "run", "s.yaml", "--out", "out", "--quiet", "--no-pictures"]
     path = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, cwd=tmp_path, env=path, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == code
     assert all(text in done.stderr for text in said)
     assert "Traceback" not in done.stderr

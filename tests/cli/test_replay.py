@@ -142,7 +142,7 @@ def test_the_debugger_stops_in_the_controller_at_a_time(recorded):
         input="p ('at', robot.time >= 1.0, turn)\nn\nn\nc\n",
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         env=environment,
     )
     assert "mine.py(" in done.stdout, done.stderr
@@ -155,7 +155,7 @@ def test_the_debugger_says_that_the_controller_is_waiting_at_that_time(recorded)
     log, run = recorded / "run" / "steps" / "scout0.jsonl.gz", [sys.executable, "-m", "covey", "replay-robot"]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONBREAKPOINT"} | {"PYTHONUNBUFFERED": "1"}
     at = [*run, str(log), "--break-at", "1.1"]  # it sleeps between the even steps
-    done = subprocess.run(at, input="c\n", capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run(at, input="c\n", capture_output=True, text=True, timeout=240, env=environment)
     assert "the controller is waiting at 1.1 s; the debugger stops where it goes on" in done.stdout, done.stderr
     assert done.stdout.index("waiting") < done.stdout.index("mine.py(")
 

@@ -175,11 +175,11 @@ def test_children_take_nothing_from_the_current_folder(folder):
     (folder / "p.yaml").write_text(json.dumps(SCENARIO | {"execution": {"controllers": "processes"}}))
     covey = [sys.executable, "-P", "-m", "covey", "run"]
     for arguments in (["d.yaml", "-q", "--jobs", "1"], ["p.yaml", "-q", "--no-pictures"]):
-        done = subprocess.run([*covey, *arguments], capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run([*covey, *arguments], capture_output=True, text=True, check=False, timeout=240)
         assert done.returncode in (REACHED, NOT_REACHED), done.stderr
         assert not (folder / "it_ran").exists(), arguments
     compiling = "from covey.scenario import warmup; warmup.meet = warmup.move = warmup.think = lambda: None; warmup.compile_all()"
-    subprocess.run([sys.executable, "-P", "-c", compiling], check=True, timeout=120)
+    subprocess.run([sys.executable, "-P", "-c", compiling], check=True, timeout=240)
     assert not (folder / "it_ran").exists()
 
 
@@ -187,7 +187,7 @@ def test_settings_of_libraries_that_lie_in_the_current_folder_are_not_read(folde
     settings_of_libraries(folder)
     write(folder, "")
     command = [sys.executable, "-c", "from covey.cli import main; raise SystemExit(main())", "run", "s.yaml", "-q"]
-    done = subprocess.run([*command, "--out", "alone"], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([*command, "--out", "alone"], capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode in (REACHED, NOT_REACHED), done.stderr
     assert (folder / "alone" / "figures" / "overview.png").is_file()
 

@@ -58,8 +58,8 @@ def stop(runner, folder, how, after):
     wait_until(lambda: len(ended(folder)) >= before + after and in_flight(folder, runner))
     children = psutil.Process(runner.pid).children(recursive=True)
     runner.send_signal(how)
-    runner.wait(60)
-    assert not psutil.wait_procs(children, timeout=20)[1]
+    runner.wait(240)
+    assert not psutil.wait_procs(children, timeout=240)[1]
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")

@@ -166,7 +166,7 @@ def test_real_limit_of_the_system_on_file_size_is_reported(tmp_path):
     limit = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
     limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
     child = run_child(limit + CHILD, tmp_path / "run")
-    _, error = child.communicate(timeout=60)
+    _, error = child.communicate(timeout=240)
     assert error.strip().splitlines()[-1].startswith("covey.errors.DiskError: cannot write the run folder")
     assert [p.name for p in (tmp_path / "run").iterdir()] == ["manifest.json"]
     assert Run(tmp_path / "run", incomplete=True).manifest["status"] == "incomplete"
