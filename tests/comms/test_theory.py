@@ -112,3 +112,39 @@ def test_transmissions_of_stop_and_wait(net):
     assert len(claim.pop()[2]) == pairs * messages
     sent = team.traffic.total("packets_sent")[:pairs].sum()
     assert sent / (pairs * messages) == pytest.approx(1.0 / (1.0 - loss) ** 2, rel=0.02)
+
+
+@pytest.mark.parametrize(("others", "weaker_db"), [(1, 0.0), (1, 10.0), (8, 0.0)])
+def test_capture_among_shadowed_interferers(net, others, weaker_db):
+    """A packet is received if its power, 10 log10 of the sum of the others' away, is 3 dB; each draws its shadow."""
+    sigma_db, exponent, far, m = 10.0, 2.5, 30.0, 1500
+    around = 2 * math.pi * np.arange(others) / others
+    apart = far * 10 ** (weaker_db / (10 * exponent))
+    xy = np.array([(0.0, 0.0), (far, 0.0), *np.column_stack((far + apart * np.cos(around), apart * np.sin(around)))])
+    xy[2:] += (0.0, 0.001)  # not on the sender itself
+    radio = Radio(
+        links=(LogDistance(exponent=exponent, sigma_db=sigma_db),),
+        tx_power_dbm=30.0,
+        sensitivity_dbm=-150.0,
+        noise_dbm=-150.0,
+        interference=True,
+        sinr_db=3.0,
+        bandwidth_kbit_s=1e6,
+    )
+    team = net(others + 2, radio, xy=xy)
+    claim = team.claim("x")
+    senders = np.array([0, *range(2, others + 2)])
+    for _ in range(m):
+        team.send_many(senders, np.ones(others + 1), np.full(others + 1, 100), "x", [None] * (others + 1))
+        team.run(0.1)
+    team.run(0.1)
+    receiver, source, *_ = (np.asarray(column) for column in claim.pop())
+    rng = np.random.default_rng(1)
+    wanted = rng.normal(scale=sigma_db, size=400_000)
+    powers = rng.normal(-weaker_db, sigma_db, (400_000, others))
+    expected = np.mean(wanted - 10 * np.log10((10 ** (powers / 10)).sum(1)) >= 3.0)
+    share = np.count_nonzero(source == 0) / m
+    assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / m))
+    if others == 1:  # 3 dB above each other: never both
+        assert len(source) <= m
+    assert (receiver == 1).all()

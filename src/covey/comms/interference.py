@@ -28,7 +28,7 @@ def disturbed(
     Two packets collide if their transmissions overlap in time or begin together. A transmitting robot hears nothing.
     Without power models, any other packet that the receiver can hear destroys the wanted one. With power models, the
     powers of the others, even of those too weak to decode, add to the noise: a threshold receiver needs ``sinr_db``,
-    and QPSK gets more bit errors.
+    and QPSK gets more bit errors. Each draws its shadow as a wanted packet does, and has one power at one receiver.
 
     Args:
         radio_channel, others: the radio, and the radios on the same channel.
@@ -49,15 +49,15 @@ def disturbed(
     source, hearer = active.source[other], receiver[reception]
     lost[reception[source == hearer]] = True
     apart = source != hearer
-    reception, source, hearer = reception[apart], source[apart], hearer[apart]
+    reception, other, source, hearer = reception[apart], other[apart], source[apart], hearer[apart]
     pairs = Pairs.of(world, xy, np.minimum(source, hearer), np.maximum(source, hearer))
     links = radio_channel.propagation.links(pairs, disturbing=power is not None)
     if power is None:
         lost[reception[links.probability > 0.0]] = True
         return lost
-    assert links.power_dbm is not None
+    arriving = radio_channel.propagation.received(links, np.arange(len(other)), active.transmission[other])
     noise = np.full(len(row), 10.0 ** (radio_channel.radio.noise_dbm / 10.0))
-    heard = np.where(links.cause == 0, 10.0 ** (links.power_dbm / 10.0), 0.0)
+    heard = np.where(links.cause == 0, 10.0 ** (arriving / 10.0), 0.0)
     np.add.at(noise, reception, heard)
     met = np.bincount(reception, heard, len(row)) > 0.0
     level = 10.0 * np.log10(noise)

@@ -55,6 +55,12 @@ class Packets:
             setattr(copy, name, column)
         return copy
 
+    @property
+    def transmission(self) -> np.ndarray:
+        """Tells each transmission from every other one of the same radio between the same robots, int64 (m,)."""
+        begin = np.ascontiguousarray(self.start_s).view(np.int64)
+        return self.number + begin * _SPREAD
+
     @staticmethod
     def join(parts: Sequence["Packets"]) -> "Packets":
         """Return the rows of several, one after another."""
@@ -86,6 +92,8 @@ COLUMNS = tuple(f.name for f in dataclasses.fields(Packets))
 _columns = attrgetter(*COLUMNS)
 _TIMES, _OBJECTS = ("sent_s", "expires_s", "start_s", "end_s"), ("payload", "note")
 _TYPES = {name: float if name in _TIMES else object if name in _OBJECTS else np.int64 for name in COLUMNS}
+_SPREAD = np.int64(-7046029254386353131)
+"""An odd number; its products, modulo 2⁶⁴, differ for different times."""
 NONE = Packets(**{name: np.zeros(0, kind) for name, kind in _TYPES.items()})
 
 

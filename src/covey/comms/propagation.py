@@ -39,8 +39,9 @@ class Propagation:
         self._shadow_key = stream_key(seed, f"{stream}/shadowing")
         self._loss_keys = [stream_key(seed, f"{stream}/loss/{k}") for k in range(len(self.losses))]
         self._shadows = [m.shadowing() for m in self.powers]
-        self._floor = radio.floor_dbm - _DEVIATIONS * sum(shadow.sigma_db for shadow in self._shadows)
-        self._faintest = min(self._floor, radio.noise_dbm - _FAINT_DB)
+        gain_db = _DEVIATIONS * sum(shadow.sigma_db for shadow in self._shadows)
+        self._floor = radio.floor_dbm - gain_db
+        self._faintest = min(self._floor, radio.noise_dbm - _FAINT_DB - gain_db)
         self.reach_m = self._reach_m(self._floor)
         self._everybody = all(isinstance(m, Unlimited) for m in self.models) and radio.loss <= 0.5
 
@@ -106,7 +107,7 @@ class Propagation:
             chance = chance * self.radio.decoded(links.power_dbm, np.full(len(chance), 100.0))
         return chance
 
-    def success(self, links: Links, row: np.ndarray, size: np.ndarray, time_s: np.ndarray, number: np.ndarray):
+    def success(self, links: Links, row: np.ndarray, size: np.ndarray, time_s: np.ndarray, transmission: np.ndarray):
         """Return the probability that packets get through, and their power.
 
         Args:
@@ -114,7 +115,7 @@ class Propagation:
             row: link of each packet, int64 (m,).
             size: sizes of the packets [bytes], (m,).
             time_s: times of transmission [s], (m,).
-            number: counts the transmissions of this radio, int64 (m,).
+            transmission: see `Packets.transmission`, int64 (m,).
 
         Returns:
             probability, float64 (m,), and received power [dBm], (m,), or None without power models.
@@ -124,16 +125,27 @@ class Propagation:
             chance *= model.delivered(links.a[row], links.b[row], time_s, key)
         if links.power_dbm is None:
             return chance, None
-        power = links.power_dbm[row] + self._passing_shadows(links.a[row], links.b[row], number)
+        power = self.received(links, row, transmission)
         return chance * self.radio.decoded(power, size), power
 
-    def _passing_shadows(self, a: np.ndarray, b: np.ndarray, number: np.ndarray) -> np.ndarray | float:
+    def received(self, links: Links, row: np.ndarray, transmission: np.ndarray) -> np.ndarray:
+        """Return the power with which packets arrive, wanted or not, with the shadow that each draws [dBm], (m,).
+
+        Args:
+            links: links of some pairs, with powers.
+            row: link of each packet, int64 (m,).
+            transmission: see `Packets.transmission`, int64 (m,).
+        """
+        assert links.power_dbm is not None
+        return links.power_dbm[row] + self._passing_shadows(links.a[row], links.b[row], transmission)
+
+    def _passing_shadows(self, a: np.ndarray, b: np.ndarray, transmission: np.ndarray) -> np.ndarray | float:
         sigmas = [s.sigma_db for s in self._shadows if s.sigma_db and not (s.same_within_m or s.correlation_m)]
         if not sigmas:
             return 0.0
         from covey.comms.draws import normals
 
-        return float(np.hypot.reduce(sigmas)) * normals(self._shadow_key, number, (a << 32) | b)
+        return float(np.hypot.reduce(sigmas)) * normals(self._shadow_key, transmission, (a << 32) | b)
 
     def _lasting_shadows(self, pairs: Pairs) -> np.ndarray | float:
         total: np.ndarray | float = 0.0

@@ -181,7 +181,8 @@ class RadioChannel:
         source = packets.source[row]
         pairs, which = _pairs(world, xy, source, receiver, self.robots)
         links = self.propagation.links(pairs)
-        chance, power = self.propagation.success(links, which, packets.size[row], packets.start_s[row], serial[row])
+        transmission = packets.transmission[row]
+        chance, power = self.propagation.success(links, which, packets.size[row], packets.start_s[row], transmission)
         unheard = links.cause[which]
         got, delay, jammed = chance >= 1.0, self.radio.latency_s, None
         sure = np.count_nonzero(got)
