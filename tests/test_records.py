@@ -3,11 +3,13 @@
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 import covey
 from covey.records import Record
+from covey.scenario.load import parse_scenario
 
 
 class Inner(Record):
@@ -43,6 +45,33 @@ def test_a_record_names_itself_the_value_and_what_is_allowed(record: Any, given,
     with pytest.raises(covey.InvalidValueError) as caught:
         record(**given)
     assert str(caught.value) == says
+
+
+class Amounts(Record):
+    any_m: float = 1.0
+    not_negative_m: float = Field(default=1.0, ge=0)
+    positive_m: float = Field(default=1.0, gt=0)
+    points_m: tuple[tuple[float, float], ...] = ()
+
+
+def test_what_rounding_left_over_is_zero_where_zero_is_allowed():
+    left = 4 * np.cos(np.pi / 2)
+    assert 0 < left < 1e-15
+    made = Amounts(any_m=-left, not_negative_m=left, points_m=((4.0, left), (-left, 4.0)))  # pyright: ignore
+    assert (made.any_m, made.not_negative_m, made.points_m) == (0.0, 0.0, ((4.0, 0.0), (0.0, 4.0)))
+    with pytest.raises(covey.InvalidValueError, match="positive_m: .*e-16 is too small or too large; give .* 1e-12"):
+        Amounts(positive_m=left)
+    assert Amounts(positive_m=1e-12, any_m=-1e-12).any_m == -1e-12
+
+
+def test_a_circle_of_robots_starts():
+    around = np.arange(8) * np.pi / 4
+    starts = np.column_stack((4 * np.cos(around), 4 * np.sin(around), around))
+    sim = covey.Simulation(covey.World.empty(12, 12), [covey.Group("a", covey.robots.disc(), starts.tolist())])
+    np.testing.assert_allclose(sim.state.pose[:, :2], starts[:, :2], atol=1e-12)
+    poses = np.column_stack((starts[:, :2], np.degrees(around))).tolist()
+    text = f"world: {{empty_m: [12, 12]}}\nrobots: [{{robot: disc, count: 8, start: {poses}}}]\n"
+    np.testing.assert_allclose(parse_scenario(text).build().state.pose, sim.state.pose, atol=1e-12)
 
 
 def test_what_reads_files_gets_the_places_of_the_errors():

@@ -3,15 +3,19 @@
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Tag, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Tag, TypeAdapter, ValidationError, ValidationInfo, field_validator
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from covey.errors import InvalidValueError, did_you_mean, nearest
 
 LEAST, MOST = 1e-12, 1e12
-"""Numbers in records are 0 or have a magnitude between these, so that products of a few of them do not overflow."""
+"""Numbers in records are 0 or have a magnitude between these, so that products of a few of them do not overflow.
+
+A smaller one is 0, as 4 cos(π / 2) = 2.4e-16 should be; where a field does not allow 0, it is refused.
+"""
 
 
 class Record(BaseModel):
@@ -35,7 +39,12 @@ class Record(BaseModel):
 
     @field_validator("*")
     @classmethod
-    def _within_bounds(cls, value: Any) -> Any:
+    def _within_bounds(cls, value: Any, info: ValidationInfo) -> Any:
+        """Check the numbers of a field; what is too small is 0, where the field allows 0."""
+        if (rounded := _rounded(value)) is not value:
+            field = cls.model_fields[info.field_name or ""]
+            with suppress(ValidationError):
+                value = TypeAdapter(field.rebuild_annotation()).validate_python(rounded)
         for number in _numbers(value):
             if isinstance(number, int):
                 if not -(2**63) <= number < 2**63:
@@ -188,6 +197,16 @@ def _numbers(value: Any) -> Iterator[int | float]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _numbers(item)
+
+
+def _rounded(value: Any) -> Any:
+    """Return a value, and its lists, with 0 for numbers below `LEAST`; the same object if it has none."""
+    if isinstance(value, float):
+        return 0.0 if 0.0 < abs(value) < LEAST else value
+    if isinstance(value, (list, tuple)):
+        items = type(value)(map(_rounded, value))
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+    return value
 
 
 def keys_at(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:

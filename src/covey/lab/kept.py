@@ -51,9 +51,7 @@ def columns_of(name: str, values: Any, arrays: dict[str, np.ndarray], depth: int
     raise InvalidValueError(f"values of several kinds: {', '.join(sorted(kind.__name__ for kind in kinds))}")
 
 
-def _of_one_kind(
-    name: str, values: list[Any], arrays: dict[str, np.ndarray], kind: type, depth: int
-) -> dict[str, Any]:
+def _of_one_kind(name: str, values: list[Any], arrays: dict[str, np.ndarray], kind: type, depth: int) -> dict[str, Any]:
     """Keep records, mappings, lists and tuples."""
     parts: list[Mapping[str, Any]] | None = None
     if issubclass(kind, Mapping):
