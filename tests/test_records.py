@@ -59,7 +59,7 @@ def test_what_rounding_left_over_is_zero_where_zero_is_allowed():
     assert 0 < left < 1e-15
     made = Amounts(any_m=-left, not_negative_m=left, points_m=((4.0, left), (-left, 4.0)))  # pyright: ignore
     assert (made.any_m, made.not_negative_m, made.points_m) == (0.0, 0.0, ((4.0, 0.0), (0.0, 4.0)))
-    with pytest.raises(covey.InvalidValueError, match="positive_m: .*e-16 is too small or too large; give .* 1e-12"):
+    with pytest.raises(covey.InvalidValueError, match=r"positive_m: .*e-16 is too small or too large; give .* 1e-12"):
         Amounts(positive_m=left)
     assert Amounts(positive_m=1e-12, any_m=-1e-12).any_m == -1e-12
 
