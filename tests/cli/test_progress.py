@@ -34,6 +34,15 @@ def test_the_timeout_bounds_the_time_to_go():
     assert bar.line(frame(500, 0.01), 110.0).endswith("about 2 s to go")  # (60 - 50) / 5
 
 
+def test_of_a_run_that_nobody_drives_no_end_is_predicted_but_the_last():
+    bar = ProgressBar(Stop(explored=0.8, timeout_s=3600), io.StringIO())
+    bar.observe(frame(1, 0.03))  # what the robots see from their starts
+    bar._first = 100.0
+    assert bar.line(frame(601, 0.03), 160.0).endswith("at most 59 min 0 s to go")
+    # 0.2001 in 60 s: 0.5699 more take 170.9 s
+    assert bar.line(frame(601, 0.2301), 160.0).endswith("about 2 min 51 s to go")
+
+
 @pytest.mark.parametrize(("of", "share"), [("union", 0.5), ("any_robot", 0.3), ("all_robots", 0.1)])
 def test_the_share_is_the_one_that_counts(of, share):
     assert ProgressBar(Stop(explored=0.9, of=of), io.StringIO()).share(frame(1, 0.5)) == share

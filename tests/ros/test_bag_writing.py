@@ -10,6 +10,7 @@ import pytest
 import yaml
 from mcap.reader import make_reader
 from rosbags.highlevel import AnyReader
+from scipy.linalg import expm
 
 import covey
 from covey.cli import main
@@ -100,8 +101,8 @@ def test_odometry_integrates_its_twists(messages):
     )
     for before, now in pairwise(odometry):
         span, twist = stamp(now.header) - stamp(before.header), now.twist.twist
-        step = (twist.linear.x * span, twist.linear.y * span, twist.angular.z * span)
-        pose = pose @ matrix(*step)  # the chord, as odometry measures it
+        vx, vy, omega = twist.linear.x, twist.linear.y, twist.angular.z
+        pose = pose @ expm(span * np.array([[0, -omega, vx], [omega, 0, vy], [0, 0, 0]]))  # an arc, in its own frame
     last = odometry[-1].pose.pose
     np.testing.assert_allclose(pose, matrix(last.position.x, last.position.y, heading(last.orientation)), atol=1e-9)
 

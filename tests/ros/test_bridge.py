@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -191,6 +192,45 @@ def test_commands_of_another_type_are_not_heard_and_said_once(bridged, peer, cap
     peer.write(topic="rt/scout0/cmd_vel", values={"twist": {"linear": {"x": 0.5}}})
     step(bridge, sim, 20)
     assert sim.state.pose[0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_sender_of_cmd_vel_with_best_effort_is_heard(bridged, peer):
+    bridge, sim = bridged([(0.0, 0.0, 0.0)])
+    peer.advertise(topic="rt/scout0/cmd_vel", kind="Twist", reliable=False)
+    until(lambda: peer.matched(topic="rt/scout0/cmd_vel"))
+    peer.write(topic="rt/scout0/cmd_vel", values={"linear": {"x": 0.5}})
+    step(bridge, sim)
+    assert sim.commands[0, 0] == 0.5
+
+
+def test_where_a_sender_with_best_effort_is_not_heard_it_is_said(bridged, peer, caplog):
+    bridge, sim = bridged([(0.0, 0.0, 0.0)])
+    peer.advertise(topic="rt/scout0/goal_pose", kind="PoseStamped", reliable=False)
+    until(bridge.participant.unreliable)
+    for _ in range(2):
+        bridge.control._next_warning = 0.0  # it looks every two seconds
+        step(bridge, sim)
+    assert [one.message for one in caplog.records] == [
+        "/scout0/goal_pose has a sender with best effort, which nobody hears: it takes reliable senders"
+    ]
+
+
+def test_two_simulations_on_one_domain_are_told_of_each_other(bridged, domain, caplog):
+    bridge, sim = bridged([(0.0, 0.0, 0.0)])
+    step(bridge, sim)
+    assert not caplog.records
+    with Participant(domain) as other:
+        beside = Bridge(other, Settings("max"))
+        twin = team(beside, [(0.0, 0.0, 0.0)])
+        for one, its in ((bridge, sim), (beside, twin)):
+            until(partial(one.participant.others, "/clock"))
+            for _ in range(2):
+                if one is bridge:
+                    one.control._next_warning = 0.0  # it looks every two seconds
+                step(one, its)
+    said = [one.message for one in caplog.records if "/clock" in one.message]
+    assert len(said) == 2
+    assert f"another program on domain {domain} sends /clock, too: time jumps between both." in said[0]
 
 
 def test_texts_that_are_no_text_are_left_out(bridged):

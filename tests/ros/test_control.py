@@ -55,6 +55,9 @@ def test_the_simulation_is_controlled_by_services_and_by_texts(domain, peer):
                 until(lambda stood=stood: sim.clock.step == stood + 1)
                 play()
                 until(lambda stood=stood: sim.clock.step > stood + 5)
+            assert by_service("step") == "step; then it is paused"  # it says what becomes of the time that runs
+            looks.held()
+            by_service("play")
             for real_time, fast in (
                 (lambda: by_service("real_time", data=True), lambda: by_service("real_time", data=False)),
                 (lambda: by_text("speed 1"), lambda: by_text("speed max")),

@@ -12,6 +12,7 @@ from tempfile import TemporaryFile
 from typing import ClassVar
 
 from covey.ros.dds import Writer
+from covey.ros.libraries import Policy
 
 PARTICIPANTS = weakref.WeakSet()
 """Those of this process and this test, see ``conftest.py``."""
@@ -103,6 +104,14 @@ class PeerProcess:
         self.join()
         self._say(command, **values)
         return self._answer()
+
+    def write(self, topic, **how):
+        """Write, see `Peer.write`; readers of this process that send no receipts have it then, too, or one before it."""
+        self._ask("write", topic=topic, **how)
+        for ros in PARTICIPANTS:
+            for end in ros._ends if ros.domain_id == self._domain else ():
+                if end.end.topic.name == topic and Policy.Reliability.BestEffort in end.end.get_qos() and end.matched:
+                    until(partial(ros.waiter(end), 0.0))
 
     def matched(self, topic):
         """Return how many ends of others its own end of a topic has met; 0 until those of this process have met it."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from covey.cli.options import Override, TrustedOnly, changes_of, whole_number
+from covey.cli.options import Override, Port, TrustedOnly, changes_of, whole_number
 
 ros = App(
     name="ros",
@@ -36,6 +36,9 @@ def ros_run(
     timeout: float = 0.5,
     battery: float | None = None,
     radio: Annotated[list[str], Parameter(negative=(), show_default=False)] = [],  # noqa: B006
+    live: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    host: str = "127.0.0.1",
+    port: Port = 0,
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
     trusted_only: TrustedOnly = False,
@@ -84,6 +87,12 @@ def ros_run(
         Capacity of each robot's battery [Wh]. Default: it sends no battery.
     radio
         A topic that goes over the simulated radio, NAME:TYPE, besides text. You can repeat this option.
+    live
+        Show the run in a web page while it runs. A pause there holds ROS, too; the speed is that of --speed.
+    host
+        With --live: the address to listen on. Others can then open the page, if they know its token.
+    port
+        With --live: the port of the page. Default: any that is free.
     force
         Replace the finished run in the folder.
     quiet
@@ -107,6 +116,7 @@ def ros_run(
         radio=topics_of(radio),
     )
     how = {"out": out, "force": force, "quiet": quiet, "trusted_only": trusted_only}
+    how |= {"page": (host, port) if live else None}
     return ros_run_command(source, changes_of(overrides, seed), (domain, distro, reach), settings, **how)
 
 

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import webbrowser
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,15 +35,26 @@ def run_live(
         page: address and port.
         paused: wait before the first step.
     """
-    live = Live(None if speed == "max" else speed, not paused)
+    with shown(page, None if speed == "max" else speed, not paused) as live:
+        return run_shown(scenario, folder, live, **options)
+
+
+@contextlib.contextmanager
+def shown(page: tuple[str, int], factor: float | None = None, playing: bool = True) -> Iterator[Live]:
+    """Show the run that is made in the block in a web page, which stays until its viewers leave, or Ctrl-C.
+
+    Args:
+        page: address and port.
+        factor, playing: see `Live`.
+    """
+    live = Live(factor, playing)
     with Server(live, *page) as server:
         say_where(server)
-        run = run_shown(scenario, folder, live, **options)
+        yield live
         if live.hub.clients:
             print("the run has ended; its page stays until its viewers leave, or Ctrl-C", file=sys.stderr, flush=True)
             with contextlib.suppress(KeyboardInterrupt):
                 live.linger()
-        return run
 
 
 def gallery_command(host: str, port: int) -> int:

@@ -9,6 +9,7 @@ from covey.results.snapshot import Snapshot
 from covey.runtime.stop import Stop
 
 _REFRESH_S, _LINE_S = 0.1, 10.0
+_LEAST = 1e-3  # progress from which an end can be predicted
 
 
 class ProgressBar(TextBar):
@@ -26,6 +27,7 @@ class ProgressBar(TextBar):
         self._goal = stop.covered if self._covering else stop.explored
         self._first, self._first_time_s = time.perf_counter(), 0.0
         self._next, self._next_done = 0.0, 0.1
+        self._first_done = 0.0
 
     def __enter__(self) -> Self:
         super().__enter__()
@@ -36,7 +38,7 @@ class ProgressBar(TextBar):
         """Take in one snapshot."""
         now = time.perf_counter()
         if self._next == 0.0:  # the first step may have compiled kernels: measure the speed from its end
-            self._first, self._first_time_s = now, snapshot.time_s
+            self._first, self._first_time_s, self._first_done = now, snapshot.time_s, self.done(snapshot)
         done = self.done(snapshot)
         if now < self._next and (self.in_terminal or done < self._next_done):
             return
@@ -68,9 +70,13 @@ class ProgressBar(TextBar):
         if wall > 0 and simulated > 0:
             factor = simulated / wall
             to_timeout = (self.stop.timeout_s - snapshot.time_s) / factor
-            to_goal = wall * (1 - done) / done if self._goal and done > 0 else to_timeout
             parts.append(f"{factor:6.1f} x real time")
-            parts.append(f"about {clock(max(0.0, min(to_goal, to_timeout)))} to go")
+            gained = done - self._first_done  # by those who explore; the first step sees what is around the starts
+            if self._goal and gained < _LEAST:  # nobody drives, or not yet: no end is in sight but the last
+                parts.append(f"at most {clock(max(0.0, to_timeout))} to go")
+            else:
+                to_goal = wall * (1 - done) / gained if self._goal else to_timeout
+                parts.append(f"about {clock(max(0.0, min(to_goal, to_timeout)))} to go")
         return "  ".join(parts)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
+from covey.cli.live import shown
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError
@@ -31,12 +32,14 @@ def ros_run_command(
     force: bool,
     quiet: bool,
     trusted_only: bool,
+    page: tuple[str, int] | None = None,
 ) -> int:
     """Run a scenario as a team of robots in a graph of ROS 2, and return the exit code.
 
     Args:
         graph: domain, distribution and reach, see `Participant`.
         settings: what is told, and how time passes. The other arguments are those of `covey ros run`.
+        page: address and port of a page that shows the run; None: no page.
     """
     scenario = scenario_of(source, changes, trusted_only=trusted_only)
     if out is not None:
@@ -48,9 +51,13 @@ def ros_run_command(
         bridge = Bridge(participant, settings)
         print(f"{participant}\n{SERVICES}", file=sys.stderr, flush=True)
         try:
-            with nullcontext() if quiet else ProgressBar(scenario.stop) as bar:
-                observers = () if bar is None else (bar,)
-                run = run_in_ros(scenario, folder, bridge, overwrite=force, observers=observers)
+            with (
+                nullcontext() if page is None else shown(page) as live,
+                nullcontext() if quiet else ProgressBar(scenario.stop) as bar,
+            ):
+                observers = [one for one in (bar, live and live.observe) if one is not None]
+                how = {"overwrite": force, "observers": observers, "before_step": live and live.before_step}
+                run = run_in_ros(scenario, folder, bridge, **how)
         except KeyboardInterrupt:
             print(f"interrupted; {bridge.pacer}; the record up to now is in {folder}", file=sys.stderr)
             return INTERRUPTED

@@ -132,14 +132,23 @@ def _motion(run: Run, types: Types) -> Iterator[_Message]:
     true_twists = np.stack([run.series(one)[has] for one in ("vx_m_s", "vy_m_s", "omega_rad_s")], -1)
     start_rows, before = m.rows_of(starts), odometry[0]
     time_before = np.nan
+    # of robots that do not know their poses; the record does not hold how sure their odometry was
+    exact = (estimates == run.poses).all(axis=(0, 2))
+    spreads = np.where(exact[:, None, None], 0.0, np.full((len(names), 3, 3), np.nan))
     for k, time_s in enumerate(run.pose_times.tolist()):
         now, at = m.stamp_of(round(1e9 * time_s), 1e-9), round(1e9 * time_s)
         rows, true_rows = m.rows_of(odometry[k]), m.rows_of(run.poses[k])
         span = time_s - time_before
-        twists = relative(before, odometry[k]) / span if span > 0.0 else np.zeros_like(before)
+        twists = m.speeds_of(relative(before, odometry[k])) / span if span > 0.0 else np.zeros_like(before)
         yield at, "/tf", tf.TYPE, TF, tf.encode(now, np.concatenate((start_rows, rows)))
         for i, name in enumerate(names):
-            yield at, f"/{name}/odom", odom[i].TYPE, ODOMETRY, odom[i].encode(now, rows[i], twists[i])
+            yield (
+                at,
+                f"/{name}/odom",
+                odom[i].TYPE,
+                ODOMETRY,
+                odom[i].encode(now, rows[i], twists[i], spreads[i]),
+            )
             true = truth[i].encode(now, true_rows[i], true_twists[k, i])
             yield at, f"/{name}/ground_truth", truth[i].TYPE, ODOMETRY, true
         yield at, "/clock", "rosgraph_msgs/msg/Clock", CLOCK, m.clock(now)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.geometry.se2 import Pose, compose, inverse, wrap_angle
+from covey.geometry.se2 import Pose, compose, inverse
 from covey.mapping.occupancy.belief import Beliefs
 from covey.ros import messages as m
 from covey.ros.commands import Commands
@@ -17,6 +17,7 @@ from covey.ros.host import BridgeHost
 from covey.ros.messages import BASE, FOOTPRINT, MAP, ODOM, Stamp
 from covey.ros.pace import Pacer
 from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, STATE, TF
+from covey.ros.reckoning import Reckoning
 from covey.ros.robot_node import RobotNode
 from covey.ros.sensor_topics import Output, output_of
 from covey.ros.settings import Settings
@@ -87,15 +88,15 @@ class Bridge:
             commands.begin()
         self.pacer.begin()
         self._next_state, self._had_tags = 0.0, set[int]()
-        self._reckoned = np.full_like(sim.state.pose, np.nan)
-        self._odom_before: np.ndarray | None = None
+        self._reckoning = Reckoning(sim)
         self.control.begin(sim)
 
     def _announce(self, sim: Simulation) -> None:
         """Make the nodes of the robots, their topics and their frames."""
         settings, participant = self.settings, self.participant
         own_maps = sim.localization.frames is not None
-        how = settings.prefixed, own_maps, settings.speed == "lockstep"
+        self._spatial = sim.world_state.ground is not None
+        how = settings.prefixed, own_maps, settings.speed == "lockstep", not self._spatial
         self.robots = [RobotNode(participant, name, *how) for name in sim.names]
         static: list[list[m.Fields]] = [[] for _ in self.robots]
         self._outputs: list[list[Output | None]] = []
@@ -105,13 +106,14 @@ class Bridge:
                 for i in bank.members.tolist()
             ]
             self._outputs.append(made)
-        self._spatial = sim.world_state.ground is not None
         if not self._spatial:
             for node, frames in zip(self.robots, static, strict=True):
                 frames.append(m.transform(node.frame(FOOTPRINT), node.frame(BASE), (0.0, 0.0, 0.0, 0.0)))
         self._frames_of(static)
         types = participant.types
-        self._odometry = [m.Odometry(types, node.frame(ODOM), node.frame(FOOTPRINT)) for node in self.robots]
+        self._odometry = [
+            m.Odometry(types, node.frame(ODOM), node.frame(FOOTPRINT), planar=not self._spatial) for node in self.robots
+        ]
         self._send_odometry = [node.topic("odom", m.Odometry.TYPE, ODOMETRY) for node in self.robots]
         localized = self.robots if settings.localization else []
         self._estimates = [m.Estimate(types, node.map_frame) for node in localized]
@@ -200,13 +202,9 @@ class Bridge:
 
     def _send_motion(self, sim: Simulation, stamp: Stamp) -> None:
         """Send transforms and odometry."""
-        odom, own = self._odometry_of(sim)
+        odom, *about = self._reckoning.update()
+        own = sim.localization.in_own_frames(slice(None), sim.localization.pose)
         self._own, self._map_odom = own, compose(own, inverse(odom))
-        before = odom if self._odom_before is None else self._odom_before
-        moved = compose(inverse(before), odom)
-        moved[:, 2] = wrap_angle(moved[:, 2])
-        twists = (moved / sim.clock.step_s).tolist()
-        self._odom_before = odom
         odom_rows = m.rows_of(odom)
         rows = [odom_rows]
         if self.settings.localization:
@@ -219,29 +217,15 @@ class Bridge:
         else:
             for tf, send, of_robot in zip(self._tf, self._send_tf, together, strict=True):
                 send(tf.encode(stamp, of_robot))
-        for odometry, send, row, twist in zip(self._odometry, self._send_odometry, odom_rows, twists, strict=True):
-            send(odometry.encode(stamp, row, twist))
+        for odometry, send, row, spread, twist, twist_spread in zip(
+            self._odometry, self._send_odometry, odom_rows, *about, strict=True
+        ):
+            send(odometry.encode(stamp, row, twist, spread, twist_spread))
         if self._truth:
             true = m.rows_of(sim.state.pose, sim.state.altitude_roll_pitch if self._spatial else None)
             speeds = sim.state.twist.tolist()
             for truth, send, row, twist in zip(self._truth, self._send_truth, true, speeds, strict=True):
                 send(truth.encode(stamp, row, twist))
-
-    def _odometry_of(self, sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
-        """Return the poses of the robots in their frames odom, which begin at their starts, and in their maps."""
-        localization, pose = sim.localization, sim.localization.pose
-        if self._odom_before is None:
-            self._start = sim.state.pose.copy()
-        own = localization.in_own_frames(slice(None), pose)
-        odom = compose(inverse(self._start), np.where(np.isnan(localization.odometry), pose, localization.odometry))
-        for bank in sim.sensing.of_kind("odometry"):
-            at = np.nan_to_num(self._reckoned[bank.members])
-            for sample in bank.samples:
-                at = compose(at, sample.readings.motion)
-            self._reckoned[bank.members] = at
-        wheels = ~np.isnan(self._reckoned[:, 0]) & np.isnan(localization.odometry[:, 0])
-        odom[wheels] = self._reckoned[wheels]
-        return odom, own
 
     def _send_others(self, sim: Simulation, stamp: Stamp) -> None:
         """Send the estimates, contacts and states."""

@@ -13,7 +13,7 @@ from covey.onboard.motions import Report, finite_twist
 from covey.ros import messages as m
 from covey.ros.goals import Goals
 from covey.ros.messages import Stamp
-from covey.ros.qos import STATE
+from covey.ros.qos import COMMAND, STATE
 from covey.ros.robot_node import RobotNode
 from covey.ros.services import Request, Service
 from covey.ros.settings import STAMPED_SINCE, Settings
@@ -62,7 +62,8 @@ class Commands:
         distro = node.types.distro
         self._stamped = distro in STAMPED_SINCE if settings.stamped is None else settings.stamped
         self._twist_kind = f"geometry_msgs/msg/Twist{'Stamped' * self._stamped}"
-        self._twist = node.reader("cmd_vel", self._twist_kind)
+        # senders of both kinds are heard; where the run waits for each answer, none may be lost
+        self._twist = node.reader("cmd_vel", self._twist_kind, COMMAND if node.lockstep else COMMAND.best_effort())
         self._ready = node.reader("ready", _CLOCK)
         self._tags, self._reports = node.reader("leave_tag", _STRING), node.reader("report", _MARKER)
         self._answer_report = node.messages("report_answer", _STRING, STATE)

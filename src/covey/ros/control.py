@@ -43,7 +43,7 @@ class Control:
             self._markers = MarkerService(bridge.robots[self._first], "/set_marker_position")
         self._requests = bridge.node.reader("/covey/control", _TEXT, COMMAND)
         self.maps = MapTopics(bridge)
-        self._next_warning, self._warned = 0.0, set[tuple[str, str, str]]()
+        self._next_warning, self._warned = 0.0, set[str]()
 
     def begin(self, sim: Simulation) -> None:
         """Get to know a simulation before its first step."""
@@ -69,15 +69,33 @@ class Control:
                 LOG.warning("/covey/control: %s", error)
         if (now := time.monotonic()) >= self._next_warning:
             self._next_warning = now + _WARN_EVERY_S
-            for misfit in self._bridge.participant.misfits():
-                if misfit not in self._warned:
-                    self._warned.add(misfit)
-                    LOG.warning("%s has a sender of %s, which nobody hears: it takes %s", *misfit)
+            self._warn()
         for word, service in self._services:
             for request, _ in service.asked():
                 self._reply(service, request, word)
         for request, wanted in self._real_time.asked():
             self._reply(self._real_time, request, f"speed {1 if wanted.data else 'max'}")
+
+    def _warn(self) -> None:
+        """Say, once each, what others send in vain, and that others tell the time, too."""
+        participant = self._bridge.participant
+        said = [
+            f"{topic} has a sender of {kind}, which nobody hears: it takes {ours}"
+            for topic, kind, ours in participant.misfits()
+        ]
+        said += [
+            f"{topic} has a sender with best effort, which nobody hears: it takes reliable senders"
+            for topic in participant.unreliable()
+        ]
+        said += [
+            f"another program on domain {participant.domain_id} sends /clock, too: time jumps between both. End one of "
+            f"them, or give one another domain, such as --domain {(participant.domain_id + 1) % 100}"
+            for _ in participant.others("/clock")
+        ]
+        for one in said:
+            if one not in self._warned:
+                self._warned.add(one)
+                LOG.warning("%s", one)
 
     def _reply(self, service: Service, request: Request, text: str) -> None:
         """Do what a request asks for, and reply."""
@@ -100,7 +118,11 @@ class Control:
             case "play", []:
                 pacer.play()
             case "step", _ if len(rest) < 2:
+                played = pacer.playing
                 pacer.step(_count(rest[0]) if rest else 1)
+                if played:
+                    LOG.warning("/covey/control: %s while time runs: it stands after that; write play to go on", text)
+                    return f"{text}; then it is paused"
             case "speed", [factor]:
                 pacer.factor = _factor(factor)
             case "save_map", []:

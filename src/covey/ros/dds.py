@@ -52,7 +52,7 @@ from covey.ros.qos import LATCHED, Profile
 from covey.ros.reach import configuration, domain_of, keep_local, reach_of, udp_sockets
 from covey.ros.types import Types, dds_name, types_of
 
-_MATCHED = DDSStatus.PublicationMatched
+_MATCHED, _UNFIT = DDSStatus.PublicationMatched, DDSStatus.RequestedIncompatibleQos
 _EVERY = SampleState.Any | ViewState.Any | InstanceState.Any
 _DISCOVERY = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _domains: WeakValueDictionary[int, Domain] = WeakValueDictionary()  # a process has one of each number
@@ -106,7 +106,7 @@ class Participant:
         self.delayed: set[str] = set()
         self._changed = True
         self._announced: Any = None
-        self._senders: dict[str, set[str]] = {}  # topics, and the types of what is sent there
+        self._senders: dict[str, set[tuple[bytes, str]]] = {}  # topics; who sends there, and the type of it
         self._discovery = self._writer("ros_discovery_info", _DISCOVERY, LATCHED, self.user_data(_DISCOVERY))
 
     def __enter__(self) -> Self:
@@ -195,18 +195,32 @@ class Participant:
         Returns:
             For each, the topic, such as ``/scout0/cmd_vel``, its type there, and the type that is read here.
         """
-        if self._announced is None:
-            self._announced = _Announced(self._participant, BuiltinTopicDcpsPublication)
-        for topic, wire_name in self._announced.take(10_000):  # each writer once
-            self._senders.setdefault(topic, set()).add(wire_name)
+        self._look_for_senders()
         found = {
             (end.topic.removeprefix("rt"), _ros_name(wire_name), end.kind)
             for end in self._ends
             if isinstance(end, Reader)
-            for wire_name in self._senders.get(end.topic, ())
+            for _, wire_name in self._senders.get(end.topic, ())
             if wire_name != dds_name(end.kind)
         }
         return sorted(found)
+
+    def unreliable(self) -> list[str]:
+        """Return the topics, such as ``/scout0/path``, with a sender with best effort, whom no reader of them hears."""
+        readers = (end for end in self._ends if isinstance(end, Reader))
+        unfit = {one.topic.removeprefix("rt") for one in readers if one.end.read_status(_UNFIT)}
+        return sorted(unfit - {topic for topic, *_ in self.misfits()})  # another type is unfit, too
+
+    def others(self, topic: str) -> set[bytes]:
+        """Return the other participants that have announced to send on a topic, such as ``/clock``."""
+        self._look_for_senders()
+        return {who for who, _ in self._senders.get(f"rt{topic}", ())} - {self.guid}
+
+    def _look_for_senders(self) -> None:
+        if self._announced is None:
+            self._announced = _Announced(self._participant, BuiltinTopicDcpsPublication)
+        for topic, wire_name, who in self._announced.take(10_000):  # each writer once
+            self._senders.setdefault(topic, set()).add((who, wire_name))
 
     def _topic(self, name: str, kind: str) -> Topic:
         if (name, kind) not in self._topics:
@@ -382,11 +396,11 @@ def _ros_name(kind: str) -> str:
 
 
 class _Announced(BuiltinDataReader):
-    """Reads topic and type of each writer that is announced, and not its policies, which take 0.2 ms to read."""
+    """Reads topic, type and owner of each writer that is announced, not its policies, which take 0.2 ms to read."""
 
     def _make_constructors(self) -> None:
         super()._make_constructors()
-        self._constructor = lambda key, participant, handle, topic, kind, *_: (topic, kind)
+        self._constructor = lambda key, participant, handle, topic, kind, *_: (topic, kind, bytes(participant))
         self._cqos_conv = lambda pointer: None
 
 

@@ -26,7 +26,9 @@ MAP, ODOM, FOOTPRINT, BASE = "map", "odom", "base_footprint", "base_link"
 OPTICAL = (-0.5, 0.5, -0.5, 0.5)
 """Quaternion x, y, z, w of the optical frame (right, down, ahead) in the frame of its camera."""
 _MARK = 0x5EED5EED
-_PLANAR = tuple((i, j) for i in (0, 1, 5) for j in (0, 1, 5))
+_PLANAR = np.ix_((0, 1, 5), (0, 1, 5))
+UNKNOWN = 1e6
+"""Variance of what is not known [m², rad² or their like per s²]; 0 would say that it is exact."""
 _LINE_LIST, _CUBE = 5, 1
 
 Stamp = tuple[int, int]
@@ -82,9 +84,33 @@ def rows_of(poses: np.ndarray, altitude_roll_pitch: np.ndarray | None = None) ->
     return np.column_stack((poses[:, :2], flat[:, 0], turn))
 
 
+def speeds_of(motion: np.ndarray) -> np.ndarray:
+    """Return the constant twists, times the time, that lead to motions x, y [m], heading [rad], (m, 3): logarithms.
+
+    Examples:
+        >>> speeds_of(np.array([[1.0, 1.0, 0.5 * math.pi]])).round(6).tolist()  # a quarter of a circle of 1 m
+        [[1.570796, 0.0, 1.570796]]
+    """
+    half = 0.5 * motion[:, 2]
+    shrink = np.where(np.abs(half) < 1e-6, 1.0 - half**2 / 3.0, half / np.tan(np.where(half == 0.0, 1.0, half)))
+    x, y = motion[:, 0], motion[:, 1]
+    return np.column_stack((shrink * x + half * y, shrink * y - half * x, motion[:, 2]))
+
+
 def yaw_of(x: float, y: float, z: float, w: float) -> float:
     """Return the heading [rad] of a quaternion."""
     return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def known(covariance: np.ndarray) -> np.ndarray:
+    """Return a covariance (k, k) for a message: a row or column that is not known, NaN, has the variance `UNKNOWN`.
+
+    Examples:
+        >>> known(np.array([[0.1, np.nan], [np.nan, np.nan]])).tolist()
+        [[0.1, 0.0], [0.0, 1000000.0]]
+    """
+    missing = np.isnan(covariance)
+    return np.where(missing, UNKNOWN * np.eye(len(covariance)), covariance) if missing.any() else covariance
 
 
 def pose(at: Sequence[float], z: float = 0.0) -> Fields:
@@ -131,24 +157,49 @@ class Scan:
 
 
 class Odometry:
-    """A nav_msgs/Odometry whose stamp, pose, twist and covariance of the pose change."""
+    """A nav_msgs/Odometry whose stamp, pose, twist and covariances change.
+
+    Args:
+        types: of the distribution.
+        frame, child: names of its frames.
+        planar: altitude, roll and pitch are 0, and that is known; otherwise nothing is known about them.
+    """
 
     TYPE = "nav_msgs/msg/Odometry"
 
-    def __init__(self, types: Types, frame: str, child: str):
+    def __init__(self, types: Types, frame: str, child: str, *, planar: bool = True):
         values = {"header": header((0, 0), frame), "child_frame_id": child}
         self._buffer = bytearray(types.encode(self.TYPE, values))
         numbers = np.frombuffer(self._buffer, "<f8", 85, len(self._buffer) - 8 * 85)
         self._pose, self._twist = numbers[:7], numbers[43:49]
-        self._covariance = numbers[7:43]
+        self._spread, self._twist_spread = numbers[7:43].reshape(6, 6), numbers[49:].reshape(6, 6)
+        if not planar:
+            for spread in (self._spread, self._twist_spread):
+                spread[2, 2] = spread[3, 3] = spread[4, 4] = UNKNOWN
 
-    def encode(self, stamp: Stamp, row: np.ndarray, twist: Sequence[float], spread: np.ndarray | None = None) -> bytes:
-        """Return the bytes; ``row``: pose as in `rows_of`; ``twist``: vx, vy [m/s], omega [rad/s] of the child."""
+    def encode(
+        self,
+        stamp: Stamp,
+        row: np.ndarray,
+        twist: Sequence[float],
+        spread: np.ndarray | None = None,
+        twist_spread: np.ndarray | None = None,
+    ) -> bytes:
+        """Return the bytes.
+
+        Args:
+            stamp: the time.
+            row: pose as in `rows_of`.
+            twist: vx, vy [m/s], omega [rad/s] of the child.
+            spread, twist_spread: covariances (3, 3) of x, y and heading, and of the twist; NaN is `UNKNOWN`; None: 0.
+        """
         struct.pack_into("<iI", self._buffer, 4, *stamp)
         self._pose[:] = row
         self._twist[0], self._twist[1], self._twist[5] = twist
         if spread is not None:
-            self._covariance[:] = spread
+            self._spread[_PLANAR] = known(spread)
+        if twist_spread is not None:
+            self._twist_spread[_PLANAR] = known(twist_spread)
         return bytes(self._buffer)
 
 
@@ -163,11 +214,10 @@ class Estimate:
         self._pose, self._covariance = numbers[:7], numbers[7:].reshape(6, 6)
 
     def encode(self, stamp: Stamp, row: np.ndarray, planar: Sequence[float]) -> bytes:
-        """Return the bytes; ``row``: pose as in `rows_of`; ``planar``: nine numbers of x, y, heading; NaN is 0."""
+        """Return the bytes; ``row``: pose as in `rows_of`; ``planar``: covariance of x, y, heading, nine numbers."""
         struct.pack_into("<iI", self._buffer, 4, *stamp)
         self._pose[:] = row
-        for (i, j), value in zip(_PLANAR, planar, strict=True):
-            self._covariance[i, j] = value if value == value else 0.0
+        self._covariance[_PLANAR] = known(np.reshape(planar, (3, 3)))
         return bytes(self._buffer)
 
 
@@ -287,7 +337,13 @@ def camera_info(stamp: Stamp, frame: str, width: int, height: int, fov: float) -
 
 
 def imu(
-    stamp: Stamp, frame: str, turn_rate: float, acceleration: Sequence[float], sigmas: tuple[float, float]
+    stamp: Stamp,
+    frame: str,
+    turn_rate: float,
+    acceleration: Sequence[float],
+    sigmas: tuple[float, float],
+    *,
+    planar: bool = True,
 ) -> Fields:
     """Return a sensor_msgs/Imu without orientation.
 
@@ -295,6 +351,7 @@ def imu(
         turn_rate: about the vertical axis [rad/s].
         acceleration: ahead, left, up, with gravity [m/s²].
         sigmas: standard deviations of a sample of both.
+        planar: the robot does not roll and pitch; otherwise nothing is known about these rates.
     """
     gyro, accelerometer = (np.diag([sigma**2] * 3).ravel() for sigma in sigmas)
     return {
@@ -302,7 +359,7 @@ def imu(
         "orientation": quaternion(0.0),
         "orientation_covariance": np.array([-1.0, *[0.0] * 8]),
         "angular_velocity": {"z": float(turn_rate)},
-        "angular_velocity_covariance": gyro,
+        "angular_velocity_covariance": gyro if planar else np.array([UNKNOWN, 0, 0, 0, UNKNOWN, 0, 0, 0, gyro[8]]),
         "linear_acceleration": dict(zip("xyz", map(float, acceleration), strict=True)),
         "linear_acceleration_covariance": accelerometer,
     }

@@ -145,6 +145,7 @@ class Senses:
                 pose = m.planar_pose(message.pose.pose)
                 if pose is not None:
                     spread = np.asarray(message.pose.covariance).reshape(6, 6)[np.ix_((0, 1, 5), (0, 1, 5))]
+                    spread = np.where(spread >= m.UNKNOWN, np.nan, spread)
                     self._estimate = ns_of(message.header.stamp), pose, tuple(spread.ravel().tolist())
         for data in self._contact.take():
             message = self.decode(self._contact.kind, data)

@@ -22,6 +22,7 @@ class RobotNode:
         own_map: it does not know the starts of all, and has a map frame of its own.
         lockstep: each message is kept for a reader that comes within the step. Otherwise those that nobody hears are
             not sent.
+        planar: it does not roll and pitch.
 
     Attributes:
         namespace: such as ``scout0``.
@@ -30,13 +31,15 @@ class RobotNode:
         refused: number of messages that no reader took in time.
     """
 
-    def __init__(self, participant: Participant, robot: str, prefixed: bool, own_map: bool, lockstep: bool):
+    def __init__(
+        self, participant: Participant, robot: str, prefixed: bool, own_map: bool, lockstep: bool, planar: bool
+    ):
         self.robot, self.namespace, self.prefixed = robot, namespace_of(robot), prefixed
         self.types = participant.types
         self.map_frame = self.frame(MAP) if own_map else MAP
         self.node: Node = participant.node("covey", f"/{self.namespace}")
         self.sent: list[tuple[Writer, bytes]] = []
-        self.refused, self.lockstep = 0, lockstep
+        self.refused, self.lockstep, self.planar = 0, lockstep, planar
 
     def frame(self, name: str) -> str:
         """Return the full name of one of its frames."""

@@ -86,7 +86,7 @@ def _imu(record: Any, _first: bool, node: RobotNode, _frames: list[m.Fields]) ->
     fast = math.sqrt(record.rate_hz)
     sigmas = record.gyro_noise * fast, record.accel_noise * fast
     return lambda stamp, readings, row: send(
-        m.imu(stamp, frame, readings.turn_rate[row], readings.acceleration[row], sigmas)
+        m.imu(stamp, frame, readings.turn_rate[row], readings.acceleration[row], sigmas, planar=node.planar)
     )
 
 

@@ -13,7 +13,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
-from covey.mapping.dead_reckoning import GyroOdometry, turned
+from covey.mapping.dead_reckoning import GyroOdometry, grow, turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.localization import TrueLocalizer, Truth
@@ -61,6 +61,7 @@ class LocalizationAndMapping:
         teams: the robots that map, by equal mapping records.
         belief_of: the belief of each robot that maps, by team index.
         odometry: poses by dead reckoning from the true start, shape (n, 3); NaN where localization uses no odometry.
+        odometry_spread: covariances of these poses, shape (n, 3, 3); None: nobody has asked for them.
         carried: the estimates at the end of the last step, shape (n, 3).
         jumps: offset of the estimate of a robot whose localization has jumped, in the world frame.
         frames: poses of the robots' frames, shape (n, 3): their start poses; None: the world frame.
@@ -88,6 +89,7 @@ class LocalizationAndMapping:
         self.revision = np.zeros(len(self.pose), np.int64)
         self.carried = self.pose.copy()
         self.odometry = np.full_like(self.pose, np.nan)
+        self.odometry_spread: np.ndarray | None = None
         self.jumps: Mapping[int, Pose] = {}
         self.following: set[int] = set()
         self.moved: dict[int, list[tuple[int, np.ndarray]]] = {}
@@ -228,7 +230,7 @@ class LocalizationAndMapping:
             true = self.state.pose[part].copy()
             sensed = Sensed(self.clock.step, true, motions, scan, self.clock.time_s, variances)
             if group.odometry is not None:
-                self._reckon(part, motions)
+                self._reckon(part, group.odometry.record, motions, variances)
             begun = 0.0 if scan is None else time.thread_time()
             estimate = group.localizer.update(sensed)
             if scan is not None:
@@ -239,11 +241,21 @@ class LocalizationAndMapping:
         for robot, jump in self.jumps.items():
             self.pose[robot] = jump @ self.pose[robot]
 
-    def _reckon(self, part: slice, motions: Sequence[np.ndarray]) -> None:
-        """Add samples of the odometry, each (m, 3), to the poses by dead reckoning; not those of the first step."""
+    def _reckon(self, part: slice, record: Any, motions: Sequence[np.ndarray], variances: Sequence[np.ndarray]) -> None:
+        """Add samples of the odometry, each (m, 3), to the poses by dead reckoning; not those of the first step.
+
+        Args:
+            part: the robots.
+            record: their odometry.
+            motions, variances: see `Sensed`.
+        """
         at = self.odometry[part]
         if np.isnan(at).any():
             at, motions = self.state.pose[part], ()
+        if self.odometry_spread is not None:
+            spread, heading = self.odometry_spread[part], np.array(at[:, 2])
+            for motion, variance in zip(motions, variances or repeat(np.empty(0)), strict=False):
+                grow(spread, heading, np.ascontiguousarray(motion), *record.noise_model, variance)
         for motion in motions:
             at = compose(at, motion)
         self.odometry[part] = at
