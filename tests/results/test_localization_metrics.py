@@ -23,6 +23,13 @@ class Driven:
     def has(self, _table):
         return False
 
+    def ways(self, robots):
+        return self.poses[:, robots], self.estimates[:, robots]
+
+    def pose_blocks(self):
+        half = len(self.poses) // 2
+        return iter(((self.poses[:half], self.estimates[:half]), (self.poses[half:], self.estimates[half:])))
+
 
 def line(metres=10.0, steps=101):
     x = np.linspace(0.0, metres, steps)

@@ -1,14 +1,20 @@
+import dataclasses
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import covey
 from covey.errors import InvalidValueError
+from covey.results import recorder as recorder_module
+from covey.results.manifest import build_manifest
 from covey.results.maps import Maps
-from covey.results.metrics import compute, metrics
+from covey.results.metrics import compute, localization, metrics
 from covey.results.metrics.exploration import auc, exploration_cost, exploration_efficiency, time_to_share
 from covey.results.metrics.motion import exploration_safety
+from covey.results.recorder import Recorder
 
 
 def test_every_metric_of_the_circles_by_hand(record):
@@ -171,3 +177,29 @@ def test_no_metric_cites_a_number_that_readers_do_not_have():
     from covey.results.metrics import metrics
 
     assert not [name for name in metrics.names() if re.search(r"\b00\d-\d+", metrics.get(name).__doc__ or "")]
+
+
+@pytest.mark.parametrize(("knows", "bytes_each"), [(True, 24), (False, 100)])
+def test_the_end_of_a_long_run_does_not_hold_its_tables(knows, bytes_each, tmp_path, circle_frame, monkeypatch):
+    """Of each robot and step there are 18 numbers; with estimates, 6 errors of each are kept, and pooled."""
+    monkeypatch.setattr(recorder_module, "_ROWS", 6000)
+    monkeypatch.setattr(localization, "_AT_ONCE", 15000)
+    steps, names = 1500, [f"a{i}" for i in range(40)]
+    recorder = Recorder(tmp_path / "run", names)
+    recorder.open(build_manifest(robots=names, seed=7))
+    for step in range(1, steps + 1):
+        frame = circle_frame(step, 40)
+        recorder.observe(dataclasses.replace(frame, estimate=frame.pose) if knows else frame)
+    whole = recorder.close("timeout")  # loads modules
+    tracemalloc.start()
+    found = compute(covey.Run(whole.folder))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < steps * 40 * bytes_each
+    error = np.hypot(*(whole.estimates - whole.poses)[..., :2].T)
+    assert found["position_error_m"] == pytest.approx(error.mean())
+    assert found["position_error_max_m"] == (None if knows else error.max())
+    assert found["position_error_end_m"] == (None if knows else error[:, -1].max())
+    assert found["makespan_distance_m"] == whole.series("distance_m")[-1].max()
+    monkeypatch.undo()
+    assert found == compute(whole), "as if all robots were measured at once"

@@ -22,9 +22,10 @@ READINGS = "readings.npz"
 OF_THE_LAB = (READINGS, "marks.npz", "addons.npz")
 _AT_THE_END = ("maps.npz", "ground.npz", "metrics.json", "manifest.json")
 FILES = (*TABLES, *RADIO_TABLES, *PROCESS_TABLES, *DETAILS, *OF_THE_LAB, *_AT_THE_END)
+POSES, ESTIMATES = ("x_m", "y_m", "heading_rad"), ("estimate_x_m", "estimate_y_m", "estimate_heading_rad")
 POSE_COLUMNS = (
-    *("x_m", "y_m", "heading_rad"),
-    *("estimate_x_m", "estimate_y_m", "estimate_heading_rad"),
+    *POSES,
+    *ESTIMATES,
     *("vx_m_s", "vy_m_s", "omega_rad_s"),
     *("command_vx_m_s", "command_vy_m_s", "command_omega_rad_s"),
 )

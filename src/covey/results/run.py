@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -22,7 +23,7 @@ from covey.lazy import pl, pq
 from covey.results.checked import Shape, read_json, reading
 from covey.results.checkpoint import recover
 from covey.results.details import MapChanges, Plans, Readings, Scans
-from covey.results.folder import FIGURES, read_manifest, run_folder
+from covey.results.folder import ESTIMATES, FIGURES, POSES, read_manifest, run_folder
 from covey.results.landscape import Landscape
 from covey.results.lock import writer_of
 from covey.results.maps import Maps
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from covey.results.figures.style import Picture
 
 
+_KEPT = 2_000_000
+"""Values of columns that a run keeps for the next one who asks."""
 _LOCK = Lock()  # of what all runs keep of their columns
 
 
@@ -75,7 +78,7 @@ class Run:
         self.manifest: dict[str, Any] = read_manifest(self.folder)
         self.names: tuple[str, ...] = tuple(self.manifest["robots"])
         self._scratch = scratch
-        self._columns: LRUCache[Any, np.ndarray] = LRUCache(2e6, len)
+        self._columns: LRUCache[Any, np.ndarray] = LRUCache(_KEPT, len)
         if self.manifest["status"] != "finished" and not incomplete:
             raise RunFolderError(f"{self._incomplete()}; covey.Run(…, incomplete=True) opens what it has written")
         if self.manifest["status"] == "running":
@@ -205,20 +208,62 @@ class Run:
         with reading(self.folder / "measurements.parquet"):  # a measurement file of another run would have other rows
             return self.column("measurements", name).reshape(len(self.times), len(self.names))
 
+    def blocks(self, *names: str) -> Iterator[tuple[np.ndarray, ...]]:
+        """Yield columns of the measurements a few steps at a time, as float64 (k, robots) each; NaN = null.
+
+        A long run has more of them than fit into the memory; this takes that of one row group.
+        """
+        n = len(self.names)
+        with reading(path := self._file("measurements.parquet")), pq.ParquetFile(path) as file:
+            _known("measurements", names, file.schema_arrow.names)
+            if file.metadata.num_rows != len(self.times) * n:  # a measurement file of another run
+                raise ValueError(f"{file.metadata.num_rows} rows, not {n} for each of {len(self.times)} steps")
+            rest = [np.empty(0)] * len(names)
+            for k in range(file.num_row_groups):
+                group = file.read_row_group(k, columns=list(names), use_threads=False)
+                read = [np.append(left, _floats(group[name])) for left, name in zip(rest, names, strict=True)]
+                whole = len(read[0]) // n * n
+                rest = [values[whole:] for values in read]
+                if whole:
+                    yield tuple(values[:whole].reshape(-1, n) for values in read)
+
+    @cachedmethod(lambda run: run._columns, key=lambda run, name: ("last", name), lock=lambda _: _LOCK)
+    def last(self, name: str) -> np.ndarray:
+        """Return the values of a column of the measurements in the last step, float64 (robots,); read-only."""
+        n, found = len(self.names), np.empty(0)
+        with reading(path := self._file("measurements.parquet")), pq.ParquetFile(path) as file:
+            _known("measurements", [name], file.schema_arrow.names)
+            for k in reversed(range(file.num_row_groups)):
+                group = _floats(file.read_row_group(k, columns=[name], use_threads=False)[name])
+                found = np.append(group, found)
+                if len(found) >= n:
+                    break
+        return _fixed(found[len(found) - n :])
+
+    def pose_blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield `poses` and `estimates` a few samples at a time, shape (k, robots, 3) each."""
+        for columns in self.blocks(*POSES, *ESTIMATES):
+            there = [column[np.isfinite(columns[0][:, 0])] for column in columns]
+            yield np.stack(there[:3], axis=-1), np.stack(there[3:], axis=-1)
+
+    def ways(self, robots: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return `poses` and `estimates` of some robots, shape (samples, len(robots), 3) each; they are not kept."""
+        return self._read_poses(POSES, robots), self._read_poses(ESTIMATES, robots)
+
     @cached_property
     def poses(self) -> np.ndarray:
         """True x, y [m], heading [rad] in the world frame at `pose_times`, shape (samples, robots, 3); read-only."""
-        return self._at_poses("x_m", "y_m", "heading_rad")
+        return _fixed(self._read_poses(POSES))
 
     @cached_property
     def estimates(self) -> np.ndarray:
         """Each robot's own estimate of its pose at `pose_times`, shape (samples, robots, 3); read-only."""
-        return self._at_poses("estimate_x_m", "estimate_y_m", "estimate_heading_rad")
+        return _fixed(self._read_poses(ESTIMATES))
 
     @cached_property
     def pose_times(self) -> np.ndarray:
         """Simulated time [s] of each recorded pose, shape (samples,); read-only."""
-        return _fixed(self.times[self._has_pose])
+        return _fixed(self.times[self.has_pose])
 
     @cached_property
     def maps(self) -> Maps | None:
@@ -376,11 +421,22 @@ class Run:
         return f"<b>{title}</b><br>{image}<details><summary>metrics</summary><table>{rows}</table></details>"
 
     @cached_property
-    def _has_pose(self) -> np.ndarray:
-        return np.isfinite(self.series("x_m")[:, 0])
+    def has_pose(self) -> np.ndarray:
+        """Whether poses are recorded in each step, bool (steps,)."""
+        return np.concatenate([np.empty(0, bool), *(np.isfinite(x[:, 0]) for (x,) in self.blocks(POSES[0]))])
 
-    def _at_poses(self, *names: str) -> np.ndarray:
-        return _fixed(np.stack([self.series(c) for c in names], axis=-1)[self._has_pose])
+    def _read_poses(self, names: Sequence[str], robots: Sequence[int] | slice = slice(None)) -> np.ndarray:
+        """Return columns of some robots where poses are recorded, shape (samples, robots, columns)."""
+        has = self.has_pose
+        out = np.empty((int(has.sum()), len(np.arange(len(self.names))[robots]), len(names)))
+        step = sample = 0
+        for block in self.blocks(*names):
+            rows = has[step : step + len(block[0])]
+            until = sample + int(rows.sum())
+            for k, values in enumerate(block):
+                out[sample:until, :, k] = values[rows][:, robots]
+            step, sample = step + len(rows), until
+        return out
 
     def _file(self, name: str) -> Path:
         path = self.folder / name
@@ -410,15 +466,29 @@ class Run:
 
     def column(self, table: str, name: str) -> np.ndarray:
         """Return one column of a table as float64 (rows,); null becomes NaN."""
-        return self._read_column(table, name).copy()
+        values = self._read_column(table, name)
+        return values.copy() if len(values) <= _KEPT else values
 
     @cachedmethod(lambda run: run._columns, lock=lambda _: _LOCK)
     def _read_column(self, table: str, name: str) -> np.ndarray:
         with reading(path := self._file(f"{table}.parquet")), pq.ParquetFile(path) as file:
-            known = file.schema_arrow.names
-            if name not in known:
-                raise UnknownNameError(f"column of {table}", name, known)
-            return file.read(columns=[name], use_threads=False)[name].to_numpy().astype(np.float64)
+            _known(table, [name], file.schema_arrow.names)
+            values, row = np.empty(file.metadata.num_rows), 0
+            for k in range(file.num_row_groups):
+                group = file.read_row_group(k, columns=[name], use_threads=False)
+                values[row : row + len(group)] = _floats(group[name])
+                row += len(group)
+            return values
+
+
+def _known(table: str, names: Sequence[str], columns: Sequence[str]) -> None:
+    for name in names:
+        if name not in columns:
+            raise UnknownNameError(f"column of {table}", name, columns)
+
+
+def _floats(column: Any) -> np.ndarray:
+    return column.to_numpy().astype(np.float64)
 
 
 def _fixed(values: np.ndarray) -> np.ndarray:

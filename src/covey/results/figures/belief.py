@@ -35,7 +35,7 @@ def robot_maps(run: "Run") -> style.Picture | None:
     height = max(width * aspect, 0.3)
     total = (max(left + columns * (width + gap) - gap + 0.1, style.COLUMN_IN), bottom + rows * (height + title) + top)
     picture = style.Picture(*total)
-    shares = run.series("known_share")[-1] if len(run.times) else [math.nan] * n
+    shares = run.last("known_share") if len(run.times) else [math.nan] * n
     first = None
     for i, (name, grid) in enumerate(zip(run.names, run.maps.robots, strict=True)):
         row, column = divmod(i, columns)

@@ -72,7 +72,7 @@ def film(run: "Run", frames: int = 60) -> Iterator[Image.Image]:
     """
     ground = run.landscape
     if ground is not None:
-        steps = run.steps[run._has_pose]
+        steps = run.steps[run.has_pose]
         mapped = partial(_mapped_by, run, int(steps[-1])) if len(steps) and _most(run) is not None else None
         yield from film_frames(
             ground.at, ground.frame, steps, run.pose_times, _poses(run), _size(run), frames=frames,
@@ -129,7 +129,7 @@ def _frame(ground: Landscape) -> np.ndarray:
 def _poses(run: "Run") -> np.ndarray:
     """Return x, y, z [m], roll, pitch, yaw [rad] over time, (t, n, 6)."""
     plane = run.poses
-    columns = [run.series(name)[run._has_pose] for name in ("altitude_m", "roll_rad", "pitch_rad")]
+    columns = [run.series(name)[run.has_pose] for name in ("altitude_m", "roll_rad", "pitch_rad")]
     return np.stack((plane[..., 0], plane[..., 1], *columns, plane[..., 2]), axis=-1)
 
 

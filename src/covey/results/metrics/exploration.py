@@ -52,8 +52,9 @@ def exploration_time_one_map_s(run: "Run") -> float | None:
 
     For a robot without a map, the cells that its own beams have crossed count.
     """
-    known, own = run.series("known_share"), run.series("explored_share")
-    return time_to_share(run.times, np.fmax.reduce(np.where(np.isnan(known), own, known), axis=1), goal_share(run))
+    blocks = run.blocks("known_share", "explored_share")
+    best = [np.fmax.reduce(np.where(np.isnan(known), own, known), axis=1) for known, own in blocks]
+    return time_to_share(run.times, np.concatenate(best), goal_share(run))
 
 
 def _register_levels() -> None:
@@ -123,7 +124,7 @@ def exploration_cost(run: "Run", cost: str | Callable[["Run"], Any] = "distance"
     columns = {"distance": "distance_m", "energy": "energy_j"}
     if cost not in columns:
         raise InvalidValueError(f"cost is {cost!r}; use 'distance', 'energy', or a function of the run")
-    return float(run.series(columns[cost])[-1].sum())
+    return float(run.last(columns[cost]).sum())
 
 
 @metrics.register("exploration_cost_m")
@@ -149,4 +150,4 @@ def exploration_efficiency(run: "Run", cost: str | Callable[["Run"], Any] = "dis
 def overlap(run: "Run") -> float | None:
     """(sum of A_i - A) / A with A_i the area sensed by robot i: 0 if no place was seen by two (Explore-Bench)."""
     union = _union(run)[-1]
-    return None if not union > 0 else float(np.nansum(run.series("explored_share")[-1]) / union - 1.0)
+    return None if not union > 0 else float(np.nansum(run.last("explored_share")) / union - 1.0)

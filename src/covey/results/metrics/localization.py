@@ -4,6 +4,7 @@ Formulas and sources: `covey.mapping.slam.scores`, which also scores recorded lo
 truth do not count.
 """
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -18,23 +19,34 @@ if TYPE_CHECKING:
     from covey.mapping.slam.scores import Errors, PoseErrors
     from covey.results.run import Run
 
+_AT_ONCE = 5_000_000
+"""Poses of robots that are measured together; 240 MB with their estimates."""
+
 Measured = dict[str, "PoseErrors"]
 """Errors by robot."""
 
 
 def _errors(run: "Run", measure: Callable[[np.ndarray, np.ndarray], "PoseErrors | None"]) -> Measured:
     """Return the errors of each robot that had to estimate its pose; ``measure``: of estimates and truth, (n, 3)."""
-    truth, found = run.poses, run.estimates
-    each = {run.names[i]: measure(found[:, i], truth[:, i]) for i in np.flatnonzero(_estimated(run))}
+    each: dict[str, PoseErrors | None] = {}
+    robots = np.flatnonzero(_estimated(run))
+    at_once = max(1, _AT_ONCE // max(1, len(run.pose_times)))
+    for first in range(0, len(robots), at_once):
+        some = robots[first : first + at_once]
+        truth, found = run.ways(some.tolist())
+        each |= {run.names[i]: measure(found[:, k], truth[:, k]) for k, i in enumerate(some)}
     return {name: errors for name, errors in each.items() if errors is not None}
 
 
 @cached(WeakKeyDictionary(), lambda run: run)
 def _estimated(run: "Run") -> np.ndarray:
     """Return which robots' estimates were not always the true poses, bool (robots,)."""
-    off = np.abs(run.estimates - run.poses)
-    off[..., 2] = np.minimum(off[..., 2], 2.0 * np.pi - off[..., 2])
-    return off.max(axis=(0, 2), initial=0.0) > 1e-9
+    most = np.zeros(len(run.names))
+    for truth, found in run.pose_blocks():
+        off = np.abs(found - truth)
+        off[..., 2] = np.minimum(off[..., 2], 2.0 * np.pi - off[..., 2])
+        most = np.maximum(most, off.max(axis=(0, 2), initial=0.0))
+    return most > 1e-9
 
 
 @cached(WeakKeyDictionary(), lambda run: run)
@@ -131,29 +143,38 @@ def rpe_deg(run: "Run") -> float | None:
     return None if errors is None else errors.rms
 
 
-def _distances(run: "Run") -> np.ndarray:
-    """Return the distances between estimated and true positions [m], (samples, robots)."""
-    error = run.estimates[..., :2] - run.poses[..., :2]
-    return np.hypot(error[..., 0], error[..., 1])
+@cached(WeakKeyDictionary(), lambda run: run)
+def _distances(run: "Run") -> tuple[float, float, float]:
+    """Return mean and maximum of the distances between estimated and true positions, and the maximum at the end [m].
+
+    NaN if no poses are recorded.
+    """
+    total, count, most, end = 0.0, 0, math.nan, math.nan
+    for truth, found in run.pose_blocks():
+        error = found[..., :2] - truth[..., :2]
+        error = np.hypot(error[..., 0], error[..., 1])
+        if error.size:
+            total, count = total + float(error.sum()), count + error.size
+            most, end = float(np.fmax(most, error.max())), float(error[-1].max())
+    return total / count if count else math.nan, most, end
 
 
 @metrics.register("position_error_m")
 def position_error_m(run: "Run") -> float:
     """Mean over robots and recorded poses of |estimated - true position| [m] (MAES "slam position inaccuracy")."""
-    error = _distances(run)
-    return float(error.mean()) if error.size else float("nan")
+    return _distances(run)[0]
 
 
 @metrics.register("position_error_max_m")
 def position_error_max_m(run: "Run") -> float | None:
     """The largest |estimated - true position| of any robot at any time [m]."""
-    return float(_distances(run).max()) if _estimated(run).any() else None
+    return _distances(run)[1] if _estimated(run).any() else None
 
 
 @metrics.register("position_error_end_m")
 def position_error_end_m(run: "Run") -> float | None:
     """The largest |estimated - true position| of any robot at the end [m]."""
-    return float(_distances(run)[-1].max()) if _estimated(run).any() else None
+    return _distances(run)[2] if _estimated(run).any() else None
 
 
 @cached(WeakKeyDictionary(), lambda run: run)
@@ -169,13 +190,20 @@ def _nees(run: "Run") -> tuple[np.ndarray, np.ndarray] | None:
         run.column("localization", name) for name in ("xx_m2", "xy_m2", "xh_m", "yy_m2", "yh_m", "hh_rad2")
     )
     covariance = np.stack((xx, xy, xh, xy, yy, yh, xh, yh, hh), axis=-1).reshape(-1, 3, 3)
-    posed = run.steps[np.isfinite(run.series("x_m")[:, 0])]
+    posed = run.steps[run.has_pose]
     at = np.minimum(np.searchsorted(posed, steps), len(posed) - 1)
     good = (posed[at] == steps) & np.isfinite(covariance).all(axis=(1, 2))
     good[good] = np.linalg.det(covariance[good]) > 0.0
     row = np.array([run.names.index(name) for name in robots])
     at, row = at[good], row[good]
-    return steps[good], nees(run.estimates[at, row], run.poses[at, row], covariance[good])
+    estimates, truth = np.empty((len(at), 3)), np.empty((len(at), 3))
+    first = 0
+    for true, found in run.pose_blocks():
+        here = np.flatnonzero((at >= first) & (at < first + len(found)))
+        where = at[here] - first, row[here]
+        estimates[here], truth[here] = found[where], true[where]
+        first += len(found)
+    return steps[good], nees(estimates, truth, covariance[good])
 
 
 @metrics.register("nees")

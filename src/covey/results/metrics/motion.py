@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _distances(run: "Run") -> np.ndarray:
-    return run.series("distance_m")[-1]
+    return run.last("distance_m")
 
 
 @metrics.register("distance_by_robot_m")
@@ -55,13 +55,13 @@ def workload_min_over_max(run: "Run") -> float | None:
 @metrics.register("collisions")
 def collisions(run: "Run") -> int:
     """Number of contacts between robots, counted for both (Yan et al. 2017): one contact counts 2."""
-    return int(run.series("collisions_robot")[-1].sum())
+    return int(run.last("collisions_robot").sum())
 
 
 @metrics.register("collisions_wall")
 def collisions_wall(run: "Run") -> int:
     """Number of contacts with walls, of all robots."""
-    return int(run.series("collisions_wall")[-1].sum())
+    return int(run.last("collisions_wall").sum())
 
 
 @metrics.register("exploration_safety")

@@ -31,7 +31,7 @@ def searched_cells(run: "Run") -> float | None:
 def search_overlap(run: "Run") -> float | None:
     """(sum of S_i - S) / S, S_i the faces that robot i searched itself; 0 if no face was searched by two."""
     union = _last(run, "searched_share_union")
-    return None if not union else float(np.nansum(run.series("searched_share")[-1]) / union - 1.0)
+    return None if not union else float(np.nansum(run.last("searched_share")) / union - 1.0)
 
 
 @metrics.register("searched_t90_s")
