@@ -45,3 +45,27 @@ def test_a_ray_over_a_low_wall_ends_at_the_high_ground_behind_it_or_at_the_next_
         np.testing.assert_allclose(got, expected, atol=1e-6)
     on_top = wall_on_way(skip_field(solid), grid, level, frame, 1.0, 0.0, 6.0, 2.0, 1.0, 0.0, -0.19, 25.0)
     np.testing.assert_allclose(on_top, 1.0 / 0.19, atol=1e-6)  # 1 m lower at 5.26 m, over the wall of 5 to 5.5 m
+
+
+def test_free_air_beyond_a_low_wall_is_free():
+    """A ray that has passed over the only wall comes down to level ground: it meets nothing, to the last bit."""
+    solid, level = np.zeros((400, 400), bool), np.zeros((41, 41))
+    solid[:, 220] = True  # x from 2.0 to 2.1 m
+    grid, frame, skip = np.array([-20.0, -20.0, 1.0, 0.0, 0.1]), np.array([-20.0, -20.0, 1.0]), skip_field(solid)
+    random, low = np.random.default_rng(2), 0
+    for heading, length in zip(random.uniform(-1.2, 1.2, 4000), random.uniform(2.2, 8.0, 4000), strict=True):
+        ahead, begin = (math.cos(heading), math.sin(heading)), 2.0 / math.cos(heading)
+        end = 2.1 / math.cos(heading)
+        if length <= end:
+            continue
+        slope = -0.5 / length  # from 0.5 m to the ground at the end of the ray
+        got = wall_on_way(skip, grid, level, frame, 0.3, 0.0, 0.0, 0.5, *ahead, slope, length)
+        above = 0.5 + slope * end - 0.3  # where it leaves the top of the wall
+        if above > 1e-9:
+            assert got == length
+            low += 1
+        elif 0.5 + slope * begin - 0.3 < -1e-9:
+            assert abs(got - begin) < 1e-9
+        else:
+            assert begin - 1e-9 <= got <= end + 1e-9
+    assert low > 900

@@ -34,9 +34,13 @@ def wall_on_way(skip, grid_frame, altitude, frame, wall_height, x, y, z, ahead_x
     rows, columns = skip.shape[1], skip.shape[2]
     t = 0.0
     while t < end:
-        t += march(skip, u + t * du, v + t * dv, du, dv, end - t)
+        left = end - t
+        free = march(skip, u + t * du, v + t * dv, du, dv, left)
+        if free >= left:  # t + left may be a little less than the end
+            break
+        t += free
         above = _above(altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, slope, t * per)
-        if t < end and above <= 0.0:
+        if above <= 0.0:
             return t * per
         while t < end:  # over the cells of a wall
             inside = t + _PAST
