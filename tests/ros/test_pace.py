@@ -61,5 +61,18 @@ def test_what_cannot_be_caught_up_is_lost(hands):
     assert pacer.late == 1
 
 
+@pytest.mark.parametrize(
+    ("factor", "left"), [(1.0, [0.03, 0.02, 0.01]), (2.0, [0.03, 0.02, 0.01]), (0.5, [0.035, 0.03])]
+)
+def test_between_two_steps_the_time_is_told_each_10_ms(hands, factor, left):
+    pacer, told = pace.Pacer(factor), []
+    for _ in range(4):
+        told.clear()
+        pacer.wait(0.04, lambda: None, told.append)
+    ticks = sorted({round(one, 3) for one in told}, reverse=True)
+    assert set(left) <= set(ticks)
+    assert all(0 < one < 0.04 for one in told)
+
+
 def test_twice_as_fast_is_twice_as_often(hands):
     assert begun(pace.Pacer(2.0), hands, [0.0] * 5) == pytest.approx([0.0, 0.0, 0.02, 0.04, 0.06], abs=1e-4)

@@ -1,7 +1,9 @@
 """`Bridge`: a simulation as a team of robots in a graph of ROS 2."""
 
 import logging
+import math
 import time
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -16,18 +18,20 @@ from covey.ros.dds import Participant
 from covey.ros.host import BridgeHost
 from covey.ros.messages import BASE, FOOTPRINT, MAP, ODOM, Stamp
 from covey.ros.pace import Pacer
-from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, STATE, TF
+from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, SENSOR, STATE, TF
 from covey.ros.reckoning import Reckoning
 from covey.ros.robot_node import RobotNode
-from covey.ros.sensor_topics import Output, output_of
+from covey.ros.sensor_topics import AT_THEIR_TIMES, Output, output_of
 from covey.ros.settings import Settings
 from covey.runtime.hosting import Hosting
+from covey.runtime.phases.sensing import BankSample, SensorBank
 from covey.runtime.simulation import Simulation
 
 LOG = logging.getLogger("covey")
 _AGAIN_S = 1.0  # how often lockstep sends a step again to robots without an answer: either may have been lost [s]
 _SERVE_S = 0.02  # how often it looks for new readers and requests meanwhile
 _SAY_S = 10.0
+_TICK_NS = 10_000_000  # of the clock between two steps
 
 
 class Bridge:
@@ -75,7 +79,39 @@ class Bridge:
         """Do what was asked for, and wait until the step may begin."""
         if sim is not self.sim:
             self._attach(sim)
-        self.pacer.wait(sim.clock.step_s, self.control.look)
+        self.pacer.wait(sim.clock.step_s, self.control.look, self._tick)
+
+    def _tick(self, left_s: float) -> None:
+        """Tell the time between two steps, and what is sensed there without a transform; see `AT_THEIR_TIMES`.
+
+        The way to the next step is known, as its commands have been taken.
+
+        Args:
+            left_s: simulated time until the next step [s].
+        """
+        sim = self.sim
+        assert sim is not None
+        nanoseconds = round(1e9 * (sim.time - left_s)) // _TICK_NS * _TICK_NS
+        substep = int(nanoseconds // round(1e9 * sim.clock.substep_s))
+        if nanoseconds <= self._told_ns or substep >= sim.clock.now:
+            return
+        self._told_ns = nanoseconds
+        sim.sense_until(self._between, substep)
+        for bank in self._between:
+            self._send_samples(bank, [one for one in bank.late if one.substep + bank.delay <= substep])
+        self._clock.write(m.clock(divmod(nanoseconds, 1_000_000_000)))
+
+    def _send_samples(self, bank: SensorBank, samples: Iterable[BankSample]) -> None:
+        """Send the samples of a bank that have not been sent yet."""
+        sim, k = self.sim, self._number[id(bank)]
+        assert sim is not None
+        for sample in samples:
+            if sample.substep > self._sent_until[k]:
+                self._sent_until[k] = sample.substep
+                taken = m.stamp_of(sample.substep, sim.clock.substep_s)
+                for row, send in enumerate(self._outputs[k]):
+                    if send is not None:
+                        send(taken, sample.readings, row)
 
     def _attach(self, sim: Simulation) -> None:
         """Get to know a simulation before its first step."""
@@ -87,6 +123,10 @@ class Bridge:
         for commands in self.commands.values():
             commands.begin()
         self.pacer.begin()
+        banks = sim.sensing.banks
+        self._number = {id(bank): k for k, bank in enumerate(banks)}
+        self._between = [bank for bank in banks if bank.record.kind in AT_THEIR_TIMES]
+        self._sent_until, self._told_ns = [-1] * len(banks), 0
         self._next_state, self._had_tags = 0.0, set[int]()
         self._reckoning = Reckoning(sim)
         self.control.begin(sim)
@@ -100,12 +140,21 @@ class Bridge:
         self.robots = [RobotNode(participant, name, *how) for name in sim.names]
         static: list[list[m.Fields]] = [[] for _ in self.robots]
         self._outputs: list[list[Output | None]] = []
+        spread = not isinstance(settings.speed, str)
         for bank in sim.sensing.banks:
             made = [
                 output_of(bank.record, sim.sensing.is_first(bank, i), self.robots[i], static[i])
                 for i in bank.members.tolist()
             ]
             self._outputs.append(made)
+            together = math.ceil(bank.record.rate_hz * sim.clock.step_s - 1e-9)
+            if any(made) and together > SENSOR.depth and not (spread and bank.record.kind in AT_THEIR_TIMES):
+                LOG.warning(
+                    "%s: the %d samples of a step of %g s are sent together, but readers with the profile of sensors "
+                    "keep %d: read it with a depth of %d or more, or give -s execution.step_s=%g",
+                    *(bank.record.name, together, sim.clock.step_s, SENSOR.depth, together),
+                    float(sim.clock.step_s * max(1, SENSOR.depth // 2) / together),
+                )
         if not self._spatial:
             for node, frames in zip(self.robots, static, strict=True):
                 frames.append(m.transform(node.frame(FOOTPRINT), node.frame(BASE), (0.0, 0.0, 0.0, 0.0)))
@@ -184,15 +233,12 @@ class Bridge:
         for node in self.robots:
             node.sent.clear()
         self._send_motion(sim, stamp)
-        for bank, outputs in zip(sim.sensing.banks, self._outputs, strict=True):
-            for sample in bank.samples:
-                taken = m.stamp_of(sample.substep, sim.clock.substep_s)
-                for row, send in enumerate(outputs):
-                    if send is not None:
-                        send(taken, sample.readings, row)
+        for bank in sim.sensing.banks:
+            self._send_samples(bank, bank.samples)
         self._send_others(sim, stamp)
         self.control.send(stamp)
         self._clock.write(m.clock(stamp))
+        self._told_ns = stamp[0] * 1_000_000_000 + stamp[1]
         if self.settings.speed == "lockstep":
             self._wait_for_answers(sim, stamp)
         self._take(sim, stamp)

@@ -209,8 +209,7 @@ class ControllerNode:
         return now_ns
 
     def _next_by_clock(self) -> int | None:
-        begun = time.monotonic()
-        late_ns, late_since = 0, 0.0
+        begun, late_since = time.monotonic(), 0.0
         while not self.ended:
             self._wait(_LOOK_S)
             come = self._clocks.take()
@@ -233,15 +232,23 @@ class ControllerNode:
             self._senses.look(now_ns)
             if self._senses.odom_ns is None:
                 continue
-            if self._in_step and self._senses.lacks(now_ns):  # it comes again
-                if now_ns != late_ns:
-                    late_ns, late_since = now_ns, now
+            at_ns = self._newest_step(now_ns)
+            if self._in_step and (at_ns is None or self._senses.lacks(at_ns)):  # it comes, or comes again
+                late_since = late_since or now
                 if now < late_since + _LATE_S:
                     continue
                 self._senses.give_up(now_ns)
-            self._in_step = self._senses.odom_ns == now_ns
-            return now_ns
+            at_ns = now_ns if at_ns is None else at_ns
+            self._in_step = self._senses.odom_ns == at_ns
+            return at_ns
         return None
+
+    def _newest_step(self, now_ns: int) -> int | None:
+        """Return the time of the newest odometry if it is one for the next step; a clock may tick in between."""
+        at_ns, step_ns = self._senses.odom_ns, 0.999e9 * self._setup.step_s
+        if at_ns is None or not now_ns - step_ns < at_ns <= now_ns:
+            return None
+        return at_ns if self._done_ns is None or at_ns >= self._done_ns + step_ns else None
 
     # -- a step --------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from covey.geometry.se2 import Pose
 from covey.ros import messages as m
 from covey.ros.dds import Node, Reader
 from covey.ros.node_setup import NodeSetup
-from covey.ros.qos import LATCHED, ODOMETRY, SENSOR, TF
+from covey.ros.qos import LATCHED, ODOMETRY, SENSOR, TF, Profile
 from covey.ros.types import MessageError
 from covey.sensors.bumper import BumperReading
 from covey.sensors.imu import ImuReading
@@ -270,7 +270,8 @@ class Senses:
             return None
         kind, stamp_of, read = made
         first = next((s.name for s in self._setup.spawn.spec.model.sensors if s.kind == "lidar"), None)
-        reader = node.reader("scan" if record.name == first else record.name, kind, SENSOR.best_effort())
+        every = Profile(_MOST).best_effort()  # also of a sensor with many samples in a step
+        reader = node.reader("scan" if record.name == first else record.name, kind, every)
         return Sense(record, reader, stamp_of, lambda message: read(record, message))
 
     def _lidar(self, record: Any, message: Any) -> LidarReading | None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 _LOOK_S = 0.005  # how often a waiting simulation looks for requests [s]
 _LOST_S = 0.25
+_TICK_S = 0.01
+"""Time between two ticks of a clock that runs while a simulation waits [s]: of simulated time, and of the wall."""
 
 
 class Pacer:
@@ -55,17 +57,28 @@ class Pacer:
         """Take some steps, then stop."""
         self.playing, self.steps, self._due = False, self.steps + count, None
 
-    def wait(self, step_s: float, look: Callable[[], object]) -> None:
-        """Wait until the next step may begin; until then ``look`` is called again and again, at least once."""
+    def wait(
+        self, step_s: float, look: Callable[[], object], tick: Callable[[float], object] = lambda left_s: None
+    ) -> None:
+        """Wait until the next step may begin.
+
+        Args:
+            step_s: length of a step [s].
+            look: called again and again while it waits, at least once.
+            tick: called as often, at least every 10 ms of simulated time and of the wall, while the time runs, with the
+                simulated time until the step [s].
+        """
         look()
         now = time.perf_counter()
         if self._due is not None and now > self._due and self.playing:
             self.late += 1
             self.worst_s = max(self.worst_s, now - self._due)
         while not self._may_begin(now):
-            time.sleep(_LOOK_S if self._due is None else max(0.0, min(self._due - now, _LOOK_S)))
+            time.sleep(self._nap(now))
             look()
             now = time.perf_counter()
+            if self._due is not None and self._factor is not None and now < self._due:
+                tick(self._factor * (self._due - now))
         self.taken += 1
         first, self._first = self._first, False
         if self.steps:
@@ -73,6 +86,14 @@ class Pacer:
         elif self._factor is not None and not first:
             before = now if self._due is None or now - self._due > _LOST_S else self._due
             self._due = before + step_s / self._factor
+
+    def _nap(self, now: float) -> float:
+        """Return how long to sleep [s]: at most until the next tick, or the next look."""
+        if self._due is None or self._factor is None:
+            return _LOOK_S
+        left = max(0.0, self._due - now)
+        every = _TICK_S / max(1.0, self._factor)
+        return min(left, _LOOK_S, left % every or every)
 
     def _may_begin(self, now: float) -> bool:
         if self.steps or not self.playing:

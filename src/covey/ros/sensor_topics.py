@@ -12,6 +12,11 @@ from covey.ros.qos import SENSOR
 from covey.ros.robot_node import RobotNode
 from covey.sensors.wedge import SEEN
 
+AT_THEIR_TIMES = ("imu", "bumper")
+"""Kinds of sensors whose readings nobody transforms: in real time each is sent at its time between two steps.
+
+The others are sent with the step that follows, after the transforms of its time.
+"""
 Output = Callable[[Stamp, Any, int], None]
 """Sends the readings of a sensor, batched over its robots; the last argument is the row of the robot."""
 

@@ -49,7 +49,7 @@ from covey.runtime.phases.moving import Moving, only_moves
 from covey.runtime.phases.observing import Observing
 from covey.runtime.phases.reporting import SCHEMA, Reporting, table
 from covey.runtime.phases.scoring import Scoring
-from covey.runtime.phases.sensing import Sensing
+from covey.runtime.phases.sensing import Sensing, SensorBank
 from covey.runtime.phases.team_slam import TeamSlam
 from covey.runtime.phases.uncertainty import Uncertainty
 from covey.runtime.stop import Stop
@@ -559,6 +559,10 @@ class Simulation:
 
     def _sense(self) -> None:
         self.sensing.sample(self.state, self._trace, self._felt)
+
+    def sense_until(self, banks: Sequence[SensorBank], substep: int) -> None:
+        """Take the samples of some sensors of the last step before their time in the next, see `Sensing.take`."""
+        self.sensing.take(banks, substep, self.state, self._trace, self._felt)
 
     def _map(self) -> None:
         self.computing.begin(self.localization.belief_of)

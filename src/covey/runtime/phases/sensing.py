@@ -115,7 +115,7 @@ class Sensing:
         rates = sorted({bank.record.rate_hz for bank in self.banks})
         self._rates = {rate_hz: samples_per_substep(rate_hz, clock.substep_s) for rate_hz in rates}
         self._identity = np.arange(len(names))
-        self._before = -1  # the last substep with samples taken
+        self._felt_until = -1  # the last substep whose contacts are known
         self._felt, self._wanted = np.empty((0, 3)), np.empty(0, np.uint8)
 
     def sample(self, state: TeamState, trace: np.ndarray, felt: np.ndarray) -> None:
@@ -128,23 +128,41 @@ class Sensing:
         """
         if not self.banks:
             return
-        now, first = self.clock.now, self.clock.now - len(trace) + 1
-        if len(felt) or len(self._felt):
-            known = self._felt[self._felt[:, 0] > min(bank.substep for bank in self.banks)]
-            self._felt = np.concatenate((known, felt + np.array([first, 0.0, 0.0])))
-        truths: dict[int, Truth] = {}
-        taken = {rate_hz: due(per, self._before + 1, now + 1) for rate_hz, per in self._rates.items()}
+        now = self.clock.now
+        self.take(self.banks, now, state, trace, felt)
         for bank in self.banks:
-            for sample, substep in taken[bank.record.rate_hz]:
-                if substep not in truths:
-                    there = (state.pose, state.altitude_roll_pitch) if substep == now else trace[substep - first]
-                    truths[substep] = self._truth(state, substep, *(a.copy() for a in there))
-                self._sample(bank, truths[substep], sample, substep)
             bank.samples = []
             while bank.late and bank.late[0].substep + bank.delay <= now:
                 bank.samples.append(bank.late.popleft())
             bank.newest = bank.samples[-1] if bank.samples else bank.newest
-        self._before = now
+
+    def take(
+        self, banks: Sequence[SensorBank], until: int, state: TeamState, trace: np.ndarray, felt: np.ndarray
+    ) -> None:
+        """Take the samples of some banks that are due up to a substep of the last step; they arrive with `sample`.
+
+        Args:
+            banks: the banks.
+            until: the substep.
+            state, trace, felt: see `sample`.
+        """
+        now, first = self.clock.now, self.clock.now - len(trace) + 1
+        if self._felt_until < now:
+            self._felt_until = now
+            if len(felt) or len(self._felt):
+                known = self._felt[self._felt[:, 0] > min(bank.substep for bank in self.banks)]
+                self._felt = np.concatenate((known, felt + np.array([first, 0.0, 0.0])))
+        truths: dict[int, Truth] = {}
+        taken: dict[tuple[float, int], list[tuple[int, int]]] = {}  # of banks with equal rates, taken equally far
+        for bank in banks:
+            rate_hz, before = key = bank.record.rate_hz, bank.substep
+            if key not in taken:
+                taken[key] = due(self._rates[rate_hz], before + 1, until + 1)
+            for sample, substep in taken[key]:
+                if substep not in truths:
+                    there = (state.pose, state.altitude_roll_pitch) if substep == now else trace[substep - first]
+                    truths[substep] = self._truth(state, substep, *(a.copy() for a in there))
+                self._sample(bank, truths[substep], sample, substep)
 
     def carry(self, robot: int, motion: Pose, state: TeamState, trace: np.ndarray) -> None:
         """Let the sensors of a robot that was carried feel nothing of it: its last poses move with it.
