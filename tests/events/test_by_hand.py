@@ -1,21 +1,24 @@
 """Robots carried and driven by hand, areas without radio, and changes that are taken back."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 import covey
-from covey.errors import InvalidValueError, ScenarioError
+from covey.errors import InvalidValueError, PlacementError, ScenarioError
 from covey.events.inputs import recorded_inputs
 from covey.experiments.repeating import Repeated
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.localization import Odometry
 from covey.onboard.group import Group
+from covey.random import generator
 from covey.robots.catalogue import pioneer3dx
 from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
 from covey.scenario.load import parse_scenario
+from covey.world.placement.placing import place
 from covey.world.world import World
 
 
@@ -89,7 +92,11 @@ def test_the_lidar_looks_from_the_new_place_at_once():
 
 
 @pytest.mark.parametrize(
-    ("pose", "why"), [((4.0, 2.0, 0.0), "a wall is there"), ((1.0, 3.3, 0.0), "scout1 stands there")]
+    ("pose", "why"),
+    [
+        ((4.0, 2.0, 0.0), "this is inside a wall or an unknown area; the nearest free place is ("),
+        ((1.0, 3.3, 0.0), "it overlaps scout1 at (1, 3) by "),
+    ],
 )
 def test_who_is_put_into_a_wall_or_onto_a_robot_stays(pose, why):
     sim = simulation((1.0, 1.0, 0.0), (1.0, 3.0, 0.0))
@@ -97,7 +104,24 @@ def test_who_is_put_into_a_wall_or_onto_a_robot_stays(pose, why):
     steps(sim, 1)
     assert sim.state.pose[0].tolist() == [1.0, 1.0, 0.0]
     (refused,) = events_of(sim.close())
-    assert (refused[0], refused[1], refused[3]) == ("refused", "scout0", why)
+    assert refused[:2] == ("refused", "scout0")
+    assert refused[3].startswith(why)
+
+
+def test_a_robot_can_be_put_where_one_can_start_and_is_told_the_same():
+    """One rule of where a body can stand; the place that is named instead is one."""
+    world, radius, taken = rooms(), pioneer3dx().outer_radius_m, np.array([[1.0, 3.0, pioneer3dx().outer_radius_m]])
+    sim, seen = simulation((6.0, 2.0, 0.0), (1.0, 3.0, 0.0)), list[str]()
+    sim.observers.append(lambda snapshot: seen.extend(e.text for e in snapshot.events if e.kind == "refused"))
+    for x, y in ((0.2, 2.0), (3.7, 2.0), (1.0, 2.5)):
+        with pytest.raises(PlacementError) as told:
+            place([(x, y, 0.0)], world, [radius], generator(0, "start"), taken, ["scout0"])
+        sim.do({"place": "scout0", "pose": [x, y, 0.0]})
+        steps(sim, 1)
+        refused = seen.pop()
+        x, y = map(float, re.findall(r"nearest free place is \((.+), (.+)\)", refused)[0])
+        assert str(told.value).endswith(f"({x:.2f}, {y:.2f})")
+        assert len(place([(x, y, 0.0)], world, [radius], generator(0, "start"), taken)) == 1
 
 
 def test_a_robot_by_a_wall_is_not_in_it():

@@ -120,6 +120,31 @@ def test_a_goal_in_a_wall_or_outside_the_map_is_unreachable_at_once(goal):
     assert time_s <= 0.2
 
 
+@pytest.mark.parametrize("model", catalogue(), ids=lambda m: m.name)
+@pytest.mark.parametrize("gap_m", [0.0, 0.02])
+def test_a_robot_that_starts_in_a_corner_can_always_leave_it(model, gap_m):
+    """Its circle touches both walls, or nearly; it looks in any direction, and goes along a wall or to the middle."""
+    world = World.polygons([(0, 0), (3, 0), (3, 3), (0, 3)], resolution_m=0.05)
+    at, known = model.outer_radius_m + gap_m, Known(world)
+    for heading in np.radians(range(0, 360, 45)):
+        for goal in ((at + 0.6, at + 0.6), (at + 0.8, at + 0.2)):
+            state, _, _, time_s = drive(lambda n, to=goal: n.start(to), model, world, (at, at, heading), known, 40.0)
+            assert state == "reached", (heading, goal)
+            assert time_s < 8.0 + 3.0 / model.max_speed_m_s
+
+
+@pytest.mark.parametrize("name", ["disc", "turtlebot3_burger"])
+def test_it_goes_slowly_through_a_door_that_is_a_little_wider_than_its_body(name):
+    """2 cm are left on each side, less than the gap to walls that it keeps elsewhere."""
+    model = robots.get(name)()
+    half = model.outer_radius_m + 0.02
+    wall = [[(-0.1, -2), (0.1, -2), (0.1, -half), (-0.1, -half)], [(-0.1, half), (0.1, half), (0.1, 2), (-0.1, 2)]]
+    world = World.polygons([(-2, -2), (2, -2), (2, 2), (-2, 2)], obstacles_m=wall, resolution_m=0.01)
+    state, pose, _, _ = drive(lambda n: n.start((1.0, 0.0)), model, world, (-1.0, 0.2, 0.0), Known(world), 60.0)
+    assert state == "reached"
+    assert math.hypot(pose[0] - 1.0, pose[1]) < 0.12
+
+
 def test_a_goal_in_a_closed_room_is_unreachable_at_once():
     wall = [[(-0.1, -3), (0.1, -3), (0.1, 3), (-0.1, 3)]]
     world = World.polygons([(-4, -3), (4, -3), (4, 3), (-4, 3)], obstacles_m=wall, resolution_m=0.1)

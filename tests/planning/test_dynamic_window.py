@@ -165,3 +165,15 @@ def test_a_holonomic_robot_takes_as_much_of_the_wanted_velocity_as_is_safe(seed)
         assert got == pytest.approx(expected)
     assert {1.0, None} <= shares
     assert len(shares) > 3  # some in between
+
+
+def test_a_robot_that_stands_and_may_not_drive_turns_as_it_wants():
+    """Every other speed that it can reach would bring it nearer to the walls around it; turning does not."""
+    walls = np.array([(0.30, 0.02 * k) for k in range(-8, 9)] + [(0.02 * k, 0.30) for k in range(-8, 9)])
+    around, way = np.vstack((walls, -walls)), np.empty((6, 2))
+    for want, wheel, expected in ((0.3, 1.2, 0.3), (-5.0, 1.2, -0.32), (0.3, 0.03, 0.03 / 0.1785)):
+        limits = LIMITS.copy()
+        limits[3] = limits[4] = 100.0  # so 0 m/s is none of the speeds that are tried
+        limits[11] = wheel
+        v, w, _ = dynamic_window(0.0, 0.0, 0.5, want, around, len(around), no_tracks(), limits, way)
+        assert (v, w) == (0.0, pytest.approx(expected))

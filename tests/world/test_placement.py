@@ -9,9 +9,10 @@ from scipy.spatial.distance import pdist
 from covey.errors import InvalidValueError, PlacementError
 from covey.random import generator
 from covey.world.placement import start_search
-from covey.world.placement.placing import gap_to_wall, place
+from covey.world.placement.placing import place
 from covey.world.placement.start_search import Standing
 from covey.world.records.starts import Start
+from covey.world.standing import gap_to_wall
 from covey.world.world import World
 
 STARTS = TypeAdapter(Start)

@@ -12,8 +12,7 @@ from covey.events.port import Port
 from covey.events.records import Disc, DriveEvent, JamEvent, PlaceEvent
 from covey.geometry.se2 import Pose
 from covey.lazy import shapely
-from covey.world.editing.changing import robot_in
-from covey.world.editing.obstacles import Patch
+from covey.world.standing import nearest_free, obstacle
 
 
 @dataclass(frozen=True)
@@ -55,14 +54,14 @@ class ByHand:
             self.end_jam(name)
 
     def place(self, event: PlaceEvent) -> Any:
-        """Carry a robot to a pose; refused if its body would overlap a wall or another robot."""
+        """Carry a robot to a pose; refused if its body cannot stand there, see `covey.world.standing`."""
         robot, (x, y, heading) = self._port.names.index(event.place), event.pose
         pose, state = Pose(x, y, math.radians(heading)), self._port.state
         before = Pose(*state.pose[robot].tolist())
         if state.vanished[robot]:
             other, why = "", "it has vanished"
         else:
-            other, why = self._occupied(robot, pose)
+            other, why = self._obstacle(robot, pose)
         if why:
             self._record_event("refused", event.place, other, (x, y), why)
             return None
@@ -131,23 +130,13 @@ class ByHand:
         clock = self._port.clock
         return None if for_s is None else clock.step + math.ceil(for_s / clock.step_s - 1e-9)
 
-    def _occupied(self, robot: int, pose: Pose) -> tuple[str, str]:
-        """Return what a robot's body would overlap at a pose, and why it cannot stand there; empty if it can."""
-        world, there = self._port.world, self._port.state.pose.copy()
-        there[robot] = pose
-        bodies = self._port.bodies(there)
-        body = bodies[robot].copy()
-        bodies[robot, :, 2] = 0.0
-        row, column = world.grid.to_cells(pose[:2])
-        reach = math.ceil(float(self._port.model.radius[robot]) / world.grid.resolution) + 1
-        r0, c0 = max(int(row) - reach, 0), max(int(column) - reach, 0)
-        near = world.solid[r0 : int(row) + reach + 1, c0 : int(column) + reach + 1]
-        if robot_in(world, Patch(r0, c0, near), body[None]) >= 0:
-            return "wall", "a wall is there"
-        apart = np.hypot(*(bodies[:, :, None, :2] - body[None, None, :, :2]).transpose(3, 0, 1, 2))
-        radii = bodies[:, :, None, 2] + body[None, None, :, 2]
-        overlap = (apart < radii) & (bodies[:, :, None, 2] > 0) & (body[None, None, :, 2] > 0)
-        if overlap.any():
-            other = self._port.names[int(np.argwhere(overlap)[0, 0])]
-            return other, f"{other} stands there"
-        return "", ""
+    def _obstacle(self, robot: int, pose: Pose) -> tuple[str, str]:
+        """Return what keeps a robot from standing at a pose, and why; empty if it can."""
+        port, stand = self._port, ~self._port.state.vanished
+        stand[robot] = False
+        others = np.column_stack((port.state.pose[:, :2], port.model.radius))[stand]
+        body = pose.x, pose.y, float(port.model.radius[robot])
+        other, why = obstacle(
+            port.world, *body, others, [name for name, on in zip(port.names, stand, strict=True) if on]
+        )
+        return other, f"{why}; {nearest_free(port.world, *body, others)}" if why else ""

@@ -185,6 +185,7 @@ class Navigator:
         self.progress.update(time_s, x, y)
         if self.progress.stands:
             return self._finish("stuck")
+        self.follower.fit(self.progress.stalled_s(time_s), has_way=False)
         sign = math.copysign(1.0, left)
         balks = self._balk(pose, 0.0 if sign > 0.0 else math.pi, v, w, time_s, "stuck")
         if balks is not None:
@@ -209,6 +210,7 @@ class Navigator:
         progress.update(time_s, x, y)
         if (progress.stands or progress.roams) and not self._waits_its_turn(time_s):
             return self._finish("stuck")
+        follower.fit(progress.stalled_s(time_s), has_way=belief is not None)
         tx, ty, left = plan.ahead(x, y, v)
         beside = self._give_way(pose, plan.length - left, belief, time_s)
         if beside is not None:

@@ -82,7 +82,8 @@ def dynamic_window(v0, w0, want_v, want_w, points, count, tracks, limits, way):
         way: float64 (k, 2), workspace.
 
     Returns:
-        v, w, and whether a safe command was found; if not, the command brakes as hard as possible.
+        v, w, and whether a safe command was found; if not, the command brakes as hard as possible. A robot that stands
+        then may still turn: on the spot its disc comes nearer to nothing.
     """
     dt = limits[6]
     v_low = max(limits[0], v0 - (limits[4] if v0 > 0.0 else limits[3]) * dt)
@@ -107,7 +108,10 @@ def dynamic_window(v0, w0, want_v, want_w, points, count, tracks, limits, way):
                 best, best_v, best_w, found = cost, v, w, True
     if not found:
         v = max(v0 - limits[4] * dt, 0.0) if v0 > 0.0 else min(v0 + limits[4] * dt, 0.0)
-        return v, (w0 * v / v0 if abs(v0) > 1e-3 else 0.0), False
+        if abs(v0) > 1e-3:
+            return v, w0 * v / v0, False
+        most = limits[11] / limits[12] if limits[11] > 0.0 and limits[12] > 0.0 else math.inf
+        return v, min(max(w_aim, -most), most), False
     return best_v, best_w, True
 
 

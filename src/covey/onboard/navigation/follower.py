@@ -8,14 +8,24 @@ import numpy as np
 from covey.onboard.driving import DriveLimits, Driving, approach_speed
 from covey.onboard.navigation.obstacle_view import ObstacleView
 from covey.onboard.navigation.robots_in_sight import RobotsInSight
-from covey.planning.dynamic_window import PATH_SAMPLES, dynamic_window, holonomic_window
+from covey.planning.dynamic_window import PATH_SAMPLES, WALL_MARGIN, dynamic_window, holonomic_window
 from covey.planning.reciprocal import reciprocal_velocity, velocity_in_lane
 
 Command = tuple[float, float, float]
 
+_TIGHT_S = 2.0  # a robot too near to a wall that has stood for longer than this keeps less distance from it ...
+_BEFORE_TIGHT_S, _BEFORE_M = 8.0, 0.5  # ... as does one that has stood for this time so near before a narrow way ...
+_AMONG_OTHERS_S, _OTHERS_M = 20.0, 2.0  # ... but with another robot within this distance, which may be the cause, later
+_LEAST_GAP_M, _NOISE_M = 0.01, 0.002
+_CREEP = 0.4  # share of the top speed in a tight place
+
 
 class Follower:
-    """Steers a body of some radius [m] within the limits of its drive, around the obstacles and robots in view."""
+    """Steers a body of some radius [m] within the limits of its drive, around the obstacles and robots in view.
+
+    It keeps a gap to walls. A robot that stands by a wall, because it has been put nearer to it than that or because
+    its way is narrower, keeps the little that there is, and drives slowly, until it has its usual gap again.
+    """
 
     def __init__(self, limits: DriveLimits, driving: Driving, radius: float, view: ObstacleView, robots: RobotsInSight):
         self._limits, self._view, self._robots = limits, view, robots
@@ -24,10 +34,26 @@ class Follower:
         self._lead_s = limits.lead_s
         self._turn_gain = min(3.0, 0.5 / self._lead_s)
         self._avoidance = np.array([*driving.gaps(radius), 3.0, 0.8, 0.25, 0.15])
+        self._radius, self._usual_m, self._tight = radius, driving.gaps(radius)[0], False
 
     def approach(self, left_m: float) -> float:
         """Return the speed for driving towards a place without overshoot [m/s]."""
         return min(approach_speed(left_m, self._deceleration, self._lead_s), self._limits.max_speed)
+
+    def fit(self, stalled_s: float, has_way: bool) -> None:
+        """Choose the gap to walls, given the time without progress [s] and whether its map shows a way past them."""
+        if stalled_s <= _TIGHT_S and not self._tight:
+            return
+        near_m, before_m = self._view.nearest_m, self._avoidance[0] if self._tight else 0.0
+        is_inside, alone = near_m < self._usual_m, not self._robots.any_before(math.inf, _OTHERS_M)
+        if alone or stalled_s > _AMONG_OTHERS_S:
+            is_before = has_way and stalled_s > _BEFORE_TIGHT_S and near_m < self._usual_m + _BEFORE_M
+            self._tight = is_before or (is_inside and (self._tight or stalled_s > _TIGHT_S))
+        else:
+            self._tight = self._tight and is_inside
+        keep_m = min(self._usual_m, self._radius + _LEAST_GAP_M, max(near_m - _NOISE_M, 0.0, before_m))
+        self._avoidance[0] = keep_m if self._tight else self._usual_m
+        self._window[WALL_MARGIN] = self._avoidance[0] - self._radius
 
     def turn(self, angle: float, w: float) -> float:
         """Return the turn rate [rad/s] for turning by an angle [rad], given the present turn rate."""
@@ -56,6 +82,8 @@ class Follower:
 
         ``left_m`` is the distance to the goal [m]; with ``in_lane``, keep to the right of others.
         """
+        if self._tight:
+            speed = min(speed, _CREEP * self._limits.max_speed)
         c, s = math.cos(heading), math.sin(heading)
         vx, vy = self._avoid(c * dx + s * dy, c * dy - s * dx, twist, speed, left_m, in_lane)
         v, vy_now, w = twist

@@ -1,5 +1,6 @@
 """Local obstacle view: the present obstacles around a robot, as points."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,11 @@ class ObstacleView:
         self._angles: Any = None
         self._seen = (1.0, -1.0)
         self._belief: Any = None
+
+    @property
+    def nearest_m(self) -> float:
+        """The distance of the nearest wall in view from the middle of the robot [m]; inf: there is none."""
+        return float(np.hypot(*self.points[: self._walls].T).min(initial=math.inf))
 
     @property
     def unsafe(self) -> np.ndarray:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError, PlacementError
-from covey.lazy import spatial
-from covey.world.placement.start_search import TOUCH, Near, Standing, StartSearch, nearest_cell, passable, too_many
+from covey.world.placement.start_search import Near, Standing, StartSearch, too_many
 from covey.world.records.starts import ApartStart, HallwayEndsStart, LineStart, RoomStart, SpreadStart, TogetherStart
-from covey.world.world import OPEN, World
+from covey.world.standing import TOUCH, nearest_free, obstacle
+from covey.world.world import World
 
 
 def place(
@@ -71,33 +71,6 @@ def place(
     return _checked(poses, standing, radii, names)
 
 
-def gap_to_wall(world: World, x: float, y: float, reach_m: float) -> float:
-    """Return the distance [m] from a point to the nearest solid square, at most ``reach_m``; 0 inside a solid."""
-    grid = world.grid
-    x0, y0, c, s, resolution = grid.frame
-    u, v = (c * (x - x0) + s * (y - y0)) / resolution, (c * (y - y0) - s * (x - x0)) / resolution
-    reach = min(reach_m / resolution, 64.0)
-    while True:
-        r, c = _solid_within(world, u, v, reach)
-        du = np.maximum(np.abs(c + 0.5 - u) - 0.5, 0.0)
-        dv = np.maximum(np.abs(r + 0.5 - v) - 0.5, 0.0)
-        gap = resolution * float(np.hypot(du, dv).min(initial=math.inf))
-        if gap <= resolution * reach or reach >= min(reach_m / resolution, 2.0 * sum(grid.shape)):
-            return min(reach_m, gap)
-        reach = min(4.0 * reach, reach_m / resolution)
-
-
-def _solid_within(world: World, u: float, v: float, reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows and columns of the solid squares in a window around a point, all in cells."""
-    rows, columns = world.grid.shape
-    r0, r1 = max(0, math.floor(v - reach)), min(rows, math.floor(v + reach) + 1)
-    c0, c1 = max(0, math.floor(u - reach)), min(columns, math.floor(u + reach) + 1)
-    if r0 >= r1 or c0 >= c1:
-        return np.empty(0, int), np.empty(0, int)
-    r, c = np.nonzero(world.solid[r0:r1, c0:c1])
-    return r + r0, c + c0
-
-
 def _checked(poses: np.ndarray, standing: Standing, radii: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Return the poses with headings in radians if every body is free there."""
     if not np.all(np.isfinite(poses)):
@@ -107,49 +80,14 @@ def _checked(poses: np.ndarray, standing: Standing, radii: np.ndarray, names: Se
     before = standing.near(float(radii.max(initial=0.0)))
     own = Near(float(bodies[:, 2].max(initial=0.0)))
     for k, (x, y, radius) in enumerate(bodies[first:].tolist(), first):
-        why = _trouble(world, bodies, k, before.indices(x, y) + own.indices(x, y), names, first)
+        others = before.indices(x, y) + own.indices(x, y)
+        known = [names[i - first] if i >= first else "a robot of another group" for i in others]
+        _, why = obstacle(world, x, y, radius, bodies[others], known)
         if why:
-            hint = _nearest_free(world, x, y, radius, np.delete(bodies, k, axis=0))
+            hint = nearest_free(world, x, y, radius, np.delete(bodies, k, axis=0))
             raise PlacementError(f"{names[k - first]} cannot start at ({x:g}, {y:g}): {why}; {hint}")
         own.add(k, x, y)
     return np.column_stack((poses[:, :2], np.radians(poses[:, 2])))
-
-
-def _trouble(world: World, bodies: np.ndarray, k: int, others: list[int], names: Sequence[str], first: int) -> str:
-    """Return why body ``k`` (x, y, radius) cannot stand among the world and other bodies, or an empty text."""
-    x, y, radius = bodies[k]
-    cell = world.grid.to_cells((x, y))
-    if not world.grid.inside(cell) or world.grid.cells[tuple(cell)] == OPEN:
-        return "this is outside the world"
-    if world.solid[tuple(cell)]:
-        return "this is inside a wall or an unknown area"
-    gap = gap_to_wall(world, x, y, radius)
-    if gap < radius - TOUCH:
-        return f"a wall is {gap:.3g} m away, but the radius of the body is {radius:.3g} m"
-    distance = np.hypot(*(bodies[others, :2] - (x, y)).T)
-    overlap = bodies[others, 2] + radius - distance
-    if others and overlap.max() > TOUCH:
-        worst = int(np.argmax(overlap))
-        other = others[worst]
-        name = names[other - first] if other >= first else "a robot of another group"
-        return f"it overlaps {name} at ({bodies[other, 0]:g}, {bodies[other, 1]:g}) by {overlap[worst]:.3g} m"
-    return ""
-
-
-def _nearest_free(world: World, x: float, y: float, radius: float, others: np.ndarray) -> str:
-    trees = [(float(r), spatial.KDTree(others[others[:, 2] == r, :2])) for r in np.unique(others[:, 2])]
-
-    def allows(points: np.ndarray) -> np.ndarray:
-        apart = np.ones(len(points), bool)
-        for other, tree in trees:
-            apart &= np.isinf(tree.query(points, distance_upper_bound=radius + other)[0])
-        return apart
-
-    cell = nearest_cell(world.grid, passable(world, radius), (x, y), allows)
-    if cell is None:
-        return "there is no free place for it in this world"
-    px, py = world.grid.to_world(cell)
-    return f"the nearest free place is ({px:.2f}, {py:.2f})"
 
 
 def _spread(

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from covey.errors import PlacementError
-from covey.geometry.grid import Grid
+from covey.world.standing import TOUCH, nearest_cell, passable
 from covey.world.world import World, label_by_size
-
-TOUCH = 1e-9
-"""Overlap of bodies that is tolerated as rounding [m]."""
 
 _CHUNK = 4096  # cells processed at a time
 _EVERYWHERE = 8
@@ -256,40 +253,6 @@ class StartSearch:
                 "body or a wider world"
             )
         return inside
-
-
-def nearest_cell(
-    grid: Grid, mask: np.ndarray, point: tuple[float, float], allows: Callable[[np.ndarray], np.ndarray] | None = None
-) -> np.ndarray | None:
-    """Return row and column of the True cell whose centre is nearest to a point [m], or None.
-
-    Args:
-        grid: the grid of the cells.
-        mask: bool (rows, columns).
-        point: x, y [m].
-        allows: returns which of some centres (m, 2) [m] count, bool (m,); None: all.
-    """
-    at = np.clip(grid.to_cells(point), 0, np.array(mask.shape) - 1)
-    beyond, reach = float(np.hypot(*(grid.to_world(at) - point))), 16
-    while True:
-        low, high = np.maximum(at - reach, 0), at + reach + 1
-        cells = low + np.argwhere(mask[low[0] : high[0], low[1] : high[1]])
-        points = grid.to_world(cells)
-        if allows is not None:
-            allowed = allows(points)
-            cells, points = cells[allowed], points[allowed]
-        away = np.hypot(*(points - point).T)
-        is_all = not low.any() and bool((high >= mask.shape).all())
-        if len(cells) and (is_all or away.min() <= reach * grid.resolution - beyond):  # all others are farther
-            return cells[np.argmin(away)]
-        if is_all:
-            return None
-        reach *= 4
-
-
-def passable(world: World, radius: float) -> np.ndarray:
-    """Return the cells, bool (rows, columns), on whose centres a body of a radius [m] can stand."""
-    return world.free & (world.clearance >= radius * (1 - 1e-6))
 
 
 def too_many(names: Sequence[str], fit: int, wanted: int, gap_m: float) -> PlacementError:

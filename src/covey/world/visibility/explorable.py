@@ -8,6 +8,7 @@ import numpy as np
 from covey.geometry.raycast import march_flat, skip_field
 from covey.kernel import kernel
 from covey.world.disk_cache import kept_cells
+from covey.world.standing import passable
 from covey.world.world import World, label_by_size
 
 _FAN = 1024
@@ -47,14 +48,13 @@ def explorable(world: World, starts: Any, radius_m: Any, range_m: Any, *, cached
 def reachable(world: World, starts: np.ndarray, radius_m: float) -> np.ndarray:
     """Return the cells, bool (rows, columns), whose centre a disc can reach from any start (n, 2) [m]."""
     grid = world.grid
-    passable = world.free & (world.clearance >= radius_m * (1 - 1e-6))
     cells = grid.to_cells(starts)
     cells = cells[grid.inside(cells)]
     cells = cells[world.free[cells[:, 0], cells[:, 1]]]
     # A body may stand in a cell whose centre is a little too near to a wall.
     around = (cells[:, None] + [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]).reshape(-1, 2)
     around = around[grid.inside(around)]
-    return connected(passable, _mask(grid.shape, around)) | _mask(grid.shape, cells)
+    return connected(passable(world, radius_m), _mask(grid.shape, around)) | _mask(grid.shape, cells)
 
 
 def visible_from(world: World, reached: np.ndarray, range_m: float) -> np.ndarray:

@@ -9,6 +9,7 @@ from covey.geometry.heightfield import steepness
 from covey.geometry.sight import is_hidden
 from covey.kernel import kernel
 from covey.world.disk_cache import kept_cells
+from covey.world.standing import passable
 from covey.world.visibility.explorable import connected
 from covey.world.world import World
 
@@ -94,17 +95,16 @@ def reachable_ground(world: World, starts: np.ndarray, radius_m: float, max_step
     shape = ground.altitude.shape
     if math.isinf(max_step_m):
         return np.ones(shape, np.bool_)
-    passable = steepness(ground.altitude) <= max_step_m
+    drivable = steepness(ground.altitude) <= max_step_m
     place = world.grid.to_cells(ground.vertices()[..., :2])
     row, column = np.moveaxis(np.where(world.grid.inside(place)[..., None], place, 0), -1, 0)
-    roomy = world.free & (world.clearance >= radius_m * (1 - 1e-6))
-    passable &= roomy[row, column] & world.grid.inside(place)
+    drivable &= passable(world, radius_m)[row, column] & world.grid.inside(place)
     at = np.floor((starts - ground.frame[:2]) / ground.frame[2] + 0.5).astype(np.int64)[:, ::-1]
     around = (at[:, None] + [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]).reshape(-1, 2)
     around = around[((around >= 0) & (around < shape)).all(axis=1)]
     begin = np.zeros(shape, np.bool_)
     begin[tuple(around.T)] = True
-    out = connected(passable, begin)
+    out = connected(drivable, begin)
     at = at[((at >= 0) & (at < shape)).all(axis=1)]
     out[tuple(at.T)] = True
     return out
