@@ -272,7 +272,7 @@ function note(model: Model, name: string): string {
   return notes.last.get(name) ?? "";
 }
 
-const STUCK = new Set(["stuck", "fell", "rolled"]);
+const STUCK = new Set(["stuck", "stands", "fell", "rolled"]);
 const stuck = { of: null as object | null, upTo: 0, step: -1, now: new Set<string>() };
 /** Robots that are stuck, by the events up to the step that is shown. */
 export function stuckNow(model: Model): Set<string> {
@@ -284,10 +284,16 @@ export function stuckNow(model: Model): Set<string> {
     const event = model.events[stuck.upTo++];
     if (!event.robot) continue;
     if (STUCK.has(event.kind)) stuck.now.add(event.robot);
-    else if (event.kind === "freed" || event.kind === "righted") stuck.now.delete(event.robot);
+    else if (["freed", "righted", "stands_over"].includes(event.kind)) stuck.now.delete(event.robot);
   }
   return stuck.now;
 }
+
+/** Where robots have given up goals, or left frontiers, up to the step that is shown: x, y [m]. */
+export const givenUp = (model: Model): [number, number][] =>
+  model.events
+    .filter(({ kind, step, x, y }) => (kind === "gave_up" || kind === "frontier_left") && step <= model.step() && x != null && y != null)
+    .map(({ x, y }) => [x!, y!]);
 
 export const LAYERS: LayerInfo[] = [
   {

@@ -20,6 +20,7 @@ from covey.errors import InvalidValueError, UnknownNameError
 from covey.experiments.repeating import Repeated, recorded_scenario
 from covey.experiments.workers.again import scenario_of
 from covey.registry import looking
+from covey.results.given_up import sentence
 from covey.results.metrics.headlines import of_interest
 from covey.results.run import Run
 from covey.runtime.local.failures import stopped
@@ -102,6 +103,8 @@ def run_command(
             return INTERRUPTED
     if not quiet:
         print_metrics(of_interest(run))
+        if told := sentence(run):
+            Console(highlight=False, soft_wrap=True, markup=False).print(f"\ngiven up    {told}")
         if run.reports is not None:
             print_reports(run.reports)
     drawn = [] if pictures == [] else _draw(run, None, pictures or _USUAL, "png", quiet=quiet)

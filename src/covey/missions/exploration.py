@@ -130,6 +130,11 @@ class ExplorationTracker(Tracker):
             explored.cast_and_mark(members, poses, world.skip, bank.record.range_m, angles, mount, step)
 
     @property
+    def unexplored(self) -> np.ndarray:
+        """The cells of G that no robot has seen, bool (rows, columns)."""
+        return self.mask if self.cells is None else self.mask & (self.cells.first_step < 0)
+
+    @property
     def share(self) -> np.ndarray:
         """Share of G that each robot has explored itself, shape (n,); NaN if no robot can see."""
         return self._nothing if self.cells is None else self.cells.share_each

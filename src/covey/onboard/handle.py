@@ -22,6 +22,7 @@ from covey.errors import InvalidValueError, UnknownAttributeError, UnknownNameEr
 from covey.geometry import Pose
 from covey.mapping.occupancy.belief import Belief
 from covey.mapping.occupancy.frontiers import Frontiers, find_frontiers
+from covey.onboard.giving_up import Reason
 from covey.onboard.motions import (
     DURATION,
     STILL,
@@ -54,6 +55,7 @@ from covey.sensors.tag_camera import TagCamera
 
 HISTORY = 100
 """Number of past steps of readings and commands that a robot remembers."""
+_TOLD_AGAIN_S = 60.0  # after this time it tells again that it gives up the same goal
 
 
 class History(Sequence[tuple[float, dict[str, Any], Twist]]):
@@ -132,6 +134,7 @@ class Robot:
         self.team = self._mailbox.team
         self.blackboard = BlackboardView(blackboard or Blackboard())
         self._tags: Sequence[TagReading] = ()
+        self._gave_up: dict[tuple[int, int, str], float] = {}  # goals, to a metre, and why: when told last
         self._asked: defaultdict[str, list[Any]] = defaultdict(list)  # fields of `Requests`
         self._digs_until = -math.inf
         self._frames = frames
@@ -552,6 +555,13 @@ class Robot:
             report = self._reports.pop(reported, None)
             if report is not None and report.outcome is None:
                 report.outcome = answer
+
+    def _give_up(self, goal: tuple[float, float], why: Reason) -> None:
+        """Tell the event log that it gives up a goal, but not again and again."""
+        told = round(goal[0]), round(goal[1]), why.kind
+        if self.time >= self._gave_up.get(told, -math.inf) + _TOLD_AGAIN_S:
+            self._gave_up[told] = self.time
+            self._asked["gave_up"].append((*goal, *why))
 
     def _belief(self) -> Belief:
         if self.map is None:

@@ -235,8 +235,11 @@ class Goto(Motion):
         return self._finish(robot, *robot._navigate())
 
     def _finish(self, robot: "Robot", twist: Twist, state: str) -> Twist:
-        if state != "driving":
-            self.outcome = REACHED if state == "reached" else Outcome(state, robot._navigator.reason)  # type: ignore[arg-type]
+        if state == "reached":
+            self.outcome = REACHED
+        elif state != "driving":
+            self.outcome = Outcome(state, robot._navigator.reason)  # type: ignore[arg-type]
+            robot._give_up(self.goal, robot._navigator.why)
         return twist
 
 

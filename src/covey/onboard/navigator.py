@@ -1,12 +1,14 @@
 """`Navigator`: drives one robot to goals, using its own estimate, map, lidar and neighbours sensor."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from covey.geometry import wrap_angle
 from covey.onboard.driving import DriveLimits, Driving
+from covey.onboard.giving_up import Reason, of_width
 from covey.onboard.navigation.follower import Command, Follower
 from covey.onboard.navigation.global_plan import GlobalPlan
 from covey.onboard.navigation.goal_checker import GoalChecker
@@ -16,6 +18,7 @@ from covey.onboard.navigation.recovery import BackOff, Balking
 from covey.onboard.navigation.right_of_way import RightOfWay
 from covey.onboard.navigation.robots_in_sight import RobotsInSight
 from covey.onboard.navigation.route import NO_PLACES
+from covey.planning.widest import widest_ways
 from covey.robots.computer import Work
 
 State = Literal["driving", "reached", "unreachable", "stuck"]
@@ -24,10 +27,9 @@ Step = tuple[Command, State]
 _STAND: Command = (0.0, 0.0, 0.0)
 _SEARCH_S = 12.0  # time to search for a path that others may hide
 _QUEUE_M = 2.0  # robots nearer than this that move now and then make it wait
-_PROBLEMS = {
-    "wall": "the goal is outside the map, in a wall, or too close to one",
-    "no way": "its map shows no way to the goal",
-}
+_STANDS_S = 2.0  # a robot that has not moved for this time occupies the place where it stands
+_NO_NEARER_S, _NEARER_M, _NEAR_M = 3.0, 0.1, 4.0  # then whoever comes no nearer by this gives up, if not far away
+_CONTEST_S, _AROUND = 6.0, 2.2  # of robots that circle so near around a goal for so long, one goes first
 
 
 class Navigator:
@@ -40,12 +42,21 @@ class Navigator:
         body: float (k, 3), discs x, y, radius [m] in the body frame.
         driving: how to plan and drive.
         identity: identity of this robot among its neighbours; the smaller one has right of way.
+        names: names of the robots by their identities, for reasons.
 
     Attributes:
+        why: why it did not reach its last goal.
         jams: places where it did not get through, float64 (k, 2) [m]; see `jammed`.
     """
 
-    def __init__(self, limits: DriveLimits, body: Any, driving: Driving | None = None, identity: int = 0):
+    def __init__(
+        self,
+        limits: DriveLimits,
+        body: Any,
+        driving: Driving | None = None,
+        identity: int = 0,
+        names: Sequence[str] = (),
+    ):
         self.limits, self.driving = limits, driving or Driving()
         discs = np.asarray(body, float).reshape(-1, 3)
         self.radius = float((np.hypot(discs[:, 0], discs[:, 1]) + discs[:, 2]).max())
@@ -60,6 +71,7 @@ class Navigator:
         self.right_of_way = RightOfWay(identity, wall_m, robot_m)
         self.back_off = BackOff(identity, self.radius, wall_m, robot_m)
         self.balking, self._near_m = Balking(), wall_m + 0.1
+        self._identity, self._apart_m, self._names, self.why = identity, robot_m, names, Reason()
         self.goal_checker = GoalChecker(limits, self.driving)
         self.progress = ProgressChecker(self.driving)
         self.jams = NO_PLACES
@@ -75,6 +87,7 @@ class Navigator:
         self.plan.start((float(goal_xy[0]), float(goal_xy[1])), tolerance_m)
         self.right_of_way.place, self.back_off.jams = None, 0
         self._heading, self._beside, self._beside_until = heading, (0.0, 0.0), -math.inf
+        self._closest_m, self._closest_s = math.inf, math.inf
 
     def forward(self, distance_m: float) -> None:
         """Drive straight on by a distance [m]; a negative one backs up."""
@@ -96,10 +109,10 @@ class Navigator:
         self._mode = "idle"
 
     def _begin(self, mode: Literal["goto", "line", "turn"]) -> None:
-        self._mode, self.state, self._fresh = mode, "driving", True
+        self._mode, self.state, self._fresh, self.why = mode, "driving", True, Reason()
 
-    def _finish(self, state: State) -> Step:
-        self._mode, self.state = "idle", state
+    def _finish(self, state: State, why: Reason | None = None) -> Step:
+        self._mode, self.state, self.why = "idle", state, why or Reason()
         return _STAND, state
 
     @property
@@ -117,9 +130,7 @@ class Navigator:
     @property
     def reason(self) -> str:
         """Why the robot did not reach its goal, as text; empty if it did, or is on its way."""
-        if self.state == "unreachable":
-            return _PROBLEMS.get(self.plan.problem, "the ground ahead is not known to be good")
-        return "it made no progress: something is in the way" if self.state == "stuck" else ""
+        return self.why.text
 
     def others(self, x: float, y: float, heading: float) -> np.ndarray:
         """Return the positions of the robots in sight [m], float64 (k, 2)."""
@@ -169,7 +180,7 @@ class Navigator:
             return self._finish("reached")
         self.progress.update(time_s, 10.0 * self._angle, 0.0)
         if self.progress.stands:
-            return self._finish("stuck")
+            return self._finish("stuck", Reason("blocked"))
         return (0.0, 0.0, self.follower.turn(self._angle, w)), "driving"
 
     def _line_step(self, pose: Any, odometry: Any, twist: Any, time_s: float) -> Step:
@@ -184,7 +195,7 @@ class Navigator:
             return self._finish("reached")
         self.progress.update(time_s, x, y)
         if self.progress.stands:
-            return self._finish("stuck")
+            return self._finish("stuck", self._blocked(None, pose))
         self.follower.fit(self.progress.stalled_s(time_s), has_way=False)
         sign = math.copysign(1.0, left)
         balks = self._balk(pose, 0.0 if sign > 0.0 else math.pi, v, w, time_s, "stuck")
@@ -206,10 +217,12 @@ class Navigator:
         if plan.problem:
             if plan.problem == "no way" and time_s - min(self.robots.met_s, plan.lost_s) < _SEARCH_S:
                 return follower.safe(v, w, 0.0, 0.3 * self.limits.max_turn), "driving"  # others may hide the path
-            return self._finish("unreachable")
+            return self._finish("unreachable", self._lost(belief, pose))
+        if (by := self._occupied_by(pose, time_s)) is not None:
+            return self._finish("unreachable", Reason("occupied", by))
         progress.update(time_s, x, y)
         if (progress.stands or progress.roams) and not self._waits_its_turn(time_s):
-            return self._finish("stuck")
+            return self._finish("stuck", self._blocked(belief, pose))
         follower.fit(progress.stalled_s(time_s), has_way=belief is not None)
         tx, ty, left = plan.ahead(x, y, v)
         beside = self._give_way(pose, plan.length - left, belief, time_s)
@@ -223,6 +236,64 @@ class Navigator:
             return balks
         speed = follower.approach(left + plan.off_m)
         return follower.towards(tx - x, ty - y, heading, twist, speed, left + 0.1), "driving"
+
+    def _lost(self, belief: Any, pose: Any) -> Reason:
+        """Return why its map shows no way."""
+        if self.plan.problem != "no way":
+            return Reason("wall")
+        return of_width(self._gap_m(belief, pose), 2.0 * self.radius)
+
+    def _blocked(self, belief: Any, pose: Any) -> Reason:
+        """Return why it makes no progress: a robot beside it, or a gap that is hardly wider than its body."""
+        near = [(away, name) for away, name, _ in self._standing(pose) if away < self._apart_m + 0.5]
+        if near:
+            return Reason("robot", min(near)[1])
+        gap_m, body_m = 0.0 if belief is None else self._gap_m(belief, pose), 2.0 * self.radius
+        hardly = 0.0 < gap_m < body_m + 2.0 * self.driving.wall_margin_m
+        return Reason("blocked", gap_m=gap_m, body_m=body_m) if hardly else Reason("blocked")
+
+    def _gap_m(self, belief: Any, pose: Any) -> float:
+        """Return the width of the narrowest gap on the widest way to the goal [m]; 0: there is no way."""
+        grid = belief.grid
+        inside = np.array(grid.shape) - 1
+        at, to = (np.clip(grid.cell_at(*place), 0, inside) for place in (pose[:2], self.plan.goal))
+        return float(widest_ways(belief.occupancy(), grid.resolution, tuple(at), to[None], self.radius)[0])
+
+    def _standing(self, pose: Any) -> list[tuple[float, str, tuple[float, float]]]:
+        """Return the robots in sight that stand: distance [m], name, and place [m]."""
+        x, y, heading = pose
+        rows = [row for row in self.robots.tracks.tolist() if row[5] < math.inf]
+        return [
+            (math.hypot(row[0], row[1]), self._name(int(row[4])), place)
+            for row, place in zip(rows, self.robots.places(x, y, heading), strict=True)
+            if row[7] > _STANDS_S
+        ]
+
+    def _name(self, identity: int) -> str:
+        return self._names[identity] if 0 <= identity < len(self._names) else "another robot"
+
+    def _occupied_by(self, pose: Any, time_s: float) -> str | None:
+        """Return which robot stands at the goal, or goes first of those around it, if this one comes no nearer."""
+        goal, (x, y, heading) = self.plan.goal, pose
+        away_m = math.dist(goal, (x, y))
+        if away_m < self._closest_m - _NEARER_M:
+            self._closest_m, self._closest_s = away_m, time_s
+        waited_s = time_s - self._closest_s
+        if away_m > _NEAR_M or waited_s < _NO_NEARER_S or not len(self.robots.tracks):
+            return None
+        room_m = self._apart_m - self.plan.tolerance_m
+        there = [(math.dist(goal, place), name) for _, name, place in self._standing(pose)]
+        off_m, name = min(there, default=(math.inf, ""))
+        if off_m < room_m:
+            return name
+        if waited_s < _CONTEST_S or away_m > _AROUND * self._apart_m:
+            return None
+        rows = [row for row in self.robots.tracks.tolist() if row[5] < math.inf]
+        for row, place in zip(rows, self.robots.places(x, y, heading), strict=True):
+            nearer_m = away_m - math.dist(goal, place)
+            if nearer_m > _NEARER_M or (nearer_m > -_NEARER_M and row[4] < self._identity):
+                return self._name(int(row[4]))
+        return None
 
     def _waits_its_turn(self, time_s: float) -> bool:
         """Return whether moving robots block the path, but not for very long."""
@@ -255,7 +326,7 @@ class Navigator:
         x, y, heading = pose
         what = self.balking.step(x, y, heading, bearing, self.progress.stalled_s(time_s), ground, self._near_m)
         if what == "gives up":
-            return self._finish(end)
+            return self._finish(end, Reason("ground"))
         if what == "turns":
             self.progress.excuse(time_s, x, y)
             return self.follower.safe(v, w, 0.0, 0.5 * self.limits.max_turn), "driving"

@@ -53,7 +53,7 @@ class RobotSpec:
             frames: poses of the frames of others that it has found, by name; None if all robots share one frame.
         """
         model, rng = self.model, generator(self.seed, f"controller/{self.name}")
-        navigator = Navigator(DriveLimits.of(model, self.period_s), model.body_discs, identity=self.index)
+        navigator = Navigator(DriveLimits.of(model, self.period_s), model.body_discs, None, self.index, mailbox.team)
         robot = Robot(self.name, model, self.home, navigator, rng, mailbox, blackboard, self.sensors, frames)
         robot.map, robot.waypoints = belief, self.waypoints
         sees = self.program.sees

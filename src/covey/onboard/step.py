@@ -115,6 +115,8 @@ class Requests(NamedTuple):
         taken: numbers of the messages that it took out of its mailbox.
         work: work of its software, in units by kind, for a robot with a computer.
         failure: the failure of its controller; None if it did not fail.
+        gave_up: for each goal that it gives up: x, y in its own frame [m], and the fields of
+            `covey.onboard.giving_up.Reason`.
     """
 
     notes: Sequence[str] = ()
@@ -127,6 +129,7 @@ class Requests(NamedTuple):
     taken: Sequence[int] = ()
     work: Mapping[str, float] = {}
     failure: Failed | None = None
+    gave_up: Sequence[tuple[float, float, str, str, float, float]] = ()
 
 
 class StepOutput(NamedTuple):

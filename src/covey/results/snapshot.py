@@ -24,8 +24,14 @@ EVENT_KINDS = (
     *("obstacle_added", "obstacle_removed", "obstacle_waits", "refused", "input", "order"),
     *("ground_changed", "ground_saved", "change_noticed", "stuck", "freed", "fell", "rolled", "righted"),
     *("maps_aligned", "placed", "driven", "drive_over", "jam", "jam_over", "sighted"),
+    *("gave_up", "stands", "stands_over", "frontier_left", "exhausted"),
 )
 """The kinds of events that a simulation records."""
+WARNINGS = (
+    *("collision", "controller_failed", "fault", "left_world", "refused", "fell", "rolled", "stuck"),
+    *("gave_up", "stands", "frontier_left", "exhausted"),
+)
+"""Those that tell of something unwanted."""
 
 
 @dataclass(frozen=True)

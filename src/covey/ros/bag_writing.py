@@ -42,13 +42,13 @@ from covey.mapping.slam.log import relative
 from covey.results.details import Scans
 from covey.results.maps import OPEN, WALL
 from covey.results.run import Run
+from covey.results.snapshot import WARNINGS
 from covey.ros import messages as m
 from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, SENSOR, STATE, TF, Profile
 from covey.ros.types import Types, types_of
 
 _GRID, _ARRAY = "nav_msgs/msg/OccupancyGrid", "visualization_msgs/msg/MarkerArray"
 _INFO, _WARNING = 20, 30  # levels of rcl_interfaces/Log
-_WARNINGS = ("collision", "controller_failed", "fault", "left_world", "refused", "fell", "rolled", "stuck")
 _COLORS = ((0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (213, 94, 0), (86, 180, 233), (140, 122, 0))
 _CYLINDER, _TEXT = 3, 9  # types of visualization_msgs/Marker
 _Message = tuple[int, str, str, Profile, bytes]
@@ -265,7 +265,7 @@ def _log(run: Run, types: Types) -> Iterator[_Message]:
     for time_s, what, robot, other, text in run.events.select("time_s", "kind", "robot", "other", "text").iter_rows():
         at = round(1e9 * time_s)
         said = " ".join(part for part in (what.replace("_", " "), other, text) if part)
-        level = _WARNING if what in _WARNINGS else _INFO
+        level = _WARNING if what in WARNINGS else _INFO
         values: dict[str, Any] = {"stamp": m.time(m.stamp_of(at, 1e-9)), "level": level, "name": robot or "covey"}
         yield at, "/rosout", kind, STATE, types.encode(kind, {**values, "msg": said})
 

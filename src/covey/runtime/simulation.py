@@ -20,6 +20,7 @@ from covey.geometry import Pose
 from covey.mapping.elevation.belief import ElevationBelief
 from covey.mapping.exchange.share_maps import ShareMaps, as_share_maps
 from covey.missions import Exploration, Mission, MissionContext, Tracker
+from covey.missions.exploration import ExplorationTracker
 from covey.onboard.group import Group
 from covey.physics.choice import physics_of
 from covey.physics.clock import Clock
@@ -42,6 +43,7 @@ from covey.runtime.phases.communication import Communication
 from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.deciding import Deciding
 from covey.runtime.phases.detailing import Detailing
+from covey.runtime.phases.giving_up import GivingUp, Told
 from covey.runtime.phases.ground_accuracy import GroundAccuracy
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.phases.map_exchange import MapExchange
@@ -226,6 +228,8 @@ class Simulation:
         )
         if ORDER_KEY in self.tracker.facts:
             self.communication.blackboard.entries[ORDER_KEY] = self.tracker.facts[ORDER_KEY]
+        truth = (place, self.clock, self.model, self.state)
+        self.giving_up = GivingUp(self.names, *truth, self.deciding, self.localization)
         self.reporting = Reporting(self.tracker, self.communication.network)
         self.commands = np.zeros((len(self.names), 3))
         self.observing = Observing(self, self._pose_before)
@@ -676,6 +680,7 @@ class Simulation:
             for i, note in notes:
                 self._event("note", i, text=note)
             notes.clear()
+        self._tell((*self.giving_up.goals(), *self.giving_up.standing(self.commands)))
         snapshot = self.observing.snapshot()
         self._end(snapshot)
         self._recorder.observe(snapshot)
@@ -703,8 +708,15 @@ class Simulation:
             self.status = "timeout"
         elif over:
             self.status = "failed" if failed else "exhausted"
+            if self.status == "exhausted" and isinstance(tracker, ExplorationTracker):
+                self._tell(self.giving_up.left(tracker.share_union, tracker.unexplored))
         elif self.clock.time_s >= self.stop.timeout_s - 1e-9:
             self.status = "timeout"
+
+    def _tell(self, told: Iterable[Told]) -> None:
+        for kind, robot, other, (x, y), text in told:
+            name = self.names[robot] if robot >= 0 else ""
+            self.events.append(Event(self.clock.step, self.time, kind, name, other, float(x), float(y), text))
 
     def _event(self, kind: str, robot: int, *, other: str = "", x: float = np.nan, y: float = np.nan, text: str = ""):
         step = self.clock.step + (kind == "controller_failed")

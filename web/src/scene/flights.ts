@@ -93,7 +93,7 @@ export function drawFlights(pen: Pen, context: Context): void {
   }, EVERY_MS);
 }
 
-function cross(pen: Pen, x: number, y: number, color: string, edge: string, above = 0): void {
+export function cross(pen: Pen, x: number, y: number, color: string, edge: string, above = 0): void {
   for (const [one, width] of [[edge, 5.5], [color, 2.5]] as const) {
     pen.shape(x, y, [[-5, above - 5], [5, above + 5]], one, undefined, width, false);
     pen.shape(x, y, [[-5, above + 5], [5, above - 5]], one, undefined, width, false);

@@ -9,7 +9,7 @@ export interface Mark {
   color: string;
 }
 
-const BAD = ["collision", "controller_failed", "fault", "refused", "stuck", "fell", "rolled", "left_world"];
+const BAD = ["collision", "controller_failed", "fault", "refused", "stuck", "fell", "rolled", "left_world", "gave_up", "stands", "frontier_left", "exhausted"];
 const WORLD = ["door_opened", "door_closed", "door_waits", "wall_added", "wall_removed", "obstacle_added", "obstacle_removed", "obstacle_waits", "ground_changed"];
 const ASKED = ["input", "order"];
 

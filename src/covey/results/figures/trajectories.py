@@ -9,12 +9,14 @@ from matplotlib.lines import Line2D
 from covey.results.figures import ground, layout, style
 from covey.results.figures.landscape import show_relief, vertices_view
 from covey.results.figures.search import draw_search, search_entries, targets_of
+from covey.results.given_up import places
 from covey.results.maps import WALL
 
 if TYPE_CHECKING:
     from covey.results.run import Run
 
 _POINTS = 4000
+_GIVEN_UP: dict[str, Any] = {"ls": "", "marker": "x", "ms": 4.5, "mec": "#B00020", "mew": 1.2}
 
 
 def trajectories(run: "Run") -> style.Picture:
@@ -72,6 +74,9 @@ def draw_trajectories(axes: Axes, run: "Run") -> None:
     tags = run.tags_left
     if len(tags):
         axes.plot(tags["x_m"], tags["y_m"], "D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, zorder=3.5)
+    left = places(run)
+    if len(left):
+        axes.plot(*left.T, **_GIVEN_UP, zorder=5.5)
     draw_search(axes, run, poses[-1:, :, :2])
     if n <= style.LABELLED and len(poses):
         avoid = [*poses[0, :, :2], *(target.place for target in targets_of(run))]
@@ -93,4 +98,5 @@ def _entries(run: "Run") -> list[Any]:
     tag = Line2D([], [], ls="", marker="D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, label="tag")
     walls = run.maps is not None and bool((run.maps.truth.cells == WALL).any())
     wall = [layout.patch(style.WALL_COLOR, "wall")] * walls
-    return [*marks, *[tag] * bool(len(run.tags_left)), *wall, *search_entries(run)]
+    given_up = [Line2D([], [], **_GIVEN_UP, label="given up")] * bool(len(places(run)))
+    return [*marks, *[tag] * bool(len(run.tags_left)), *given_up, *wall, *search_entries(run)]

@@ -47,6 +47,7 @@ class PendingRequests:
         digs: by robot, see `Requests`.
         maps: by robot, see `Requests`.
         reports: robot, number, identity, x, y, height [m], see `Requests`.
+        gave_up: robot, x, y [m], and the fields of a reason, see `Requests`.
     """
 
     notes: list[tuple[int, str]] = field(default_factory=list)
@@ -54,6 +55,7 @@ class PendingRequests:
     digs: dict[int, list[Any]] = field(default_factory=dict)
     maps: dict[int, set[str]] = field(default_factory=dict)
     reports: list[tuple[int, int, int, float, float, float]] = field(default_factory=list)
+    gave_up: list[tuple[int, float, float, str, str, float, float]] = field(default_factory=list)
 
 
 class Deciding:
@@ -443,6 +445,7 @@ class Deciding:
         requested.notes += [(i, note) for note in asked.notes]
         requested.tags += [(i, content, lifetime_s) for content, lifetime_s in asked.tags]
         requested.reports += [(i, *report) for report in asked.reports]
+        requested.gave_up += [(i, *given) for given in asked.gave_up]
         if asked.digs:
             requested.digs.setdefault(i, []).extend(asked.digs)
         if asked.maps:

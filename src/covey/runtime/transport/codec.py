@@ -24,7 +24,7 @@ from covey.onboard.step import (
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.transport.transport import Parts
 
-_MONITOR = ("notes", "status", "failure")
+_MONITOR = ("notes", "status", "failure", "gave_up")
 _TEAM = ("maps", "messages", "entries", "taken")
 """Fields of answers by class of traffic; all others go to the simulator."""
 _OWN = ("mount",)

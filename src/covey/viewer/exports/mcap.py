@@ -21,12 +21,12 @@ from covey import __version__
 from covey.geometry.grid import Grid
 from covey.results.details import Scans
 from covey.results.run import Run
+from covey.results.snapshot import WARNINGS
 from covey.viewer.exports import library
 from covey.viewer.recorded import has_estimates, links_of, robots_of, steps_of
 
 MAPS = 60
 """Largest number of grids of explored cells, evenly spread over the run."""
-_WARNINGS = ("collision", "controller_failed", "fault", "left_world", "refused", "fell", "rolled", "stuck")
 _COLORS = ((0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (213, 94, 0), (86, 180, 233), (140, 122, 0))
 _Message = tuple[float, str, str, dict[str, Any]]
 
@@ -64,7 +64,7 @@ def _log(run: Run) -> Iterator[_Message]:
     for time_s, kind, robot, other, text in run.events.select("time_s", "kind", "robot", "other", "text").iter_rows():
         content = _stamped(
             time_s,
-            level=3 if kind in _WARNINGS else 2,
+            level=3 if kind in WARNINGS else 2,
             message=" ".join(part for part in (kind.replace("_", " "), other, text) if part),
             name=robot or "covey",
             file="",
