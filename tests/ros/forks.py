@@ -52,4 +52,5 @@ def _run(arguments, folder, environment, said, complained):
     os.chdir(folder)
     from covey.cli import main
 
-    sys.exit(main(arguments))
+    sys.argv[1:] = arguments
+    sys.exit(main())

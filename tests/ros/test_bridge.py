@@ -3,9 +3,11 @@
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from functools import partial
 from pathlib import Path
 
@@ -360,14 +362,19 @@ def test_ros_watches_while_controllers_drive(domain, peer, tmp_path):
     assert tables[0] == tables[1]
 
 
-def test_ctrl_c_ends_the_command_and_keeps_the_run(domain, peer, start, tmp_path):
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_sigterm_end_the_command_and_keep_the_run(domain, peer, start, tmp_path, how, code):
     started = start("ros", "run", "hello", "--out", "run", "-q")
     peer.read(topic="rt/clock", kind="Clock", depth=100)
-    clocks = []
-    until(lambda: clocks.extend(peer.take(topic="rt/clock")) or len(clocks) > 3, 120.0)
-    os.kill(started.pid, signal.SIGINT)
+
+    def after_three_steps():
+        told = [one["clock"] for one in peer.take(topic="rt/clock")]
+        return any(one["sec"] or one["nanosec"] >= 300_000_000 for one in told)
+
+    until(after_three_steps, 120.0)
+    os.kill(started.pid, how)
     _, said = started.communicate(timeout=60)
-    assert started.returncode == 130
+    assert started.returncode == code
     first, second, *_, last = said.splitlines()
     assert first == (
         f"ROS 2 jazzy, domain {domain}, this machine only: start the others with ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"
@@ -377,6 +384,16 @@ def test_ctrl_c_ends_the_command_and_keeps_the_run(domain, peer, start, tmp_path
     run = covey.Run(tmp_path / "run")
     assert run.status == "interrupted"
     assert run.measurements.height > 2
+
+
+def test_a_page_shows_the_run_that_ros_drives(domain, peer, start):
+    started = start("ros", "run", "hello", "--live", "--out", "run", "-q")
+    address = until(lambda: re.findall(r"only watch +(http\S+)", started.complained.read_text()), 120.0)[0]
+    with urllib.request.urlopen(address, timeout=60) as answer:
+        assert "<title>" in answer.read().decode()
+    sender(peer, "rt/covey/control", "String")
+    peer.write(topic="rt/covey/control", values={"data": "end"})
+    assert started.wait(timeout=60) == 3  # nobody looks at the page
 
 
 def test_an_estimate_has_the_bytes_of_its_fields():
