@@ -1,4 +1,4 @@
-.PHONY: demo terrain test lowest check lock clean
+.PHONY: demo terrain test cluster lowest check lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -30,6 +30,10 @@ terrain: $(VENV)/.installed
 
 test: $(VENV)/.developing
 	$(BIN)/python -m pytest -n 3 --dist worksteal --durations=30 --durations-min=5  # 3 also on two cores: many tests wait for processes
+
+# studies on a real Slurm of this machine (Debian: slurm-wlm, munge); a few minutes
+cluster: $(VENV)/.developing
+	$(BIN)/python -m pytest -m cluster -rs tests/cluster
 
 # the oldest versions that pyproject.toml allows: they are installed, and what users do first is tried
 lowest:

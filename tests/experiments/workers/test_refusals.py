@@ -40,7 +40,11 @@ def test_where_memory_is_free_its_lack_is_the_runs_own_fault(much_memory):
     assert refused("MemoryError", 4096, 326) == ""
 
 
-def test_threads_are_refused_by_the_machine_unless_the_run_has_started_many():
+def test_threads_for_which_there_are_no_addresses_are_refused_as_memory_is(few_addresses):
+    assert "MiB of addresses" in refused("<jemalloc>: background thread creation failed (11)", 4096, 326, threads=1)
+
+
+def test_threads_are_refused_by_the_machine_unless_the_run_has_started_many(much_memory):
     said = "RuntimeError: can't start new thread"
     assert "no more threads" in refused(said, 4096, 326, threads=5)
     assert refused(said, 4096, 326, threads=500) == ""

@@ -30,6 +30,7 @@ async def raises(robot):
     raise ValueError("no way out")
 
 def hangs(robot):
+    open("hanging", "w").close()
     while True:
         time.sleep(0.01)
 
@@ -47,7 +48,7 @@ def killed_once(robot):
         return
     os.kill(os.getpid(), signal.SIGKILL)
 """
-WAYS = ("hangs", "good", "raises", "eats", "crashes", "killed_once")
+WAYS = ("good", "raises", "eats", "crashes", "killed_once", "hangs")
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +66,18 @@ def ended(tmp_path_factory):
         "parameters": {"robots.a.controller": [f"./bad.py:{way}" for way in WAYS], "stop.timeout_s": 1},
         "iterations": 1,
         "keep": "everything",
-        "limits": {"wall_s": 12, "memory_mib": 800},
+        "limits": {"wall_s": 1, "memory_mib": 800},
     }
+    beyond = supervisor._beyond
+
+    def beyond_once_it_hangs(limits, wall_s, memory_mib):
+        """Let the limit of wall time count only once the run that hangs has come that far."""
+        return beyond(limits, wall_s if (folder / "hanging").exists() else 0.0, memory_mib)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        results = run_design(Design.model_validate(content, context={"folder": folder}), folder / "out", jobs=2)
+        patch.setattr(supervisor, "_beyond", beyond_once_it_hangs)
+        results = run_design(Design.model_validate(content, context={"folder": folder}), folder / "out", jobs=1)
     return results, dict(zip(WAYS, results.rows, strict=True))
 
 
@@ -83,7 +91,7 @@ def test_every_run_is_a_row_with_its_status(ended):
         "crashes": "died",
         "killed_once": "timeout",
     }
-    assert [row["status"] for row in results.failures] == ["hung", "failed", "out_of_memory", "died"]
+    assert [row["status"] for row in results.failures] == ["failed", "out_of_memory", "died", "hung"]
     assert len(results.runs) == 2
 
 

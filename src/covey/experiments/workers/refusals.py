@@ -12,9 +12,11 @@ from covey.errors import MachineError
 
 _MEMORY = re.compile(
     r"MemoryError|Unable to allocate|Cannot allocate memory|too large for the memory of this machine|bad_alloc|"
-    r"LLVM ERROR: .*[Mm]emory|failed to map segment|out of memory",
+    r"LLVM ERROR: .*[Mm]emory|failed to map segment|out of memory|memory allocation of \d+ bytes failed",
 )
-_THREADS = re.compile(r"can't start new thread|pthread_create failed|Resource temporarily unavailable")
+_THREADS = re.compile(
+    r"can't start new thread|pthread_create failed|thread creation failed|Resource temporarily unavailable"
+)
 _DISK = re.compile(r"No space left on device|Disk quota exceeded|Too many open files in system")
 _ASKED = re.compile(r"Unable to allocate ([\d.]+) (bytes|KiB|MiB|GiB|TiB|PiB|EiB)")
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -47,7 +49,9 @@ def refused(said: str, memory_mib: float, rss_mib: float, threads: int | None = 
         return "it has no space left on its disk"
     if _THREADS.search(said):
         count = threading.active_count() if threads is None else threads
-        return "" if count > _OWN_THREADS else "it starts no more threads or processes (see ulimit -u)"
+        if count > _OWN_THREADS:
+            return ""
+        return _short_of_addresses(memory_mib, rss_mib) or "it starts no more threads or processes (see ulimit -u)"
     if not _MEMORY.search(said):
         return ""
     asked_mib = max((_mib(*found) for found in _ASKED.findall(said)), default=0.0)
@@ -62,16 +66,22 @@ def _mib(number: str, unit: str) -> float:
 
 def _short_of_memory(memory_mib: float, rss_mib: float) -> str:
     """Return why this machine cannot give a run the memory that its design allows; empty if it can."""
-    addresses_mib = address_limit_mib()
-    if addresses_mib is not None and addresses_mib < memory_mib + _ADDRESSES_MIB:
-        return (
-            f"it gives a process at most {addresses_mib:.0f} MiB of addresses (ulimit -v; SGE sets it by h_vmem), and "
-            f"the run held {rss_mib:.0f} MiB of memory; ask for more memory per slot"
-        )
+    if why := _short_of_addresses(memory_mib, rss_mib):
+        return why
     free_mib = psutil.virtual_memory().available / 2**20
     if free_mib + rss_mib < memory_mib:
         return f"{free_mib:.0f} MiB of its memory are free, and the run held {rss_mib:.0f} MiB"
     return ""
+
+
+def _short_of_addresses(memory_mib: float, rss_mib: float) -> str:
+    addresses_mib = address_limit_mib()
+    if addresses_mib is None or addresses_mib >= memory_mib + _ADDRESSES_MIB:
+        return ""
+    return (
+        f"it gives a process at most {addresses_mib:.0f} MiB of addresses (ulimit -v; SGE sets it by h_vmem), and the "
+        f"run held {rss_mib:.0f} MiB of memory; ask for more memory per slot"
+    )
 
 
 def address_limit_mib() -> float | None:

@@ -80,7 +80,8 @@ class Supervisor:
         Raises:
             OSError: the disk is full or cannot be written.
             CoveyError: this machine has other sources or packages than the one that planned the run.
-            RefusedError: this machine refuses memory, threads or processes that the run may have.
+            MachineError: no process can be started here.
+            RefusedError: this machine refuses memory, threads or disk that the run may have.
             Abandoned: the supervisor was closed.
         """
         row, pid = self._attempt(planned, folder, limits, software)
@@ -194,7 +195,7 @@ class Supervisor:
             if self._closed:
                 raise Abandoned("no more runs")
             ends.append(f"{ended}\n{log}".strip())
-        raise RefusedError(
+        raise MachineError(
             f"no worker process can be started on {host()['name']}, tried {len(ends)} times; the last time, {ends[-1]}"
         )
 
