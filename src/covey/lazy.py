@@ -8,9 +8,12 @@
 that cannot do anything without a library imports it as usual.
 """
 
+import os
 import signal
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from covey.errors import CoveyError
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -28,11 +31,26 @@ else:
             self._name = name
 
         def __getattr__(self, attribute: str) -> Any:
+            if self._name == "polars" and "_refused" not in vars(self) and hasattr(os, "register_at_fork"):
+                self._refused = ""
+                os.register_at_fork(after_in_child=self._refuse)  # the child lacks its threads
+            if vars(self).get("_refused"):
+                raise CoveyError(self._refused)
             value = getattr(import_module(self._name), attribute)
             if self._name == "polars" and hasattr(signal, "siginterrupt"):
                 signal.siginterrupt(signal.SIGINT, True)  # Polars lets calls that wait go on at Ctrl-C, perhaps forever
             setattr(self, attribute, value)  # is found there from now on
             return value
+
+        def _refuse(self) -> None:
+            """Refuse everything from now on."""
+            name = self._name
+            vars(self).clear()
+            self._name = name
+            self._refused = (
+                f"this process was forked from one that has used {name} (run.measurements, for example), and a call of "
+                "it would wait for ever here; start processes with multiprocessing.get_context('spawn')"
+            )
 
     nx, pl, pa, pq, shapely = map(_Lazy, ("networkx", "polars", "pyarrow", "pyarrow.parquet", "shapely"))
     Image, ImageDraw, PngImagePlugin, TiffImagePlugin, TiffTags = (

@@ -4,15 +4,19 @@ import os
 import shutil
 import tracemalloc
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import covey
 from covey import archives
 from covey.errors import RunFolderError, UnknownNameError
+from covey.results import checked
 from covey.results.manifest import build_manifest, sha256
 from covey.results.recorder import Recorder
 from covey.results.recording import Recording
@@ -235,6 +239,51 @@ def test_files_that_were_swapped_with_those_of_another_run_are_noticed(record, s
     (one.folder / "maps.npz").write_bytes(dataclasses.replace(square_maps(), truth=longer).to_bytes())
     with pytest.raises(RunFolderError, match=r"maps.npz' is damaged.*not an array of the shape of the truth"):
         _ = Run(one.folder).maps
+
+
+@pytest.mark.parametrize(("name", "other"), [("team", "events"), ("events", "measurements"), ("measurements", "team")])
+def test_tables_that_were_swapped_are_noticed(name, other, record):
+    run = record()
+    folder = run.folder
+    (folder / f"{name}.parquet").write_bytes((folder / f"{other}.parquet").read_bytes())
+    with pytest.raises(RunFolderError, match=rf"{name}.parquet' is damaged.* no column .*: is it another table\?"):
+        getattr(Run(folder), name)
+
+
+def test_a_table_with_more_rows_than_its_file_can_hold_is_refused_before_it_is_read(record, monkeypatch):
+    run = record()
+    rows = pa.table({"step": np.zeros(2_000_000, np.int64), "time_s": np.zeros(2_000_000)})
+    pq.write_table(rows, run.folder / "team.parquet", compression="zstd")
+    monkeypatch.setattr(checked, "MAX_BYTES", 10_000_000)
+    with pytest.raises(RunFolderError, match=r"team.parquet' claims 2000000 rows, 0.0 GB, in a file of 0.0 MB"):
+        _ = Run(run.folder).team
+
+
+@pytest.mark.parametrize("name", ["manifest.json.part", "metrics.json.part", "reports.parquet.part", ".lock"])
+def test_a_link_in_a_run_folder_lets_no_other_file_be_written(name, record, tmp_path):
+    run, other = record(), tmp_path / "other.txt"
+    folder = run.folder
+    other.write_text("mine")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(other)
+    begin = nullcontext() if name != ".lock" else pytest.raises(RunFolderError, match="cannot write the run folder")
+    with begin:
+        recorder = Recorder(Recording(folder=folder, overwrite=True), ["a"])
+        recorder.open({"robots": ["a"]})
+        recorder.add("reports", pa.schema([("step", pa.int64())]), {"step": [1]})
+        recorder.abandon("enough")
+    assert other.read_text() == "mine"
+
+
+def test_pictures_in_a_folder_that_is_a_link_are_not_those_of_the_run(record, tmp_path):
+    run, others = record(), tmp_path / "others"
+    folder = run.folder
+    others.mkdir()
+    (others / "mine.png").write_bytes(b"mine")
+    (folder / "figures").symlink_to(others)
+    Recorder(Recording(folder=folder, overwrite=True), ["a"])
+    assert (others / "mine.png").read_bytes() == b"mine"
+    assert not (folder / "figures").exists()
 
 
 def test_a_metric_that_is_not_there_is_named_with_the_nearest(record):

@@ -1,5 +1,10 @@
 """Arguments of a wrong type are refused in words that say what is allowed."""
 
+import os
+import subprocess
+import sys
+import threading
+
 import pytest
 
 import covey
@@ -51,3 +56,73 @@ def test_a_world_has_a_size_in_numbers():
 def test_a_mistyped_name_of_the_package_is_corrected():
     with pytest.raises(AttributeError, match="no attribute 'Simulaton', did you mean 'Simulation'"):
         covey.Simulaton  # noqa: B018
+
+
+@pytest.mark.parametrize("until_s", [float("nan"), "x", -1, True])
+def test_run_says_what_until_s_takes(until_s):
+    with pytest.raises(InvalidValueError, match=f"until_s is {until_s!r}; give a simulated time of 0 or more"):
+        covey.Simulation(WORLD).run(until_s=until_s)
+
+
+def test_a_run_that_has_ended_has_no_further_step():
+    sim = covey.Simulation(WORLD, stop=covey.Stop(explored=None, timeout_s=0.2))
+    for _ in range(2):
+        sim.step()
+    assert sim.done
+    with pytest.raises(InvalidValueError, match=r"the run has ended at 0.2 s \(timeout\), so there is no further step"):
+        sim.step()
+    assert len(sim.close().times) == 2
+
+
+def test_one_thread_steps_a_simulation():
+    begun, go_on, refused = threading.Event(), threading.Event(), []
+
+    def observe(snapshot):
+        if snapshot.step == 1:
+            with pytest.raises(InvalidValueError, match="a step of this simulation is under way"):
+                sim.step()  # from within a step
+            begun.set()
+            go_on.wait()
+
+    def another():
+        begun.wait()
+        try:
+            sim.step()
+        except InvalidValueError as error:
+            refused.append(str(error))
+        go_on.set()
+
+    sim = covey.Simulation(WORLD, observers=[observe])
+    thread = threading.Thread(target=another)
+    thread.start()
+    sim.step()
+    thread.join()
+    sim.step()
+    assert refused == ["a step of this simulation is under way; let one thread step it, and nothing that a step calls"]
+    assert len(sim.close().times) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
+def test_a_forked_child_takes_nothing_from_its_parent(tmp_path):
+    """Neither the lock of a run folder, nor a temporary folder, nor the right to write; and Polars tells that it cannot."""
+    code = (
+        "import os, sys, covey\n"
+        "kept = covey.Simulation(covey.World.empty(6, 6)); kept.step(); kept = kept.close()\n"
+        "kept.measurements\n"
+        "sim = covey.Simulation(covey.World.empty(6, 6), recording='run')\n"
+        "sim.step()\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    for act in (sim.step, lambda: covey.Run(kept.folder).measurements):\n"
+        "        try: act()\n"
+        "        except covey.errors.CoveyError as error: print(error)\n"
+        "    sys.exit()\n"
+        "os.waitpid(child, 0)\n"
+        "print(os.path.exists('run/.lock'), os.path.exists(kept.folder))\n"
+        "sim.step()\n"
+        "print(sim.close().measurements.height)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert "this process was forked from the one that made the simulation" in done.stdout, done.stderr
+    assert "forked from one that has used polars" in done.stdout
+    assert done.stdout.splitlines()[-2:] == ["True True", "2"]

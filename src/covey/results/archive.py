@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from covey.results.checked import read_arrays
-from covey.results.folder import part
+from covey.results.folder import new_part, part
 
 _LEVEL = 1  # compression level: takes a third of the time of 6, and gives files of up to twice the size
 _BLOCK = 1 << 20  # bytes that wait until they are written
@@ -34,7 +34,7 @@ class Archive:
 
     def __init__(self, path: Path):
         self.path = path
-        self._file = _opened(part(path))
+        self._file = _opened(new_part(path))
         self._waiting: dict[str, list[np.ndarray]] = {}
         self._bytes = self._block = 0
 

@@ -9,10 +9,20 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from covey.archives import DAMAGED, TooLarge, unpacked
+from covey.archives import DAMAGED, MAX_BYTES, TooLarge, unpacked
 from covey.errors import CoveyError, RunFolderError
-from covey.lazy import pa, pl
+from covey.lazy import pa, pl, pq
 
+_STEP, _EVENT = {"step": "number"}, dict.fromkeys(("x_m", "y_m", "time_s"), "number")
+TABLES: dict[str, dict[str, str]] = {
+    "measurements": {**_STEP, "robot": "text", **dict.fromkeys(("x_m", "y_m", "heading_rad"), "number")},
+    "team": {**_STEP, **dict.fromkeys(("time_s", "covered_share", "min_separation_m"), "number")},
+    "events": {**_STEP, **_EVENT, **dict.fromkeys(("kind", "robot", "other", "text"), "text")},
+    "host": {**_STEP, "time_s": "number", "wall_time_s": "number"},
+}
+"""The columns that each table has at least, and what is in them."""
+_PLAUSIBLE = 1000
+"""A table of more than `MAX_BYTES` in memory takes at most so many times the bytes of its file."""
 _PAIR = Field(min_length=2, max_length=2)  # JSON knows no tuples
 
 
@@ -100,6 +110,31 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
             f"{str(path)!r} {error}: choose another run, or run it again and record less (record: scans_every_s, "
             "maps_every_s)"
         ) from None
+
+
+def check_table(path: Path) -> None:
+    """Check that a table is one of its name, before its rows are read.
+
+    Raises:
+        RunFolderError: its rows would take far more memory than its file can hold.
+        ValueError: it lacks columns; other errors if it is damaged (see `reading`).
+    """
+    with pq.ParquetFile(path) as file:
+        schema, rows = file.schema_arrow, file.metadata.num_rows
+    size = 8 * rows * len(schema)
+    if size > MAX_BYTES and size > _PLAUSIBLE * path.stat().st_size:
+        raise RunFolderError(
+            f"{str(path)!r} claims {rows} rows, {size / 1e9:.1f} GB, in a file of {path.stat().st_size / 1e6:.1f} MB: "
+            "Covey did not write it; choose another folder"
+        )
+    for name, content in TABLES.get(path.stem, {}).items():
+        if name not in schema.names:
+            raise ValueError(f"it has no column {name}: is it another table?")
+        kind = schema.field(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        if is_text != (content == "text") or not (is_text or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            raise ValueError(f"its column {name} holds {kind}")
 
 
 @contextmanager

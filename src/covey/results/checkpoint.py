@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from covey.errors import RunFolderError
-from covey.results.folder import CHECKPOINT, part
+from covey.results.folder import CHECKPOINT, new_part, part
 from covey.results.lock import FolderLock
 from covey.results.table import End
 
@@ -31,7 +31,7 @@ def write_checkpoint(folder: Path, ends: Mapping[str, End]) -> None:
         OSError: the disk is full or cannot be written.
     """
     head = {name: (end.size, len(end.data)) for name, end in ends.items()}
-    with part(folder / CHECKPOINT).open("wb") as file:  # it need not outlive the machine: the tables do not
+    with new_part(folder / CHECKPOINT).open("xb") as file:  # it need not outlive the machine: the tables do not
         file.write(json.dumps(head).encode() + b"\n")
         for end in ends.values():
             file.write(end.data)

@@ -47,6 +47,17 @@ def part(path: Path) -> Path:
     return path.with_name(path.name + ".part")
 
 
+def new_part(path: Path) -> Path:
+    """Return `part`, at which there is nothing: not even a link, which another's folder may have to a file elsewhere.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    unfinished = part(path)
+    unfinished.unlink(missing_ok=True)
+    return unfinished
+
+
 def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None:
     """Write a file atomically: it holds either its previous content or all of ``data``.
 
@@ -60,7 +71,8 @@ def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None
     """
     unfinished = unfinished or part(path)
     try:
-        with unfinished.open("wb") as file:
+        unfinished.unlink(missing_ok=True)  # it may be a link to a file elsewhere
+        with unfinished.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())  # otherwise a power cut may leave an empty file
@@ -195,7 +207,9 @@ def _clear(folder: Path, manifest: dict[str, Any]) -> None:
         if name != "manifest.json":
             (folder / name).unlink(missing_ok=True)
     for name, suffixes in _MADE.items():
-        if (folder / name).is_dir():
+        if (folder / name).is_symlink():
+            (folder / name).unlink()  # what it points to is not of this run
+        elif (folder / name).is_dir():
             for path in (folder / name).iterdir():
                 if path.suffix in suffixes:
                     path.unlink()

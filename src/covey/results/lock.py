@@ -16,6 +16,7 @@ except ImportError:  # a system without locks: folders are still made by one pro
     fcntl = None
 
 LOCK = ".lock"
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # the lock names its holder: not in a file elsewhere
 
 
 class FolderLock:
@@ -37,7 +38,7 @@ class FolderLock:
         self.path = folder / LOCK
         descriptor = _opened(self.path, shared)
         self._descriptor = descriptor
-        self.release = weakref.finalize(self, _release, self.path, descriptor)
+        self.release = weakref.finalize(self, _release, self.path, descriptor, os.getpid())
         owner = {
             "pid": os.getpid(),
             "host": socket.gethostname(),
@@ -69,7 +70,7 @@ def refuse_locked(folder: Path) -> None:
 def writer_of(folder: Path) -> str:
     """Return the process that is writing into a folder, in words; empty if there is none."""
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDONLY)
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | _NO_LINK)
     except OSError:
         return ""
     try:
@@ -81,7 +82,7 @@ def writer_of(folder: Path) -> str:
 def _opened(path: Path, shared: bool) -> int:
     """Return the descriptor of the locked file."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o644)
         if not _lock(descriptor, shared):
             os.close(descriptor)
             raise _held(path)
@@ -109,7 +110,9 @@ def _is_file(descriptor: int, path: Path) -> bool:
         return False
 
 
-def _release(path: Path, descriptor: int) -> None:
+def _release(path: Path, descriptor: int, process: int) -> None:
+    if os.getpid() != process:  # a forked child shares the lock, which is its parent's
+        return
     with contextlib.suppress(OSError):
         if _lock(descriptor, shared=False) and _is_file(descriptor, path):
             path.unlink()

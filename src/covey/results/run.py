@@ -20,7 +20,7 @@ from cachetools import LRUCache, cachedmethod
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.geometry.constant import constant
 from covey.lazy import pl, pq
-from covey.results.checked import Shape, read_json, reading
+from covey.results.checked import Shape, check_table, read_json, reading
 from covey.results.checkpoint import recover
 from covey.results.details import MapChanges, Plans, Readings, Scans
 from covey.results.folder import ESTIMATES, FIGURES, POSES, read_manifest, run_folder
@@ -45,7 +45,13 @@ class Scratch:
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="covey-run-"))
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def _remove(folder: Path, process: int) -> None:
+    """Remove a temporary folder; a forked child leaves it to its parent."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Metrics(dict[str, Any]):
@@ -77,7 +83,7 @@ class Run:
         self.folder = run_folder(Path(folder))
         self.manifest: dict[str, Any] = read_manifest(self.folder)
         self.names: tuple[str, ...] = tuple(self.manifest["robots"])
-        self._scratch = scratch
+        self._scratch, self._checked = scratch, set[str]()
         self._columns: LRUCache[Any, np.ndarray] = LRUCache(_KEPT, len)
         if self.manifest["status"] != "finished" and not incomplete:
             raise RunFolderError(f"{self._incomplete()}; covey.Run(…, incomplete=True) opens what it has written")
@@ -442,6 +448,10 @@ class Run:
         path = self.folder / name
         if not path.is_file():
             raise RunFolderError(f"{self._incomplete()}; it has no {name}")
+        if path.suffix == ".parquet" and name not in self._checked:
+            with reading(path):
+                check_table(path)
+            self._checked.add(name)
         return path
 
     def _incomplete(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from covey.results.folder import part
+from covey.results.folder import new_part, part
 from covey.results.footer import MAGIC, closed, group_of, joined, split
 
 
@@ -33,7 +33,7 @@ class Table:
             "write_statistics": ["step"],
             "write_batch_size": 65536,
         }
-        self._file = pa.OSFile(str(part(path)), "wb")
+        self._file = pa.OSFile(str(new_part(path)), "wb")
         self._footer = b""  # of a file of the first block
         self._groups: list[tuple[bytes, int]] = []  # the entries of all in the footer
         self._write(MAGIC)

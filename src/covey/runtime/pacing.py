@@ -19,7 +19,7 @@ class Pace:
     """
 
     def __init__(self, speed: float | Literal["max"], wait: Callable[[], Any] | None = None):
-        if speed != "max" and not (isinstance(speed, (int, float)) and 0 <= speed < float("inf")):
+        if speed != "max" and not (isinstance(speed, (int, float)) and speed is not True and 0 <= speed < float("inf")):
             raise InvalidValueError(
                 f"speed is {speed!r}; give 'max', a factor such as 1 or 10, or 0 for a key per step"
             )

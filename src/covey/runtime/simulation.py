@@ -1,10 +1,12 @@
 """`Simulation`: a world, a team, and the control step that advances both."""
 
 import logging
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, Literal, Never
 
@@ -234,6 +236,7 @@ class Simulation:
         self.commands = np.zeros((len(self.names), 3))
         self.observing = Observing(self, self._pose_before)
         self.status: str | None = None
+        self._is_free, self._process = Lock(), os.getpid()
         self._repeatable = self.deciding.host.repeatable and not self.computing.measures
         try:
             spatial = physics == "terrain" or world.ground is not None
@@ -371,10 +374,37 @@ class Simulation:
     # -- running ----------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Advance by one control step."""
-        is_short = self._short and not (self.events or self.observers or len(self._felt) or self.deciding.failed)
-        phases = self._short if is_short and self.inputs.begin() else self._phases
-        self.stopwatch.time(phases, before="outside")
+        """Advance by one control step.
+
+        Raises:
+            InvalidValueError: the run has ended (see `done`), or a step is under way: in another thread, or because a
+                controller or an observer calls this; or the simulation belongs to the process that this one was
+                forked from.
+        """
+        if self.status is not None or os.getpid() != self._process or not self._is_free.acquire(blocking=False):
+            raise self._standing()
+        try:
+            is_short = self._short and not (self.events or self.observers or len(self._felt) or self.deciding.failed)
+            phases = self._short if is_short and self.inputs.begin() else self._phases
+            self.stopwatch.time(phases, before="outside")
+        finally:
+            self._is_free.release()
+
+    def _standing(self) -> InvalidValueError:
+        """Return why there is no step."""
+        if self.status is not None:
+            return InvalidValueError(
+                f"the run has ended at {self.time:g} s ({self.status}), so there is no further step; look at sim.done "
+                "before each, or make a covey.Simulation with another stop=covey.Stop(…)"
+            )
+        if os.getpid() != self._process:
+            return InvalidValueError(
+                "this process was forked from the one that made the simulation, and would write into the same files; "
+                "make a simulation here"
+            )
+        return InvalidValueError(
+            "a step of this simulation is under way; let one thread step it, and nothing that a step calls"
+        )
 
     def run(
         self,
@@ -393,9 +423,13 @@ class Simulation:
             before_step: called with the simulation before each step; it may call `do`.
 
         Raises:
+            InvalidValueError: ``speed`` or ``until_s`` is none.
             KeyboardInterrupt: on Ctrl-C; the recorded part is closed first, with the status interrupted.
         """
         pace = Pace(speed, wait)
+        is_number = isinstance(until_s, (int, float, np.number)) and not isinstance(until_s, bool)
+        if until_s is not None and not (is_number and until_s >= 0):
+            raise InvalidValueError(f"until_s is {until_s!r:.60}; give a simulated time of 0 or more [s], or None")
         for warning in filter(None, self._warnings):
             LOG.warning("%s", warning)
         self._warnings = []

@@ -25,7 +25,7 @@ from covey.results.figures.search import (
     targets_of,
 )
 from covey.results.figures.trajectories import view_of
-from covey.results.folder import part, write_whole
+from covey.results.folder import new_part, part, write_whole
 from covey.results.maps import FREE, UNKNOWN, WALL
 from covey.results.metrics.headlines import measured
 
@@ -98,7 +98,7 @@ def _save_mp4(source: Iterable[Image.Image], path: Path, per_second: float) -> P
     raw = b"".join(image.convert("RGB").crop((0, 0, width, height)).tobytes() for image in images)
     form = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(per_second), "-i", "-"]
     coding = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"]
-    command = [program, "-y", "-loglevel", "error", *form, *coding, str(part(path))]
+    command = [program, "-y", "-loglevel", "error", *form, *coding, str(new_part(path))]
     if subprocess.run(command, input=raw, capture_output=True, check=False).returncode != 0:
         part(path).unlink(missing_ok=True)
         return None

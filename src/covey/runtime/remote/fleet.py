@@ -1,5 +1,6 @@
 """`Fleet`: the processes of a team: starts, connects, initializes and ends them."""
 
+import os
 import secrets
 import time
 import weakref
@@ -45,7 +46,7 @@ class Fleet:
         self._door = Door(host, int(port), self.authkey)
         self.address = self._door.address
         self._is_open = False
-        self._end = weakref.finalize(self, _end, self._door, channels)  # even if nobody closes it
+        self._end = weakref.finalize(self, _end, self._door, channels, os.getpid())  # even if nobody closes it
         try:
             self._start(channels)
         except BaseException:
@@ -142,8 +143,10 @@ def _wait_until_ready(channel: Channel) -> None:
     channel.memory = letter.parts[1]["memory"]
 
 
-def _end(door: Door, channels: list[Channel]) -> None:
-    """Stop listening, and end all processes."""
+def _end(door: Door, channels: list[Channel], process: int) -> None:
+    """Stop listening, and end all processes; a forked child leaves them to its parent."""
+    if os.getpid() != process:
+        return
     door.close()
     for channel in channels:
         channel.farewell()

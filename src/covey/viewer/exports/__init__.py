@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from covey.errors import CoveyError
-from covey.results.folder import part, unwritable
+from covey.results.folder import new_part, part, unwritable
 from covey.results.run import Run
 from covey.world.doors import Door
 from covey.world.world import OPEN, WALL, World
@@ -40,7 +40,7 @@ def export(
             raise unwritable(repr(str(path)), error) from error
     write = writer or importlib.import_module(f"covey.viewer.exports.{form}").write
     try:
-        write(run, part(path), *([robot] if form == "log" else []))
+        write(run, new_part(path), *([robot] if form == "log" else []))
         part(path).replace(path)
     except OSError as error:
         raise unwritable(repr(str(path)), error) from error
