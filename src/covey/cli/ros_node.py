@@ -9,6 +9,7 @@ from typing import Any
 
 from covey.cli.exit_codes import FAILED, INTERRUPTED, REACHED
 from covey.errors import ControllerError, InvalidValueError
+from covey.onboard.giving_up import Reason
 from covey.onboard.step import StepInput, StepOutput
 from covey.ros.any_robot import AnyRobot
 from covey.ros.dds import Participant
@@ -82,9 +83,13 @@ def drive(participant: Participant, setup: NodeSetup, settings: NodeSettings) ->
 
 
 def _print_notes(time_s: float, _shown: StepInput, answer: StepOutput) -> None:
-    """Print the notes of a controller, a line each."""
-    for note in () if answer.requests is None else answer.requests.notes:
+    """Print the notes of a controller, and the goals that it gives up, a line each."""
+    if answer.requests is None:
+        return
+    for note in answer.requests.notes:
         print(f"{time_s:.2f} s  {note}", flush=True)
+    for x, y, *why in answer.requests.gave_up:
+        print(f"{time_s:.2f} s  gave up ({x:g}, {y:g}): {Reason(*why).text}", flush=True)
 
 
 def _ending(node: ControllerNode) -> Any:
