@@ -16,6 +16,7 @@ class Covey:
     def __init__(self, arguments, folder, environment, number):
         self.said, self.complained = (Path(folder) / f"{name}{number}.txt" for name in ("out", "err"))
         self.said.touch()
+        self.complained.touch()
         where = str(folder), environment, str(self.said), str(self.complained)
         self._process = _FORKS.Process(target=_run, args=(list(arguments), *where))
         self._process.start()
