@@ -50,7 +50,7 @@ check: $(VENV)/.developing
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	@if command -v npm >/dev/null; then cd web && npm ci --no-audit --no-fund && npm run check; \
+	@if command -v npm >/dev/null; then cd web && npm ci --no-audit --no-fund && npm run check && npm test; \
 		else echo "no npm: the page is not built and compared"; fi
 
 lock:

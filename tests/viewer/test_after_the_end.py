@@ -7,12 +7,13 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 
 import pytest
 from websockets.sync.client import connect
 
 import covey
-from covey.viewer import Live, Server
+from covey.viewer import Joined, Live, Server
 from covey.viewer.wire import unpack
 
 SHORT = "world: {empty_m: [6, 6]}\nrobots: [{robot: disc, count: 2, controller: random_ballistic_walk}]\nstop: {timeout_s: 100}\n"
@@ -62,7 +63,17 @@ def test_the_command_says_so_and_prints_its_results_when_the_last_viewer_has_lef
             f"ws://127.0.0.1:{port}/ws", subprotocols=protocols, origin=f"http://127.0.0.1:{port}", max_size=None
         ) as socket:
             ask(socket, type="speed", factor=None)
-            assert any("the run has ended; its page stays" in line for line in process.stderr)
+            assert any("the run has ended: timeout; its record is in " in line for line in process.stderr)
+            result = until(socket, lambda header: header["type"] == "result")
+            assert (result["status"], result["metrics"][1][:2]) == ("timeout", ["simulated_time_s", 100.0])
+            assert (tmp_path / result["folder"] / "metrics.json").is_file()
+            assert any("its page stays" in line for line in process.stderr)
+            with connect(
+                f"ws://127.0.0.1:{port}/ws", subprotocols=protocols, origin=f"http://127.0.0.1:{port}", max_size=None
+            ) as late:
+                hello = until(late, lambda header: header["type"] == "hello")
+            assert hello["result"]["metrics"] == result["metrics"]
+            assert hello["record"] == str(tmp_path / result["folder"])
             ask(socket, type="pause", id=3)
             until(socket, lambda header: header.get("id") == 3)  # somebody looks, so it is there
             assert process.poll() is None
@@ -78,6 +89,29 @@ def test_the_command_says_so_and_prints_its_results_when_the_last_viewer_has_lef
         process.wait()
     (run,) = (tmp_path / "runs" / "short").iterdir()
     assert covey.Run(run).status == "timeout"
+
+
+def test_a_page_that_is_loading_when_the_run_of_a_worker_ends_gets_its_last_state(monkeypatch):
+    for name in ("covey.viewer.joined._LAST_S", "covey.viewer.server.RELOAD_S"):
+        monkeypatch.setattr(name, 120.0)
+    sim = covey.Simulation(covey.World.empty(4, 4), robots=1, controller="still")
+    sim.step()
+    joined = Joined(sim)
+    joined.before_step(sim)
+    address, _, token = joined.url.partition("/#token=")
+    with urllib.request.urlopen(address) as page:
+        page.read()
+    sim.end()
+    sim.step()
+    ending = threading.Thread(target=joined.end, daemon=True)
+    ending.start()
+    at = address.replace("http", "ws") + "/ws"
+    with connect(at, subprotocols=["covey.1", f"token.{token}"], origin=address, max_size=None) as socket:
+        ask(socket, type="watch", layers=[], rate_hz=60)
+        last = until(socket, lambda header: header["type"] == "frame")
+        assert last["status"] == "stopped"
+        ending.join(240)
+        assert not ending.is_alive()
 
 
 def ask(socket, **message):

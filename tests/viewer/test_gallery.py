@@ -235,11 +235,31 @@ def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_p
     assert list(tmp_path.glob("runs/mine/*/manifest.json"))
 
 
+def test_a_run_that_has_ended_is_no_longer_running_while_its_page_is_looked_at(tmp_path):
+    (tmp_path / "mine.yaml").write_text(MINE)
+    with Gallery(tmp_path) as gallery, Server(gallery) as server:
+        viewer = Viewer(server)
+        changes = {"changes": {"stop.timeout_s": "1"}, "speed": "max", "paused": True}
+        url = viewer.ask(type="launch", name="mine.yaml", **changes)["url"]
+        of_run = Viewer(SimpleNamespace(url=url, port=int(url.split(":")[2].split("/")[0])))
+        of_run.send(type="watch")
+        of_run.send(type="play")
+        (listed,) = viewer.until(lambda header: header["type"] == "runs" and not header["runs"][0]["running"])["runs"]
+        child = gallery.runs["1"].child
+        assert child.code is None  # its page is open
+        assert (listed["state"], listed["url"]) == ("ended without the goal", "")
+        assert (tmp_path / listed["folder"] / "manifest.json").is_file()
+        replay = viewer.ask(type="open", run="1")
+        assert replay["type"] == "done", replay
+        assert replay["url"] != url
+
+
 class _Run:
     """The process of a run that gets its page at once, or fails when it is let go."""
 
     def __init__(self, arguments, folder, changed):
         self.folder, self.words, self.code, self.view_url = folder, ["no such robot"], None, ""
+        self.ended = self.record = ""
         self.url, self.let_go = arguments[0], threading.Event()
         if self.url:
             self.let_go.set()

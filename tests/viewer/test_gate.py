@@ -109,3 +109,17 @@ def test_the_clock_on_the_wall_ends_a_wait_when_somebody_wakes_it():
     thread.join()
     gate = Gate(factor=1e3)
     assert [gate.wait(0.1, NOTHING) for _ in range(3)] == ["step"] * 3
+
+
+def test_requests_for_steps_add_up_and_count_down_and_a_pause_forgets_them():
+    gate = Gate(playing=False)
+    for _ in range(10):
+        gate.step()
+    gate.step(300)
+    assert gate.state == {"playing": False, "factor": None, "steps": 310}
+    for left in (309, 308):
+        assert gate.wait(0.1, NOTHING) == "step"
+        assert gate.state["steps"] == left
+    gate.pause()
+    assert gate.stands
+    assert gate.state["steps"] == 0

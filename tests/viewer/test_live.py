@@ -1,5 +1,6 @@
 """A run that viewers follow and steer, over real sockets; what they get is compared with the simulation."""
 
+import gzip
 import json
 import re
 import socket
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
@@ -22,6 +24,7 @@ from covey.viewer.details import DETAILS
 from covey.viewer.hub import MOST_TEXTS, Client, Hub
 from covey.viewer.messages import Watch
 from covey.viewer.past import News
+from covey.viewer.server import page
 from covey.viewer.wire import unpack
 
 
@@ -104,6 +107,17 @@ def test_within_a_machine_only_what_repeats_is_deflated(repeats):
     assert Live().hub.repeats
 
 
+def test_the_page_comes_compressed_to_who_takes_that():
+    with Server(Live()) as server:
+        for accepted, packed in (("gzip, br", True), ("identity", False)):
+            address = urllib.request.Request(f"http://127.0.0.1:{server.port}/", headers={"Accept-Encoding": accepted})
+            with urllib.request.urlopen(address) as answer:
+                body = answer.read()
+                assert (answer.headers["Content-Encoding"] == "gzip") == packed
+            assert (gzip.decompress(body) if packed else body) == page()
+            assert (len(body) < len(page()) / 3) == packed
+
+
 def test_what_a_viewer_puts_together_is_the_truth():
     live = Live(playing=False)
     sim = simulation(live)
@@ -117,6 +131,22 @@ def test_what_a_viewer_puts_together_is_the_truth():
         np.testing.assert_allclose(viewer.arrays["pose"], sim.state.pose, atol=1e-5)
         np.testing.assert_array_equal(viewer.layers["truth"], sim.world.grid.cells)
         np.testing.assert_array_equal(viewer.layers["first_explored"], sim.scoring.exploration.cells.first_step)
+
+
+def test_steps_that_two_viewers_ask_for_add_up():
+    live = Live(playing=False)
+    sim = simulation(live)
+    with running(live, sim) as server:
+        viewers = Viewer(server), Viewer(server)
+        for viewer in viewers:
+            viewer.send(type="watch", rate_hz=60)
+        for k in range(10):
+            viewers[k % 2].send(type="step", id=k)
+        viewers[0].send(type="step", count=15, id=10)
+        viewers[0].until(lambda header: header["type"] == "frame" and header["step"] == 25)
+        assert viewers[0].frame["steps"] == 0
+        viewers[1].until(lambda header: header["type"] == "frame" and header["step"] == 25)
+    assert sim.clock.step == 25
 
 
 def test_pause_and_end_stop_the_run():

@@ -5,10 +5,12 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from tests.viewer.test_live import Viewer, simulation
+from tests.viewer.browser.conftest import until
+from tests.viewer.test_live import Viewer, running, simulation
 
 from covey.viewer import Live, Server
-from covey.viewer.past import News, Past, Sample, newest_of_each_kind, summed_up
+from covey.viewer.past import News, Past, Sample, State, newest_of_each_kind, summed_up
+from covey.viewer.recorded import layers_of
 from covey.viewer.wire import unpack
 
 
@@ -60,21 +62,53 @@ def test_who_joins_late_gets_poses_events_links_and_measurements(tmp_path):
     steps = np.round(past["time_s"] / sim.clock.step_s).astype(int)
     assert steps[0] == 1
     assert max(np.diff(steps)) == 5  # twice per second
-    np.testing.assert_array_equal(past["team:explored_share_union"], run.series("explored_share_union")[steps - 1])
-    distance = past["measures"][:, 0]
+    np.testing.assert_array_equal(past["team:explored_share_union"][1:], run.series("explored_share_union")[:60])
+    distance = past["measures_then"][:, 0]
     assert distance.shape == (len(steps), 3)
     np.testing.assert_allclose(distance, run.series("distance_m")[steps - 1], atol=1e-4)
+
+
+def test_who_comes_goes_and_comes_again_has_no_gap_and_the_world_as_it_was(tmp_path):
+    """Nobody looks between steps 10 and 40, in which a wall appears; a frame of before is not sent with the past."""
+    wall = {"wall": {"polygon_m": [[1, 1], [2, 1], [2, 2], [1, 2]]}, "at_s": 2.0}
+    live = Live(playing=False)
+    sim = simulation(live, events=[wall], recording=tmp_path / "run")
+    with running(live, sim) as server:
+        first = Viewer(server)
+        first.send(type="watch", rate_hz=60, details=["measures"])
+        first.ask(type="step", count=10)
+        first.until(lambda header: header.get("step") == 10)
+        first.socket.close()
+        live.gate.step(30)
+        until(lambda: live.gate.stands and sim.clock.step == 40 and not live.hub.clients)
+        second = Viewer(server)
+        second.send(type="watch", rate_hz=60, layers=["truth", "first_covered"])
+        assert second.until(lambda header: header["type"] == "frame")["step"] == 40
+        assert second.past["step"].tolist() == [*range(41)]
+        second.ask(type="step", count=12)
+        samples = []
+        second.until(lambda header: samples.extend(second.arrays.get("time_s", [])) or header.get("step") == 52)
+        known = second.past["time_s"].tolist() + [time_s for time_s in samples if time_s > 4.0]
+        assert sorted(set(known)) == pytest.approx([0.1 + 0.5 * k for k in range(11)])
+        live.gate.end()
+    run = sim.close()
+    for name in ("explored_share_union", "covered_share"):
+        np.testing.assert_array_equal(second.past[f"team:{name}"][1:], run.series(name)[:40])
+    np.testing.assert_array_equal(second.past["changed"], run.maps.changed)
+    assert len(run.maps.changed)
+    np.testing.assert_array_equal(second.layers["first_covered"], layers_of(run)["first_covered"]()[1])
 
 
 @pytest.mark.parametrize("robots", [1, 30, 1000])
 def test_poses_of_a_long_run_stay_within_bounds_and_are_thinned_with_age(robots):
     past, steps = Past(robots, 0.1), 40_000
     for step in range(steps):
-        past.take(News(poses=[(step, np.full((robots, 3), step, np.float32))]))
+        past.take(News(states=[State(step, np.full((robots, 3), step, np.float32), {"a": step})]))
     _, arrays = unpack(past.message())
     kept, poses = arrays["step"].astype(int), arrays["pose"]
     assert poses.nbytes <= 8_000_000 or len(kept) <= 256
     assert (poses == kept[:, None, None]).all()
+    assert (arrays["team:a"] == kept).all()
     assert (kept[0], kept[-1]) == (0, steps - 1)
     ages, gaps = kept[-1] - kept[:-1], np.diff(kept)
     recent = ages <= 40
@@ -87,16 +121,15 @@ def test_samples_of_a_long_run_stay_within_bounds_and_cover_it_evenly():
     past = Past(2, 0.1)
     for step in range(1, 36_001):
         if past.wants(step):
-            past.take(News(samples=[Sample(step / 10, {"a": step}, {"b": step}, {"c": np.full(2, step)})]))
+            past.take(News(samples=[Sample(step / 10, {"b": step}, {"c": np.full(2, step)})]))
     _, arrays = unpack(past.message())
     times = arrays["time_s"]
     assert 500 <= len(times) <= 1000
     assert max(np.diff(times)) <= 3600 / 400
     assert times[0] == 0.1
     assert times[-1] > 3590
-    for name in ("team:a", "team_measure:b"):
-        np.testing.assert_array_equal(arrays[name], np.round(times * 10))
-    np.testing.assert_array_equal(arrays["measures"][:, 0, 1], np.round(times * 10))
+    np.testing.assert_array_equal(arrays["team_measure:b"], np.round(times * 10))
+    np.testing.assert_array_equal(arrays["measures_then"][:, 0, 1], np.round(times * 10))
 
 
 def test_many_events_of_a_kind_leave_room_for_others():
@@ -139,9 +172,9 @@ def test_who_has_missed_too_much_gets_the_past_anew():
 
 def test_a_trail_has_steps_at_equal_distances():
     past = Past(1, 0.1)
-    past.take(News(poses=[(step, np.full((1, 3), step, np.float32)) for step in range(300)]))
-    assert past.trail(299) == {}
-    assert past.trail(289)["trail_step"].tolist() == [*range(290, 300)]
+    past.take(News(states=[State(step, np.full((1, 3), step, np.float32), {}) for step in range(3000)]))
+    assert past.trail(2999) == {}
+    assert past.trail(2989)["trail_step"].tolist() == [*range(2990, 3000)]
     trail = past.trail(-1)
-    assert trail["trail_step"].tolist() == [*range(0, 300, 8)]  # 38 of at most 64
-    assert trail["trail_pose"][:, 0, 0].tolist() == [*range(0, 300, 8)]
+    assert trail["trail_step"].tolist() == [*range(0, 3000, 8)]  # 375 of at most 512
+    assert trail["trail_pose"][:, 0, 0].tolist() == [*range(0, 3000, 8)]

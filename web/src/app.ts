@@ -18,8 +18,11 @@ import { inspector } from "./ui/inspector";
 import { Keys } from "./ui/keys";
 import { layersPanel } from "./ui/layers";
 import { measureTools } from "./ui/measure";
+import { Memory } from "./ui/memory";
+import { whyGone } from "./gone";
 import { playback } from "./ui/playback";
 import { plots } from "./ui/plots";
+import { resultPanel } from "./ui/result";
 import { robotsPanel } from "./ui/robots";
 import { Shell } from "./ui/shell";
 import { firstTheme, themeButton } from "./ui/themes";
@@ -45,6 +48,9 @@ export class App {
   /** What the panels need; `watch` asks the server for it. */
   readonly wishes: (() => Wish)[] = [];
   readonly tools: Tools;
+  readonly memory: Memory;
+  /** Selects a robot, and keeps it in the middle. */
+  follow: (robot: number) => void = () => {};
   private asked = "";
   private shelf: Shelf;
   private takers = new Map<string, (header: Header) => void>();
@@ -58,12 +64,14 @@ export class App {
     this.wishes.push(() => this.stage.wish());
     this.shell.title.after(playback(this));
     this.tools = new Tools(this);
+    this.memory = new Memory(this);
     const measured = h("strong", { class: "measured", role: "status", "aria-label": "Measured" });
     this.shell.tools.append(...viewTools(this), ...measureTools(this, measured), capture(this), themeButton(this), this.keys.button());
     this.stage.element.append(cursor(this, measured));
     this.shell.left.append(robotsPanel(this), inspector(this));
     this.shell.plots.append(plots(this));
     this.shell.layers.append(layersPanel(this));
+    resultPanel(this);
     editPanel(this);
     this.shell.bottom.append(...timeline(this));
     this.model.onChange(() => {
@@ -77,14 +85,11 @@ export class App {
       address,
       token,
       (header, arrays) => this.receive(header, arrays),
-      (state) => this.say({ connecting: "Connecting …", open: "", lost: this.lost(), refused: "The server refuses this page. Open the address that covey printed." }[state]),
+      (state) => {
+        this.say(state === "open" ? "" : whyGone(state, this.model, location.hash));
+        if (this.model.hello) this.model.changed();
+      },
     );
-  }
-
-  private lost(): string {
-    const status = this.model.frame?.status;
-    const where = location.hash.includes("from=study") ? " Its record opens from the study." : "";
-    return status ? `The run has ended: ${status}.${where}` : "The connection is lost. Trying again …";
   }
 
   /** Calls a function with each message of a type that the page itself does not take in. */
@@ -110,7 +115,7 @@ export class App {
       if ("factor" in header) this.model.waiting = header as unknown as Model["waiting"];
       this.model.changed();
     } else if (header.type === "state" && this.model.frame) {
-      Object.assign(this.model.frame, { playing: header.playing, factor: header.factor });
+      Object.assign(this.model.frame, { playing: header.playing, factor: header.factor, steps: header.steps });
       this.model.changed();
     } else this.takers.get(header.type)?.(header);
   }
@@ -140,7 +145,9 @@ export class App {
     document.title = `${name} – Covey`;
     this.shell.title.textContent = which ? `${which}: ${hello.folder || name}, seed ${hello.seed}` : name;
     this.shell.title.title = this.shell.title.textContent;
+    this.shell.title.classList.toggle("of-two", which !== null);
     this.fit();
+    this.memory.restore();
     this.model.changed();
   }
 
@@ -155,7 +162,7 @@ export class App {
     if (x === null || y === null) return;
     const [u, v] = this.view.pixel(x, y);
     const { clientWidth: width, clientHeight: height } = this.view.canvas;
-    if (u < 20 || v < 20 || u > width - 20 || v > height - 20) this.view.middle.set(x, y, 0);
+    if (u < 20 || v < 20 || u > width - 20 || v > height - 20) this.view.lookAt(x, y);
     this.view.draw();
   }
 

@@ -4,10 +4,15 @@ import { PROTOCOL, type ToServer } from "./messages";
 import { unpack, type Arrays, type Header } from "./wire";
 
 export type Receiver = (header: Header, arrays: Arrays) => void;
-export type ConnectionState = "connecting" | "open" | "lost" | "refused";
+/** `ended`: the server has said that it ends; `lost`: it is gone without a word; `absent`: it was gone before. */
+export type ConnectionState = "connecting" | "open" | "lost" | "ended" | "refused" | "absent";
+/** Codes of a server that closes the connection itself. */
+const ENDED = [1000, 1001];
 
 /** Where messages of the page go. */
 export interface Channel {
+  /** Whether messages arrive. */
+  readonly open: boolean;
   send(message: ToServer): void;
   ask(message: ToServer): Promise<Header>;
 }
@@ -26,7 +31,11 @@ export class Connection implements Channel {
     private receive: Receiver,
     private changed: (state: ConnectionState) => void,
   ) {
-    this.open();
+    this.begin();
+  }
+
+  get open(): boolean {
+    return this.state === "open";
   }
 
   /** Sends a message that needs no answer. */
@@ -42,7 +51,7 @@ export class Connection implements Channel {
     return new Promise((done, refused) => this.requests.set(id, { done, refused }));
   }
 
-  private open(): void {
+  private begin(): void {
     const socket = new WebSocket(this.address, [PROTOCOL, `token.${this.token}`]);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
@@ -56,14 +65,24 @@ export class Connection implements Channel {
       this.answered(header);
       this.receive(header, arrays);
     };
-    socket.onclose = () => {
+    socket.onclose = ({ code }) => {
       for (const { refused } of this.requests.values()) refused(new Error("The connection is lost."));
       this.requests.clear();
-      this.become(this.everOpen ? "lost" : "refused");
-      setTimeout(() => this.open(), this.wait_ms);
+      if (this.everOpen) this.become(ENDED.includes(code) ? "ended" : this.state === "ended" ? "ended" : "lost");
+      else void this.look();
+      setTimeout(() => this.begin(), this.wait_ms);
       this.wait_ms = Math.min(2 * this.wait_ms, 5000);
     };
     this.socket = socket;
+  }
+
+  /** Finds out why the server has never answered: it refuses this page, or is not there. */
+  private look(): Promise<void> {
+    const there = (yes: boolean) => this.everOpen || this.become(yes ? "refused" : "absent");
+    return fetch("/", { cache: "no-store" }).then(
+      () => void there(true),
+      () => void there(false),
+    );
   }
 
   private answered(header: Header): void {

@@ -69,7 +69,6 @@ function drawnLayer(name: string): LayerInfo {
     below: true,
     on: () => true,
     details: [name],
-    lacks: ({ model, hello }) => (hello.mode === "live" && model.shown !== null ? "Known of now only, until the run has ended." : ""),
     draw: (pen, context) => {
       for (const mark of marksOf(context, name)) draw(pen, mark, context.colors.paper);
     },

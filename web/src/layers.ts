@@ -82,8 +82,17 @@ function ofRobot(kind: string): Pick<LayerInfo, "there" | "cells" | "lacks"> {
 }
 
 export function data(context: Context, name: string): Numbers | null {
-  const past = context.hello.mode === "live" && context.model.shown !== null; // of that nothing is known
-  return past ? null : (context.model.arrays.get(name)?.data ?? null);
+  return context.model.arrays.get(name)?.data ?? null;
+}
+
+/** Details that are known of each step of a run that lasts, see `follow` of the live player. */
+const OF_THE_PAST = ["links", "tags"];
+
+/** Why a layer shows nothing, or not what was then; empty if it shows something. */
+export function lackOf(info: LayerInfo, context: Context): string {
+  const looksBack = context.hello.mode === "live" && context.model.shown !== null;
+  if (looksBack && info.details?.some((name) => !OF_THE_PAST.includes(name))) return "Known of now only, until the run has ended.";
+  return info.lacks?.(context) ?? "";
 }
 
 function explored(condition: string) {
@@ -235,15 +244,52 @@ function labels(text: (i: number) => string) {
   return (pen: Pen, { model, hello, colors, radius }: Context): void => {
     const pose = model.poses();
     if (!pose) return;
+    const discs = hello.robots.map((_, i): Disc => [...pen.at(pose[3 * i], pose[3 * i + 1]), radius(i)]);
+    for (const { position_m: [x, y] } of hello.targets ?? []) discs.push([...pen.at(x, y), 9]);
+    const room = new Room(discs);
     const order = [...model.selected, ...hello.robots.keys()];
+    pen.g.font = "600 12px system-ui, sans-serif";
     for (const i of new Set(order)) {
       const words = text(i);
       if (!words) continue;
-      const r = radius(i);
-      const sides = [[r + 4, 0], [-4, r + 9], [-4, -r - 9], [-r - 4 - 8 * words.length, 0]]; // the first with room
-      sides.some(([dx, dy]) => pen.text(words, pose[3 * i], pose[3 * i + 1], colors.ink, colors.paper, dx, dy, model.selected.has(i)));
+      const [u, v, r] = discs[i];
+      const width = pen.g.measureText(words).width;
+      const beside = [r + 4, -r - 4 - width];
+      const sides = [[beside[0], 0], [-width / 2, r + 9], [-width / 2, -r - 9], [beside[1], 0], ...beside.flatMap((dx) => [[dx, r + 4], [dx, -r - 4]])];
+      sides.some(([dx, dy]) => room.isFree(u + dx, v - dy, width, i) && pen.text(words, pose[3 * i], pose[3 * i + 1], colors.ink, colors.paper, dx, dy, false));
     }
   };
+}
+
+type Disc = [u: number, v: number, radius: number];
+const BIN = 40;
+
+/** Where words lie on no disc [pixel]; discs are found by squares of the screen. */
+export class Room {
+  private bins = new Map<string, number[]>();
+
+  constructor(private discs: Disc[]) {
+    discs.forEach(([u, v, r], k) => this.each(u - r, u + r, v - r, v + r, (bin) => void this.bins.set(bin, [...(this.bins.get(bin) ?? []), k])));
+  }
+
+  /** Whether words from `left` on, around the height `middle`, lie on no disc but that of a number. */
+  isFree(left: number, middle: number, width: number, own: number): boolean {
+    const [top, bottom] = [middle - 6, middle + 6];
+    let free = true;
+    this.each(left, left + width, top, bottom, (bin) => {
+      for (const k of this.bins.get(bin) ?? []) {
+        const [u, v, r] = this.discs[k];
+        const away = Math.hypot(u - Math.min(Math.max(u, left), left + width), v - Math.min(Math.max(v, top), bottom));
+        if (k !== own && away < r + 1) free = false;
+      }
+    });
+    return free;
+  }
+
+  private each(left: number, right: number, top: number, bottom: number, run: (bin: string) => void): void {
+    for (let x = Math.floor(left / BIN); x <= Math.floor(right / BIN); x++)
+      for (let y = Math.floor(top / BIN); y <= Math.floor(bottom / BIN); y++) run(`${x} ${y}`);
+  }
 }
 
 /** Points of an ellipse of twice the deviation; `of`: variance of x, covariance, variance of y [m2]. */

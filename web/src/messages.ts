@@ -18,18 +18,31 @@ export interface Hello {
   robots: RobotInfo[];
   /** What there is to find. */
   targets?: TargetInfo[];
+  /** Of a run that lasts: whether an order to the team changes anything, and when its time is up [s]. */
+  orders?: boolean;
+  timeout_s?: number;
   world: WorldInfo;
   layers: string[];
   /** Names of the add-ons that draw. */
   drawn?: string[];
-  /** Of a recording: the layers that are known at its end only, and the details that there are; null: all. */
+  /** The layers that are known as they are now, or were at the end, only; of a recording the details that there are; null: all. */
   at_end?: string[];
   details?: string[];
   /** Of a recording: the period [s] of those layers and details that were recorded at one. */
   every_s?: Record<string, number>;
+  /** Folder of the record of a run that lasts; empty: there is none. */
+  record?: string;
+  /** Of a run that has ended: what came of it. */
+  result?: Result;
   /** Of a scenario that runs: the robots that were added before its first step, and its part `robots:` with them. */
   added?: string[];
   robots_text?: string;
+}
+
+export interface Result {
+  folder: string;
+  status: string;
+  metrics: [name: string, value: number | string | boolean, meaning: string][];
 }
 
 export interface RobotInfo {
@@ -82,6 +95,25 @@ export interface EventInfo {
   x: number | null;
   y: number | null;
   text?: string;
+  /** Of what a viewer has asked for: who, the number of the change, and that of the one that it takes back or does again. */
+  by?: number;
+  edit?: number;
+  undoes?: number;
+  redoes?: number;
+  /** Of an input: whether it was refused, and whether nothing takes it back. */
+  refused?: boolean;
+  final?: boolean;
+}
+
+/** An event as in a scenario, such as {door: "d3", to: "closed"}. */
+export type Deed = Record<string, unknown>;
+
+/** What a viewer can take back and do again, and what waits for the next step, see covey/viewer/edits.py. */
+export interface EditsInfo {
+  viewer: number;
+  undo: Deed | null;
+  redo: Deed | null;
+  waiting: { by: number; kind: "do" | "undo" | "redo" | "drive"; deeds: Deed[] }[];
 }
 
 /** The header of a frame; its arrays are pose (n, 3), flags (n,), trail_step, trail_pose, tiles:*, cells:* … */
@@ -93,6 +125,8 @@ export interface FrameHeader {
   status: string | null;
   playing: boolean;
   factor: number | null;
+  /** Number of steps that viewers have asked for and are still to come. */
+  steps?: number;
   team?: Record<string, number | null>;
   events: EventInfo[];
   links: [number, number, number, number][];
@@ -102,7 +136,8 @@ export interface FrameHeader {
 export type ToServer =
   | { type: "ack"; frame: number }
   | { type: "watch"; layers: string[]; details: string[]; robots: number[]; rate_hz: number }
-  | { type: "play" | "pause" | "end" }
+  | { type: "play" | "pause" | "end" | "undo" | "redo" }
+  | { type: "me"; key: string }
   | { type: "step"; count: number }
   | { type: "speed"; factor: number | null }
   | { type: "form"; name: string; changes: Record<string, string> }

@@ -1,5 +1,6 @@
 /** What the page knows of the run: what never changes, the newest state, and what it has seen so far. */
 
+import { Changes } from "./changes";
 import { unpackMarks, type Mark, type Packed } from "./drawn";
 import type { EventInfo, FrameHeader, Hello, Place } from "./messages";
 import { NEWEST_EVENTS, NEWEST_LINKS, newestOfEachKind, roomFor, Series, summedUp, thinned, type LinkChange, type Poses } from "./past";
@@ -23,12 +24,21 @@ export function mark(layer: CellLayer, tile: number): void {
   layer.dirty.push(tile);
 }
 
+/** What a frame tells of one time: arrays, and measurements of the robots: name, then a value for each robot. */
+export interface Told {
+  arrays: Arrays;
+  measures: Map<string, Numbers>;
+}
+
 export class Model {
   hello: Hello | null = null;
   frame: FrameHeader | null = null;
   /** How the run is going to begin, while it gets ready. */
   waiting: { playing: boolean; factor: number | null } | null = null;
+  /** What was told at the step that is shown. */
   arrays: Arrays = new Map();
+  /** What was told last. */
+  newest: Told = { arrays: new Map(), measures: new Map() };
   /** What sensors and add-ons draw, by layer. */
   drawn = new Map<string, Mark[]>();
   layers = new Map<string, CellLayer>();
@@ -38,7 +48,7 @@ export class Model {
   events: EventInfo[] = [];
   /** Number of events that have been dropped. */
   leftOut = 0;
-  /** Measurements of the mission: name, then values beside `times`. */
+  /** Measurements of the mission: name, then values beside `times`; of a run that lasts at the steps of the history. */
   series = new Map<string, (number | null)[]>();
   times: number[] = [];
   /** What the robots and the team measured, if somebody looks at it. */
@@ -48,6 +58,8 @@ export class Model {
   /** Pairs of robots that hear each other: "i j". */
   links = new Set<string>();
   linkChanges: LinkChange[] = [];
+  /** Changes of layers of cells, which are taken back while an earlier step is shown. */
+  changes: Changes[] = [];
   /** Step that is shown; null: the newest. */
   shown: number | null = null;
   /** Numbers of the selected robots, in the order in which they were selected. */
@@ -57,7 +69,6 @@ export class Model {
   /** Called before the listeners; a recording then brings everything to the step that is shown. */
   prepare: (() => void) | null = null;
   private listeners = new Set<() => void>();
-  private mission = new Series();
   private mostEvents = 2 * NEWEST_EVENTS;
   private mostLinks = 2 * NEWEST_LINKS;
 
@@ -84,7 +95,8 @@ export class Model {
     this.frame = null;
     this.arrays = new Map();
     this.drawn = new Map();
-    this.measures.clear();
+    this.measures = new Map();
+    this.newest = { arrays: this.arrays, measures: this.measures };
     this.layers.clear();
     this.forget();
     this.selected = new Set(chosen.map((name) => hello.robots.findIndex((robot) => robot.name === name)).filter((i) => i >= 0));
@@ -96,9 +108,9 @@ export class Model {
     this.leftOut = 0;
     this.links.clear();
     this.linkChanges = [];
-    this.mission.clear();
+    this.changes = [];
     this.measured.clear();
-    [this.times, this.series] = [this.mission.times, this.mission.team];
+    [this.times, this.series] = [[], new Map()];
     [this.mostEvents, this.mostLinks] = [2 * NEWEST_EVENTS, 2 * NEWEST_LINKS];
   }
 
@@ -106,23 +118,13 @@ export class Model {
   takePast(header: Header, arrays: Arrays): void {
     this.forget();
     const data = (name: string) => arrays.get(name)!.data;
-    this.takeTrail(data("step"), arrays.get("pose")!);
+    this.takeTrail(data("step"), arrays.get("pose")!, arrays, "team:");
     this.takeEvents(header.events as EventInfo[]);
     this.leftOut += header.left_out as number;
     const links = data("links");
     for (let k = 0; k < links.length; k += 4) this.takeLink([...links.subarray(k, k + 4)] as unknown as LinkChange);
-    const names = header.measures as string[];
-    const n = this.hello!.robots.length;
-    const of = (kind: string, k: number) =>
-      Object.fromEntries(
-        [...arrays].filter(([name]) => name.startsWith(kind)).map(([name, { data }]) => [name.slice(kind.length), Number.isNaN(data[k]) ? null : data[k]]),
-      );
-    data("time_s").forEach((time_s, k) => {
-      const row = (j: number) => data("measures").subarray((k * names.length + j) * n, (k * names.length + j + 1) * n);
-      this.mission.take(time_s, of("team:", k));
-      this.measured.take(time_s, of("team_measure:", k), new Map(names.map((name, j) => [name, row(j)])));
-    });
-    [this.times, this.series] = [this.mission.times, this.mission.team];
+    this.takeChanges(arrays);
+    this.takeSamples(header.measures_then as string[], arrays);
   }
 
   takeLayer(name: string, place: Place, cells: Numbers): void {
@@ -132,17 +134,17 @@ export class Model {
 
   takeFrame(frame: FrameHeader, arrays: Arrays): void {
     this.frame = frame;
-    this.arrays = arrays;
+    this.newest.arrays = arrays;
     const drawn = Object.keys(frame).filter((name) => /^(addon|sensor):/.test(name));
     this.drawn = new Map(drawn.map((name) => [name, unpackMarks(frame[name] as Packed, arrays, `${name}/`)]));
     if (this.shown !== null && this.shown > frame.step) this.shown = null; // another run, after a restart
     this.takeEvents(frame.events);
     for (const change of frame.links) this.takeLink(change);
+    for (const one of this.changes) one.follow(Infinity); // tiles are of now
     this.takeTiles(arrays);
-    this.takePoses(frame.step, arrays);
+    this.takeChanges(arrays);
+    this.takePoses(frame, arrays);
     this.takeMeasures(frame, arrays);
-    if (frame.team) this.mission.take(frame.time_s, frame.team);
-    [this.times, this.series] = [this.mission.times, this.mission.team];
     this.changed();
   }
 
@@ -226,28 +228,64 @@ export class Model {
 
   private takeMeasures(frame: FrameHeader, arrays: Arrays): void {
     const values = arrays.get("measures");
-    if (!values) return;
-    const n = values.shape[1];
-    (frame.measures as string[]).forEach((name, k) => this.measures.set(name, values.data.subarray(k * n, (k + 1) * n)));
-    this.measured.take(frame.time_s, frame.team_measures as Record<string, number>, this.measures);
+    const n = values?.shape[1] ?? 0;
+    if (values) (frame.measures as string[]).forEach((name, k) => this.newest.measures.set(name, values.data.subarray(k * n, (k + 1) * n)));
+    this.takeSamples((frame.measures_then ?? []) as string[], arrays);
   }
 
-  private takePoses(step: number, arrays: Arrays): void {
+  /** Takes in what was measured at some times, see covey/viewer/past.py. */
+  private takeSamples(names: string[], arrays: Arrays): void {
+    const [times, values] = [arrays.get("time_s")?.data ?? [], arrays.get("measures_then")?.data];
+    const n = this.hello!.robots.length;
+    const team = [...arrays].flatMap(([name, { data }]) => (name.startsWith("team_measure:") ? [[name.slice(13), data] as const] : []));
+    times.forEach((time_s: number, k: number) => {
+      const of = (j: number) => Array.from(values!.subarray((k * names.length + j) * n, (k * names.length + j + 1) * n));
+      this.measured.take(time_s, Object.fromEntries(team.map(([name, data]) => [name, data[k]])), new Map(names.map((name, j) => [name, of(j)])));
+    });
+  }
+
+  private takePoses({ step, team }: FrameHeader, arrays: Arrays): void {
     const steps = arrays.get("trail_step")?.data;
-    if (steps) this.takeTrail(steps, arrays.get("trail_pose")!);
+    if (steps) this.takeTrail(steps, arrays.get("trail_pose")!, arrays, "trail_team:");
     const pose = arrays.get("pose")?.data as Float32Array | undefined;
-    if (pose) this.add(step, pose.slice());
+    if (pose) this.add(step, pose.slice(), team ?? {});
   }
 
-  private takeTrail(steps: Numbers, { data, shape }: NumberArray): void {
+  /** Takes in poses and measurements of the mission at some steps; the names of the latter begin with `prefix`. */
+  private takeTrail(steps: Numbers, { data, shape }: NumberArray, arrays: Arrays, prefix: string): void {
     const size = shape[1] * 3;
-    steps.forEach((at, k) => this.add(at, data.slice(k * size, (k + 1) * size) as Float32Array));
+    const team = [...arrays].filter(([name]) => name.startsWith(prefix)).map(([name, { data }]) => [name.slice(prefix.length), data] as const);
+    steps.forEach((at, k) =>
+      this.add(at, data.slice(k * size, (k + 1) * size) as Float32Array, Object.fromEntries(team.map(([name, values]) => [name, values[k]]))),
+    );
   }
 
-  private add(step: number, pose: Float32Array): void {
+  private add(step: number, pose: Float32Array, team: Record<string, number | null>): void {
     if ((this.history.at(-1)?.step ?? -1) >= step) return;
     this.history.push({ step, pose });
+    this.times.push(step * this.hello!.step_s);
+    const count = this.times.length;
+    for (const name of Object.keys(team)) if (!this.series.has(name)) this.series.set(name, new Array(count - 1).fill(null));
+    for (const [name, row] of this.series) row.push(Number.isFinite(team[name]) ? team[name] : null);
     const room = roomFor(pose.length / 3);
-    if (this.history.length >= room) this.history = thinned(this.history, room);
+    if (count >= room) this.thin(room);
+  }
+
+  private thin(room: number): void {
+    const all = this.history;
+    this.history = thinned(all, room);
+    const kept = new Set(this.history);
+    const of = <T>(row: T[]) => row.filter((_, k) => kept.has(all[k]));
+    this.times = of(this.times);
+    for (const [name, row] of this.series) this.series.set(name, of(row));
+  }
+
+  private takeChanges(arrays: Arrays): void {
+    const rows = arrays.get("changed")?.data;
+    if (!rows?.length) return;
+    if (!this.changes.length) this.changes.push(new Changes(this, "truth"));
+    const [truth] = this.changes;
+    truth.follow(Infinity); // what comes is newer than the layer
+    truth.addRows(rows).follow(Infinity);
   }
 }

@@ -30,6 +30,7 @@ export async function open(app: App, text: string): Promise<void> {
 
 /** Answers as a server would. */
 class File implements Channel {
+  readonly open = true;
   private sent = new Set<string>();
 
   constructor(

@@ -34,15 +34,19 @@ function follow(app: App, other: App): void {
     other.player!.seek(Math.round(shown / other.model.hello!.step_s));
     both.leads = null;
   });
+  if (placeOf(app) !== placeOf(other)) return; // each looks at a world of its own
   app.view.afterDraw.push(() => {
     const [from, to] = [app.view, other.view];
     const place = [from.middle.x, from.middle.y, from.pixel_m].join(" ");
     if (place === both.place) return;
     both.place = place;
-    to.middle.copy(from.middle);
-    to.pixel_m = from.pixel_m;
-    to.draw();
+    to.lookAt(from.middle.x, from.middle.y, from.middle.z, from.pixel_m);
   });
+}
+
+function placeOf({ model }: App): string {
+  const { rows, columns, resolution_m, origin } = model.hello!.world;
+  return JSON.stringify([rows, columns, resolution_m, origin]);
 }
 
 function time_s({ model }: App): number {

@@ -2,7 +2,8 @@
 
 import type { Channel } from "./connection";
 import type { ToServer } from "./messages";
-import type { Model } from "./model";
+import type { Model, Told } from "./model";
+import { stateAt } from "./then";
 
 export interface Player {
   readonly playing: boolean;
@@ -12,6 +13,10 @@ export interface Player {
   readonly locked: boolean;
   /** Whether there is a run that can be ended. */
   readonly ends: boolean;
+  /** Whether play, step and speed are those of the past while the run goes on. */
+  readonly looksBack: boolean;
+  /** Number of steps that were asked for and are still to come. */
+  readonly stepsLeft: number;
   play(): void;
   pause(): void;
   /** Takes some steps, then pauses; a negative number: back. */
@@ -27,15 +32,28 @@ export class LivePlayer implements Player {
   private playsPast = false;
   private pastFactor: number | null = 1;
   private last_ms = 0;
+  /** What was told at the step of the past that is shown. */
+  private then: Told = { arrays: new Map(), measures: new Map() };
+  private followed = "";
 
   constructor(
     private model: Model,
     private connection: Channel,
     private say: (text: string) => void,
-  ) {}
+  ) {
+    model.prepare = () => this.follow();
+  }
 
   get playing(): boolean {
-    return this.past ? this.playsPast : Boolean(this.model.frame?.playing);
+    return this.past ? this.playsPast : Boolean(this.model.frame?.playing || this.stepsLeft);
+  }
+
+  get looksBack(): boolean {
+    return this.model.shown !== null;
+  }
+
+  get stepsLeft(): number {
+    return this.past ? 0 : (this.model.frame?.steps ?? 0);
   }
 
   get factor(): number | null {
@@ -67,20 +85,19 @@ export class LivePlayer implements Player {
 
   step(count: number): void {
     this.playsPast = false;
-    const { shown, frame, history } = this.model;
+    const { shown, history } = this.model;
     if (shown === null && count > 0) {
       if (this.steers) this.ask({ type: "step", count });
       return;
     }
-    if (shown === null && frame?.playing && this.steers) this.ask({ type: "pause" });
     const index = this.model.indexAt(this.model.step()) + count;
     if (history.length) this.seek(index < history.length ? history[Math.max(0, index)].step : null);
   }
 
   speed(factor: number | null): void {
+    if (!this.past) return this.ask({ type: "speed", factor });
     this.pastFactor = factor;
-    if (this.steers) this.ask({ type: "speed", factor });
-    else this.model.changed();
+    this.model.changed();
   }
 
   end(): void {
@@ -93,13 +110,27 @@ export class LivePlayer implements Player {
     this.model.changed();
   }
 
-  /** Whether the page shows the past, or the run has ended. */
+  /** Brings what the model says to the step that is shown: the world, flags, links, tags and measurements. */
+  private follow(): void {
+    const { model } = this;
+    if (!model.hello || !model.frame) return;
+    for (const one of model.changes) one.follow(model.shown ?? Infinity);
+    if (model.shown === null) [model.arrays, model.measures] = [model.newest.arrays, model.newest.measures];
+    else {
+      const key = `${model.shown} ${model.events.length} ${model.linkChanges.length} ${model.measured.times.length}`;
+      if (key !== this.followed) this.then = stateAt(model, model.shown);
+      this.followed = key;
+      [model.arrays, model.measures] = [this.then.arrays, this.then.measures];
+    }
+  }
+
+  /** Whether the page shows the past, or the run has ended or cannot be reached. */
   private get past(): boolean {
-    return this.model.shown !== null || (this.model.frame?.status ?? null) !== null;
+    return this.model.shown !== null || (this.model.frame?.status ?? null) !== null || !this.connection.open;
   }
 
   private get steers(): boolean {
-    return Boolean(this.model.hello?.edits && this.model.frame) && this.model.frame!.status === null;
+    return Boolean(this.model.hello?.edits && this.model.frame && this.connection.open) && this.model.frame!.status === null;
   }
 
   private advance(): void {

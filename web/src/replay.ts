@@ -1,7 +1,8 @@
 /** A recorded run: the page has all of it, plays it and goes to any step by itself. */
 
+import { Changes } from "./changes";
 import type { EventInfo } from "./messages";
-import { mark, TILE, type CellLayer, type Model } from "./model";
+import type { Model } from "./model";
 import type { LinkChange, Poses } from "./past";
 import type { Player } from "./player";
 import { Recorded } from "./recorded";
@@ -13,13 +14,14 @@ const FASTEST = 1000;
 
 export class Replay implements Player {
   readonly ends = false;
+  readonly looksBack = false;
+  readonly stepsLeft = 0;
   playing = false;
   factor: number | null = 1;
   private steps: Numbers = new Int32Array();
   private links: Numbers = new Int32Array();
   private tags: Numbers = new Float32Array();
   private told: unknown[] = [];
-  private changes: Changes[] = [];
   /** Changes of links that are in the model. */
   private linksTaken = 0;
   /** Poses and estimates, as far as they have come. */
@@ -48,12 +50,11 @@ export class Replay implements Player {
     const data = (name: string) => arrays.get(name)?.data ?? new Int32Array();
     [this.steps, this.links, this.tags] = [data("step"), data("links"), data("tag")];
     this.told = (header.tags ?? []) as unknown[];
-    this.changes = [...arrays.keys()]
+    model.changes = [...arrays.keys()]
       .filter((name) => name.startsWith("changed:"))
       .map((name) => name.slice(8))
-      .map((name) => new Changes(model, name, data(`changed:${name}`), data(`before:${name}`), data(`after:${name}`)));
+      .map((name) => new Changes(model, name).add(data(`changed:${name}`), data(`before:${name}`), data(`after:${name}`)));
     this.linksTaken = 0;
-    this.team.begin(arrays);
     const size = 3 * model.hello!.robots.length;
     this.rows = new Map(["pose", "estimate"].map((name) => [name, new Rows(this.steps.length, size)]));
     model.history = Array.from(this.steps, (step, k) => new Pose(this.rows.get("pose")!, step, k));
@@ -80,7 +81,7 @@ export class Replay implements Player {
     if (this.team.takes(header, arrays)) return true;
     if (header.type !== "changes") return this.recorded.takes(header, arrays);
     const [changed, before, after] = ["changed", "before", "after"].map((name) => arrays.get(name)!.data);
-    this.changes.push(new Changes(this.model, header.layer as string, changed, before, after));
+    this.model.changes.push(new Changes(this.model, header.layer as string).add(changed, before, after));
     this.model.changed();
     return true;
   }
@@ -152,7 +153,7 @@ export class Replay implements Player {
     if (this.locked || model.shown === null) return;
     this.recorded.follow(model.shown);
     this.team.follow(model.shown);
-    if (model.shown === this.at && !this.changes.some((one) => one.stale)) return;
+    if (model.shown === this.at && !model.changes.some((one) => one.stale)) return;
     this.at = model.shown;
     const [k, n] = [model.indexAt(this.at), model.hello!.robots.length];
     for (const [name, rows] of this.rows) {
@@ -162,7 +163,7 @@ export class Replay implements Player {
     }
     this.followLinks();
     this.followTags();
-    for (const one of this.changes) one.follow(this.at);
+    for (const one of model.changes) one.follow(this.at);
   }
 
   private followLinks(): void {
@@ -225,42 +226,5 @@ class Pose implements Poses {
 
   get pose(): Float32Array | null {
     return this.rows.pose(this.k);
-  }
-}
-
-/** Changes of a layer of cells, which can be made and taken back. */
-class Changes {
-  private layer: CellLayer | undefined;
-  private taken = 0;
-
-  constructor(
-    private model: Model,
-    private name: string,
-    private changed: Numbers,
-    private before: Numbers,
-    private after: Numbers,
-  ) {}
-
-  /** Whether the model has got the layer anew. */
-  get stale(): boolean {
-    return this.layer !== this.model.layers.get(this.name);
-  }
-
-  follow(at: number): void {
-    const { changed } = this;
-    const count = changed.length / 2;
-    if (this.stale) this.taken = count; // layers come as they are at the end
-    const layer = (this.layer = this.model.layers.get(this.name));
-    if (!layer) return;
-    const [before, across] = [this.taken, Math.ceil(layer.place.columns / TILE)];
-    const set = (k: number, value: number) => {
-      const cell = changed[2 * k + 1];
-      const row = Math.floor(cell / layer.place.columns);
-      layer.cells[cell] = value;
-      mark(layer, Math.floor(row / TILE) * across + Math.floor((cell - row * layer.place.columns) / TILE));
-    };
-    while (this.taken && changed[2 * this.taken - 2] > at) set(--this.taken, this.before[this.taken]);
-    for (; this.taken < count && changed[2 * this.taken] <= at; this.taken++) set(this.taken, this.after[this.taken]);
-    if (before !== this.taken) layer.version++;
   }
 }

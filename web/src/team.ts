@@ -1,5 +1,6 @@
-/** What a recording tells of the robots at the step that is shown: flags, visits of waypoints, orders, measurements. */
+/** What a recording tells of the robots at the step that is shown: flags by its events, visits of waypoints, orders, measurements. */
 
+import { flagsAt } from "./flags";
 import type { Model } from "./model";
 import { newest } from "./recorded";
 import type { Arrays, Header, Numbers } from "./wire";
@@ -13,16 +14,11 @@ interface Order {
 }
 
 export class Team {
-  private flags: Numbers = new Int32Array();
   private stays: Numbers | null = null;
   private orders: Order[] | null = null;
   private measured: { steps: Numbers; names: string[]; values: Numbers } | null = null;
 
   constructor(private model: Model) {}
-
-  begin(arrays: Arrays): void {
-    this.flags = arrays.get("flags")?.data ?? this.flags;
-  }
 
   /** Takes in a message of this kind; whether it was one. */
   takes(header: Header, arrays: Arrays): boolean {
@@ -36,11 +32,9 @@ export class Team {
 
   /** Sets the arrays of the model as a run that lasts would send them. */
   follow(at: number): void {
-    const { model, flags } = this;
+    const { model } = this;
     const n = model.hello!.robots.length;
-    const now = new Uint8Array(n);
-    for (let k = 0; 3 * k < flags.length && flags[3 * k] <= at; k++) now[flags[3 * k + 1]] = flags[3 * k + 2];
-    model.arrays.set("flags", { data: now, shape: [n] });
+    model.arrays.set("flags", { data: flagsAt(model, at), shape: [n] });
     if (this.stays) this.followVisits(at, this.stays);
     if (this.orders) this.followOrders(at, this.orders);
     if (this.measured) {

@@ -36,7 +36,10 @@ def run_live(
         paused: wait before the first step.
     """
     with shown(page, None if speed == "max" else speed, not paused) as live:
-        return run_shown(scenario, folder, live, **options)
+        run = run_shown(scenario, folder, live, **options)
+        print(f"the run has ended: {run.status}; its record is in {run.folder}", file=sys.stderr, flush=True)
+        live.finish(run)
+        return run
 
 
 @contextlib.contextmanager
@@ -52,7 +55,7 @@ def shown(page: tuple[str, int], factor: float | None = None, playing: bool = Tr
         say_where(server)
         yield live
         if live.hub.clients:
-            print("the run has ended; its page stays until its viewers leave, or Ctrl-C", file=sys.stderr, flush=True)
+            print("its page stays until its viewers leave, or Ctrl-C", file=sys.stderr, flush=True)
             with contextlib.suppress(KeyboardInterrupt):
                 live.linger()
 

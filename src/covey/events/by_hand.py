@@ -10,9 +10,15 @@ import numpy as np
 
 from covey.events.port import Port
 from covey.events.records import Disc, DriveEvent, JamEvent, PlaceEvent
+from covey.events.sending import twist_along, way_to
 from covey.geometry.se2 import Pose
 from covey.lazy import shapely
 from covey.world.standing import nearest_free, obstacle
+
+_KEPT_AHEAD_M = 0.2
+"""Free space that a robot keeps before another one when it is sent to a place [m]."""
+_PATIENCE = 10
+"""Number of steps after which it looks for a way around the other one."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,24 @@ class Lasting:
 
     event: Any
     until: int | None
+
+
+@dataclass
+class Sent:
+    """A robot on its way to a place.
+
+    Attributes:
+        path, segment: the corners of the way [m], and where the robot is on it.
+        version: version of the world that it is for.
+        is_there: whether it has arrived.
+        waited: number of steps in which another robot was in its way.
+    """
+
+    path: np.ndarray
+    segment: int
+    version: int
+    is_there: bool = False
+    waited: int = 0
 
 
 class ByHand:
@@ -37,6 +61,7 @@ class ByHand:
     def __init__(self, port: Port, record_event: Callable[..., None]):
         self._port, self._record_event = port, record_event
         self._driven: dict[int, Lasting] = {}
+        self._sent: dict[int, Sent] = {}
         self.jams: dict[str, Lasting] = {}
 
     @property
@@ -48,7 +73,7 @@ class ByHand:
         """End driving by hand and jams whose time is over."""
         step = self._port.clock.step
         for robot in [i for i, one in self._driven.items() if one.until is not None and step >= one.until]:
-            del self._driven[robot]
+            self._let_go(robot)
             self._record_event("drive_over", self._port.names[robot], place=self._port.state.pose[robot, :2])
         for name in [name for name, one in self.jams.items() if one.until is not None and step >= one.until]:
             self.end_jam(name)
@@ -71,10 +96,10 @@ class ByHand:
         return event.plain()
 
     def drive(self, event: DriveEvent) -> Any:
-        """Drive a robot by hand, or let it go on by itself."""
+        """Drive a robot by hand, send it to a place, or let it go on by itself."""
         robot = self._port.names.index(event.drive)
-        if event.twist is None:
-            if self._driven.pop(robot, None) is None:
+        if event.twist is None and event.to is None:
+            if not self._let_go(robot):
                 return None
             self._record_event("drive_over", event.drive, place=self._port.state.pose[robot, :2])
         elif self._port.state.halted[robot] or self._port.state.vanished[robot]:
@@ -82,7 +107,16 @@ class ByHand:
                 "refused", event.drive, place=self._port.state.pose[robot, :2], text="it cannot move any more"
             )
             return None
+        elif event.to is not None:
+            way = self._way(robot, event.to)
+            if way is None:
+                self._record_event("refused", event.drive, place=event.to, text="no way leads there")
+                return None
+            self._driven[robot], self._sent[robot] = Lasting(event, None), way
+            text = f"goes to ({event.to[0]:g}, {event.to[1]:g})"
+            self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], text=text)
         else:
+            self._sent.pop(robot, None)
             self._driven[robot] = Lasting(event, self._until(event.for_s))
             text = f"{event.twist[0]:g} m/s, {event.twist[1]:g} rad/s"
             self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], text=text)
@@ -109,9 +143,56 @@ class ByHand:
         if self._driven:
             commands = commands.copy()
             for robot, lasting in self._driven.items():
-                speed, turn = lasting.event.twist
+                to = lasting.event.to
+                speed, turn = lasting.event.twist if to is None else self._go_on(robot, to)
                 commands[robot] = speed, 0.0, turn
         return commands
+
+    def _let_go(self, robot: int) -> bool:
+        """Let a robot follow its controller again; return whether it did not."""
+        self._sent.pop(robot, None)
+        return self._driven.pop(robot, None) is not None
+
+    def _way(self, robot: int, to: tuple[float, float]) -> Sent | None:
+        """Return the way of a robot to a place in the present world; None: there is none."""
+        port = self._port
+        start, radius = port.state.pose[robot, :2], float(port.model.radius[robot])
+        others = np.column_stack((port.state.pose[:, :2], port.model.radius))
+        others = others[~port.state.vanished & (np.arange(len(others)) != robot)]
+        at = port.world.grid, port.world.clearance, start, np.array(to), radius
+        path = way_to(*at, others)
+        if path is None:
+            path = way_to(*at, others[:0])
+        return None if path is None else Sent(path, 0, port.world.version)
+
+    def _go_on(self, robot: int, to: tuple[float, float]) -> tuple[float, float]:
+        """Return the twist of a robot that goes to a place; it waits for other robots, and where no way is open."""
+        port, sent = self._port, self._sent[robot]
+        if sent.version != port.world.version or sent.waited >= _PATIENCE:
+            sent.version, sent.waited = port.world.version, 0
+            if (anew := self._way(robot, to)) is not None:
+                sent.path, sent.segment = anew.path, 0
+        fast, turning = float(port.model.max_speed[robot]), float(port.model.max_turn[robot])
+        pose = port.state.pose[robot]
+        speed, turn, sent.segment, is_there = twist_along(sent.path, sent.segment, pose, fast, turning)
+        if is_there and not sent.is_there:
+            self._record_event("driven", port.names[robot], place=pose[:2], text=f"is at ({to[0]:g}, {to[1]:g})")
+        sent.is_there = is_there
+        waits = speed > 0.0 and self._in_the_way(robot)
+        sent.waited += waits
+        return (0.0 if waits else speed), turn
+
+    def _in_the_way(self, robot: int) -> bool:
+        """Return whether another robot is close ahead of a robot."""
+        port = self._port
+        x, y, heading = port.state.pose[robot].tolist()
+        apart = port.state.pose[:, :2] - (x, y)
+        ahead = apart @ (math.cos(heading), math.sin(heading))
+        beside = np.abs(apart @ (-math.sin(heading), math.cos(heading)))
+        room = port.model.radius + port.model.radius[robot]
+        near = (ahead > 0.0) & (ahead < room + _KEPT_AHEAD_M) & (beside < room) & ~port.state.vanished
+        near[robot] = False
+        return bool(near.any())
 
     def jammed(self, pose: np.ndarray) -> np.ndarray:
         """Return which poses (n, 3) lie where no radio works, bool (n,)."""

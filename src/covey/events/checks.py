@@ -93,7 +93,7 @@ def found_in(record: When, world: AnyWorld, groups: Sequence[Any], declared: Seq
     elif isinstance(record, RepairEvent):
         yield from _robot_found(record.repair, groups, "repair")
     elif isinstance(record, DriveEvent):
-        yield from _drive_found(record, groups)
+        yield from _drive_found(record, world, groups)
     elif isinstance(record, JamEvent) and isinstance(record.jam, Region):
         yield from _shape_found(record.jam, world, ("jam", "polygon_m"), "the area")
     elif isinstance(record, GroundEvent):
@@ -159,10 +159,12 @@ def _place_found(record: PlaceEvent, world: AnyWorld, groups: Sequence[Any]) -> 
             yield ("pose",), f"{[x, y]} lies outside the ground, x {left:g} to {right:g} m, y {bottom:g} to {top:g} m"
 
 
-def _drive_found(record: DriveEvent, groups: Sequence[Any]) -> Iterator[Found]:
+def _drive_found(record: DriveEvent, world: AnyWorld, groups: Sequence[Any]) -> Iterator[Found]:
     yield from _robot_found(record.drive, groups, "drive")
     if record.twist is not None and not np.isfinite(record.twist).all():
         yield ("twist",), f"{list(record.twist)} must be finite numbers"
+    if record.to is not None and not world.grid.inside(world.grid.to_cells(record.to)):
+        yield ("to",), f"{list(record.to)} lies outside the world, {_extent(world)}"
     model = next((group.robot for group in groups if record.drive in group.names), None)
     if model is not None and getattr(model.chassis, "control", "speed") == "torque":
         yield (

@@ -42,6 +42,30 @@ from covey.results.run import Run
 from covey.results.snapshot import Event
 
 
+class Call:
+    """An event that was called for: a request for the next step, and what came of it.
+
+    Attributes:
+        record: the event as it was asked for.
+        events: what was recorded while it was applied, ``input`` the last; empty before.
+    """
+
+    def __init__(self, record: Any):
+        self.record = record
+        self.events: list[Event] = []
+
+    @property
+    def refused(self) -> Event | None:
+        """The first refusal; None: there was none."""
+        return next((event for event in self.events if event.kind == "refused"), None)
+
+    @property
+    def inputs(self) -> list[dict[str, Any]]:
+        """What was recorded as inputs, as plain data with names, without a time."""
+        told = [json.loads(event.text) for event in self.events if event.kind == "input"]
+        return [{name: value for name, value in one.items() if name != "at_step"} for one in told]
+
+
 class Inputs:
     """The events and faults declared for a run, and those called for during it.
 
@@ -52,6 +76,7 @@ class Inputs:
     Attributes:
         faults: the faults of the robots.
         rest: whether nothing is due in this step, and nothing lasts.
+        applied: what had been called for and was applied in this step.
 
     Raises:
         InvalidValueError: a record is wrong, or names something unknown.
@@ -64,7 +89,9 @@ class Inputs:
         for stream, record in declared:
             check(record, port.world, port.groups, [r for _, r in declared], stream)
         self._schedule = Schedule(declared, port.clock, port.seed)
-        self._calls: list[Any] = []
+        self._calls: list[Call] = []
+        self._under_way: Call | None = None
+        self.applied: tuple[Call, ...] = ()
         self._random: dict[str, np.random.Generator] = {}
         self._named = self._orders = 0
         self._undo: dict[str, Callable[[], bool]] = {}  # what takes back the event of a name; False: it cannot
@@ -72,7 +99,7 @@ class Inputs:
         self._ground = GroundChanges(port, self.record_event, self._undo)
         self._by_hand = ByHand(port, self.record_event)
 
-    def call(self, event: Any) -> None:
+    def call(self, event: Any) -> Call:
         """Schedule an event for the next step.
 
         Raises:
@@ -84,16 +111,25 @@ class Inputs:
                 f"{event!r} has a time, but a call acts in the next step; leave the time out, or declare the event"
             )
         check(record, self._port.world, self._port.groups, None, "event")
-        self._calls.append(record)
+        self._calls.append(Call(record))
+        return self._calls[-1]
+
+    def cancel(self, call: Call) -> bool:
+        """Forget a call that has not been applied; return whether there was such a one."""
+        there = call in self._calls
+        if there:
+            self._calls.remove(call)
+        return there
 
     @property
-    def called(self) -> tuple[Any, ...]:
-        """The events that have been called for since the last step."""
+    def called(self) -> tuple[Call, ...]:
+        """What has been called for since the last step."""
         return tuple(self._calls)
 
     def begin(self) -> bool:
         """Begin a step; return whether nothing is due in it, and nothing lasts."""
         self._port.world.step = self._port.clock.step + 1
+        self.applied = ()
         lasting = self._building.lasts or self.faults.active or self._by_hand.lasts
         self.rest = not (self._schedule.entries or self._calls or lasting)
         return self.rest
@@ -113,12 +149,14 @@ class Inputs:
             lasts = isinstance(entry.record, WallEvent | ObstacleEvent | JamEvent)  # these need a name in any case
             record = self._with_name(entry.record) if lasts else entry.record
             entry.count += self._apply(record, entry.stream) is not None
-        calls, self._calls = self._calls, []
-        for k, record in enumerate(map(self._with_name, calls)):
+        self.applied, self._calls = self.called, []
+        for k, call in enumerate(self.applied):
+            self._under_way, record = call, self._with_name(call.record)
             for one in self.faults.each(record) if isinstance(record, Fault) else [record]:
                 happened = self._apply(one, f"calls/{step}/{k}")
                 for data in happened if isinstance(happened, list) else [happened or one.plain()]:
                     self.record_event("input", text=json.dumps({"at_step": step, **data}))
+        self._under_way = None
 
     def record_event(
         self, kind: str, robot: str = "", other: str = "", place: Any = (np.nan, np.nan), text: str = ""
@@ -126,7 +164,10 @@ class Inputs:
         """Record an event of the present step."""
         x, y = (float(v) for v in place)
         clock = self._port.clock
-        self._port.record(Event(clock.step + 1, clock.time_s, kind, robot, other, x, y, text))
+        event = Event(clock.step + 1, clock.time_s, kind, robot, other, x, y, text)
+        self._port.record(event)
+        if self._under_way is not None:
+            self._under_way.events.append(event)
 
     def random(self, stream: str) -> np.random.Generator:
         """Return the generator of a stream."""

@@ -199,11 +199,14 @@ class PlaceEvent(When):
 
 
 class DriveEvent(When):
-    """A robot is driven by hand: it follows a twist instead of its controller, which goes on deciding."""
+    """A robot is driven by hand, or sent to a place, instead of following its controller, which goes on deciding."""
 
     drive: str = Field(min_length=1, description="Name of the robot.")
     twist: tuple[float, float] | None = Field(
         default=None, description="Speed [m/s] and turn rate [rad/s]; null: it follows its controller again."
+    )
+    to: tuple[float, float] | None = Field(
+        default=None, description="Place to which it goes, x, y [m], over free ground; it waits there until let go."
     )
     for_s: float | None = Field(
         default=None, gt=0, description="Duration [s]; null: until the next `drive` of this robot."
@@ -213,6 +216,8 @@ class DriveEvent(When):
     def _for_a_twist(self) -> "DriveEvent":
         if self.twist is None and self.for_s is not None:
             raise ValueError("for_s needs a twist: [speed, turn rate]")
+        if self.twist is not None and self.to is not None:
+            raise ValueError("give a twist or a place (to), not both")
         return self
 
 

@@ -16,7 +16,7 @@ from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.errors import ControllerError, CoveyError, InvalidValueError, UnknownNameError, printable
 from covey.events.checks import blind, check_kinds, check_needed, check_unknown_starts, unshared
-from covey.events.inputs import Inputs
+from covey.events.inputs import Call, Inputs
 from covey.events.port import Dig, Impairment, Port
 from covey.geometry import Pose
 from covey.mapping.elevation.belief import ElevationBelief
@@ -355,6 +355,11 @@ class Simulation:
         return MappingProxyType(self._recorder.manifest)
 
     @property
+    def record_folder(self) -> Path | None:
+        """The folder in which the run is recorded; None if the record is thrown away."""
+        return None if self._recorder.recording.folder is None else self._recorder.folder
+
+    @property
     def tracker(self) -> Tracker:
         """The tracker that scores the mission."""
         return self.scoring.tracker
@@ -481,13 +486,15 @@ class Simulation:
 
     # -- events: they happen at the start of the next step, and are recorded ------------------------------------------
 
-    def do(self, event: Any) -> None:
+    def do(self, event: Any) -> Call:
         """Make an event or a fault happen, a record or plain data: ``sim.do({"door": "d3", "to": "closed"})``.
+
+        It happens in the next step; then what is returned knows what came of it.
 
         Raises:
             InvalidValueError: it is invalid, names something that does not exist, or has a time.
         """
-        self.inputs.call(event)
+        return self.inputs.call(event)
 
     def open_door(self, door: str) -> None:
         """Open a door."""

@@ -58,7 +58,7 @@ class Starts:
             self._earlier.append(self.scenario)
             self.added.append(f"{group}{next(one.count for one in self.scenario.robots if one.name == group)}")
             self.scenario = scenario
-        self.calls = list(sim.inputs.called)
+        self.calls = [call.record for call in sim.inputs.called]
 
 
 def _with_robot(scenario: Scenario, sim: Simulation, name: str, pose: tuple[float, float, float]) -> Scenario:

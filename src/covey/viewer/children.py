@@ -18,6 +18,7 @@ _KEPT = re.compile(
     r"(PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TEMP|TMP|TERM|SYSTEMROOT|APPDATA|LOCALAPPDATA|XDG_\w+)"
 )
 _OURS = ("COVEY_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "OMP_NUM_THREADS")
+_ENDED = re.compile(r"the run has ended: (\w+); its record is in (.+)")
 _LAST_S = 5.0
 _LINES = 20
 
@@ -31,12 +32,13 @@ class Child:
     Args:
         arguments: what follows ``covey``.
         folder: the folder in which it runs.
-        changed: called, in another thread, when its address is known and when it has ended.
+        changed: called, in another thread, when its address is known, when its run has ended, and when it has itself.
 
     Attributes:
         url: address of its page; empty until it is known.
         view_url: address for somebody who may only watch.
         code: its exit code; None while it runs.
+        ended, record: how its run has ended and the folder of the record, which it says at once; empty before.
         words: the last lines that it has printed.
     """
 
@@ -46,6 +48,7 @@ class Child:
         self.folder = folder
         self.url = self.view_url = ""
         self.code: int | None = None
+        self.ended = self.record = ""
         self.words: deque[str] = deque(maxlen=_LINES)
         self.ready = threading.Event()
         self._changed = changed
@@ -89,6 +92,9 @@ class Child:
         with self._process.stdout as lines:
             for line in lines:
                 found = _ADDRESS.match(line)
+                if found is None and (over := _ENDED.match(line)):
+                    self.ended, self.record = over[1], over[2].rstrip()
+                    self._tell()
                 if found is None:
                     self.words.append(line.rstrip())
                     continue

@@ -1,5 +1,6 @@
 """What never changes in a run, as plain data for the page."""
 
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import covey
 from covey.robots.team import TeamModel
 from covey.runtime.simulation import Simulation
+from covey.viewer.past import EXACT
 
 
 def description_of(sim: Simulation, layers: list[str]) -> dict[str, Any]:
@@ -31,6 +33,8 @@ def description_of(sim: Simulation, layers: list[str]) -> dict[str, Any]:
             )
         ],
         "targets": sim.targets.plain(),
+        "orders": takes_orders(sim),
+        **({"timeout_s": sim.stop.timeout_s} if math.isfinite(sim.stop.timeout_s) else {}),
         "world": {
             "name": world.name,
             "rows": world.grid.shape[0],
@@ -43,7 +47,18 @@ def description_of(sim: Simulation, layers: list[str]) -> dict[str, Any]:
             **({} if world.polygon is None else {"workspace_m": world.polygon.tolist()}),
         },
         "layers": layers,
+        "at_end": [name for name in layers if name not in EXACT or name == "ground"],  # of the ground no past is kept
     }
+
+
+def takes_orders(sim: Simulation) -> bool:
+    """Return whether an order to the team changes anything: its mission counts them, or a controller takes them.
+
+    A controller says so by its attribute ``takes_orders``.
+    """
+    programs = [group.program for group in sim.groups if group.program is not None]
+    factories = [one.factory for program in programs for one in (program, program.inner) if one is not None]
+    return "order" in sim.tracker.facts or any(getattr(factory, "takes_orders", False) for factory in factories)
 
 
 def robots_of(names: list[str], model: TeamModel, kinds: list[str]) -> list[dict[str, Any]]:

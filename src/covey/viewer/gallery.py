@@ -26,6 +26,7 @@ MOST_RUNNING = 8
 """Largest number of runs at a time."""
 _FIRST = ("maze", "office", "cave", "hills")
 _ENDS = {0: "goal reached", 3: "ended without the goal", 130: "interrupted"}
+_ENDED_AS = {"reached": "goal reached", "interrupted": "interrupted", "failed": "failed"}
 _LIKE_OURS = re.compile(rb"^(world|robots)\s*:", re.MULTILINE)
 _SPEED = re.compile(r"max|\d+(\.\d+)?")
 
@@ -39,8 +40,15 @@ class Started:
     child: Child
 
     @property
+    def runs(self) -> bool:
+        """Whether the run has not ended; its page may last longer."""
+        return self.child.code is None and not self.child.ended
+
+    @property
     def folder(self) -> Path | None:
         """Its folder, which it names at its end; None before, and if it has left none."""
+        if self.child.record:
+            return self.child.folder / self.child.record
         for line in reversed(self.child.words):
             named = re.fullmatch(r"(?:interrupted; the record up to now is in )?(\S.*)", line)
             if named and ((path := self.child.folder / named[1]) / "manifest.json").is_file():
@@ -51,8 +59,10 @@ class Started:
     def state(self) -> str:
         """How it is, in words."""
         code, words = self.child.code, self.child.words
-        if code is None:
+        if self.runs:
             return "running" if self.child.url else "starting"
+        if self.child.ended:
+            return _ENDED_AS.get(self.child.ended, _ENDS[3])
         return _ENDS.get(code) or "failed: " + (words[-1] if words else f"exit code {code}")
 
 
@@ -175,7 +185,7 @@ class Gallery:
     def _launch(self, message: Launch) -> dict[str, Any]:
         if not _SPEED.fullmatch(message.speed):
             raise InvalidValueError(f"speed {message.speed!r}: give max, or simulated seconds per second")
-        if sum(run.child.code is None for run in list(self.runs.values())) >= MOST_RUNNING:
+        if sum(run.runs for run in list(self.runs.values())) >= MOST_RUNNING:
             raise InvalidValueError(f"{MOST_RUNNING} runs are running; end one of them first")
         source = self._source(message.name)
         checked(source, message.changes)
@@ -197,7 +207,7 @@ class Gallery:
 
     def _open(self, message: Open) -> dict[str, Any]:
         run = self._run(message.run)
-        if run.child.code is None:
+        if run.runs:
             return {"url": run.child.url}
         if (folder := run.folder) is None:
             raise InvalidValueError("this run has left no record")
@@ -229,8 +239,8 @@ class Gallery:
                 "run": run.number,
                 "name": run.name,
                 "state": run.state,
-                "running": run.child.code is None,
-                "url": "" if run.child.code is not None else run.child.url if client.edits else run.child.view_url,
+                "running": run.runs,
+                "url": "" if not run.runs else run.child.url if client.edits else run.child.view_url,
                 "folder": _inside(run.folder, self.folder),
             }
             for run in list(self.runs.values())

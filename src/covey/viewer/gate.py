@@ -37,9 +37,9 @@ class Gate:
 
     @property
     def state(self) -> dict[str, object]:
-        """Whether it plays, and how fast, for the page."""
+        """Whether it plays, how fast, and how many steps are still to be taken, for the page."""
         with self._changed:
-            return {"playing": self._playing, "factor": self._factor}
+            return {"playing": self._playing, "factor": self._factor, "steps": self._steps}
 
     @property
     def stands(self) -> bool:
@@ -56,8 +56,9 @@ class Gate:
         self._set(playing=False, steps=0)
 
     def step(self, count: int = 1) -> None:
-        """Take some steps, then stand still."""
-        self._set(playing=False, steps=count)
+        """Take some steps, after those that are still to be taken, then stand still."""
+        with self._changed:
+            self._set(playing=False, steps=self._steps + count)
 
     def speed(self, factor: float | None) -> None:
         """Change the speed: simulated seconds per second; None: as fast as possible."""

@@ -35,6 +35,7 @@ class Heat:
 
     Attributes:
         visits: how often bodies of the team came onto each cell, int32 (rows, columns); the start is the first time.
+        first_covered: the step in which they first did, int32 (rows, columns); 1 for the start, -1: never.
         each: the same for each robot, uint16 (n, rows, columns); without robots if there are too many cells.
         first, last: the step in which each robot first and last saw a cell, plus 1; 0: never. int32 (n, rows, columns).
     """
@@ -42,7 +43,7 @@ class Heat:
     def __init__(self, sim: Simulation):
         self._sim, self._grid, n = sim, sim.world_state.grid, len(sim.names)
         self._explored, shape = sim.scoring.exploration.cells, self._grid.shape
-        self.visits = np.zeros(shape, np.int32)
+        self.visits, self.first_covered = np.zeros(shape, np.int32), np.full(shape, -1, np.int32)
         few = n * self._grid.cells.size <= MOST_CELLS
         sees = few and self._explored is not None
         self.each = np.zeros((n * few, *shape), np.uint16)
@@ -57,7 +58,7 @@ class Heat:
         self._left = [self._explored.left(i).copy() for i in range(len(self.first))] if self._explored else []
         self._mark = np.zeros(shape if self._lidars else (0, 0), np.uint8)
         self._pose = sim.state.pose.copy()
-        self._count(np.full_like(self._pose, np.nan), self._pose)
+        self._count(np.full_like(self._pose, np.nan), self._pose, 1)
 
     def take(self, snapshot: Snapshot) -> None:
         """Take in a step."""
@@ -66,7 +67,7 @@ class Heat:
         for event in snapshot.events:
             if event.kind == "placed":  # it was carried, and has passed over nothing
                 before[sim.names.index(event.robot)] = np.nan
-        self._count(before, self._pose)
+        self._count(before, self._pose, step)
         if self._explored is None or not len(self.first):
             return
         if (i := step % self._every) < len(self.first):
@@ -85,7 +86,10 @@ class Heat:
     def layers(self) -> dict[str, Callable[[], Layer]]:
         """Return the layers that it adds to those of `covey.viewer.layers.layers_of`, see there."""
         grid, explored, groups = self._grid, self._explored, {group.name: group.names for group in self._sim.groups}
-        made = {"visits": lambda: Layer("visits", grid, lambda: self.visits)}
+        made = {
+            "visits": lambda: Layer("visits", grid, lambda: self.visits),
+            "first_covered": lambda: Layer("first_covered", grid, lambda: self.first_covered),
+        }
 
         def add(kind: str, name: str, cells: Callable[[], np.ndarray]) -> None:
             made[f"{kind}:{name}"] = lambda: Layer(f"{kind}:{name}", grid, cells)
@@ -105,8 +109,9 @@ class Heat:
             return explored.seen_by * explored.explored(robots[0])
         return sum((explored.explored(i).astype(np.int32) for i in robots), np.zeros(self._grid.shape, np.int32))
 
-    def _count(self, before: np.ndarray, pose: np.ndarray) -> None:
-        count_entries(before, pose, self._sim.model.discs, self._grid.frame, self.visits, self.each)
+    def _count(self, before: np.ndarray, pose: np.ndarray, step: int) -> None:
+        discs, frame = self._sim.model.discs, self._grid.frame
+        count_entries(before, pose, discs, frame, self.visits, self.each, self.first_covered, step)
 
     def _look(self, bank: Any, directions: np.ndarray, step: int, looking: np.ndarray) -> None:
         """Note what the lidars of the robots that are due see in their newest scan."""
@@ -202,7 +207,7 @@ def see(last, mark, frame, pose, mount, directions, ranges, step):
 
 
 @kernel
-def count_entries(before, pose, discs, frame, visits, each):
+def count_entries(before, pose, discs, frame, visits, each, first, step):
     """Add 1 in the cells onto which bodies have come: cells whose centres a disc swept, and on which none stood before.
 
     Args:
@@ -211,6 +216,7 @@ def count_entries(before, pose, discs, frame, visits, each):
         frame: see `Grid.frame`.
         visits: int32 (rows, columns), of all robots.
         each: uint16 (n, rows, columns), of each robot; or without robots. It ends at 65535.
+        first: int32 (rows, columns); set to ``step`` where it is negative.
     """
     discs_now, discs_then = np.empty((discs.shape[1], 3)), np.empty((discs.shape[1], 3))
     for i in range(pose.shape[0]):
@@ -237,6 +243,8 @@ def count_entries(before, pose, discs, frame, visits, each):
                         known |= stood or (j < k and _swept(discs_then[j], discs_now[j], column, row))
                     if not known:
                         visits[row, column] += 1
+                        if first[row, column] < 0:
+                            first[row, column] = step
                         if each.shape[0] and each[i, row, column] < 65535:
                             each[i, row, column] += 1
 

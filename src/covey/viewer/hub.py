@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from covey.viewer.messages import Watch
-from covey.viewer.past import News, Past
+from covey.viewer.past import News, Past, rows_of
 from covey.viewer.wire import dumps, pack
 
 if TYPE_CHECKING:  # it needs the whole simulation
@@ -52,22 +52,32 @@ class Client:
         edits: whether it may change the run; otherwise it only watches.
 
     Attributes:
+        number: number of the viewer, from 1 on; one that comes back has the number that it had.
         watch: what it shows.
         wanted: set when there may be something to send.
         cost_s: processor time that its last frame took to send [s].
     """
 
     def __init__(self, edits: bool):
-        self.edits, self.watch = edits, Watch(type="watch")
+        self.edits, self.watch, self.number = edits, Watch(type="watch"), 0
         self.wanted = asyncio.Event()
         self.texts: list[str | bytes] = []
         self.dirty: dict[str, np.ndarray] = {}
         self.whole: set[str] = set()  # layers of which it has nothing yet
-        self.events = self.links = -1  # how many of all it has got; negative: it knows nothing of the past
-        self.step = -1  # of the newest pose that it has got
+        self.forget()
         self.frame = self.acknowledged = 0
         self.newest = -1
         self.due = self.cost_s = 0.0
+
+    def forget(self) -> None:
+        """Note that it knows nothing of the past."""
+        self.events = self.links = self.changes = -1  # how many of all it has got
+        self.step, self.sampled_s = -1, -1.0  # of the newest pose and sample that it has got
+
+    def know(self, past: Past) -> None:
+        """Note that it has got all of the past."""
+        self.events, self.links, self.changes = past.events.end, past.links.end, past.changes.end
+        self.step, self.sampled_s = past.newest, past.sampled_s
 
 
 class Hub:
@@ -97,6 +107,7 @@ class Hub:
         self.past: Past | None = None
         self.number = 0
         self._states: dict[bool, tuple[int, dict[str, Any], dict[str, np.ndarray]]] = dict.fromkeys(SHARES, (0, {}, {}))
+        self._viewers, self._known = 0, dict[str, int]()
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -114,15 +125,28 @@ class Hub:
             self._states = dict.fromkeys(SHARES, (0, {}, {}))
             for client in self.clients:
                 client.dirty, client.whole, client.newest = {}, set(), -1
-                client.events = client.links = client.step = -1
+                client.forget()
                 self._greet(client)
         self.wake()
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        """Tell viewers, also those who join later, the result of the run."""
+        with self._lock:
+            self.hello["result"] = dict(result)
+        self.say({"type": "result", **result})
 
     def join(self, client: Client) -> None:
         """Add a viewer."""
         with self._lock:
             self.clients.append(client)
+            self._viewers += 1
+            client.number = self._viewers
             self._greet(client)
+
+    def recognize(self, client: Client, key: str) -> None:
+        """Give a viewer that says who it is the number that it had before."""
+        with self._lock:
+            client.number = self._known.setdefault(key, client.number)
 
     def _greet(self, client: Client) -> None:
         client.texts.append(dumps({"edits": client.edits, **self.hello} if self.hello else self.waiting))
@@ -132,6 +156,8 @@ class Hub:
         with self._lock:
             if client in self.clients:
                 self.clients.remove(client)
+            if not any(one.edits == client.edits for one in self.clients):
+                self._states[client.edits] = (0, {}, {})  # whoever joins next waits for the next state
 
     def watching(self, client: Client, watch: Watch) -> None:
         """Change what a viewer shows."""
@@ -258,9 +284,11 @@ class Hub:
     def _missed(self, client: Client) -> list[bytes]:
         """Return the past for a viewer who does not know it, or has missed too much of it."""
         past = self.past
-        if past is None or (client.events >= past.events.whole_from and client.links >= past.links.whole_from):
+        if past is None or all(
+            getattr(client, name) >= getattr(past, name).whole_from for name in ("events", "links", "changes")
+        ):
             return []
-        client.events, client.links, client.step = past.events.end, past.links.end, past.newest
+        client.know(past)
         return [past.message()]
 
     def _whole_layers(self, client: Client) -> list[bytes]:
@@ -287,6 +315,9 @@ class Hub:
         new: dict[str, Any] = {}
         if (past := self.past) is not None:
             new = {"events": past.events.since(client.events), "links": past.links.since(client.links)}
-            arrays |= past.trail(client.step)
-            client.events, client.links, client.step = past.events.end, past.links.end, past.newest
+            new["measures_then"], samples = past.samples(client.sampled_s)
+            arrays |= past.trail(client.step) | samples
+            if client.changes < past.changes.end:
+                arrays["changed"] = rows_of(past.changes.since(client.changes))
+            client.know(past)
         return pack({**header, **new, "type": "frame", "frame": client.frame}, arrays)

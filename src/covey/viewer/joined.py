@@ -37,6 +37,7 @@ class Joined:
     def end(self) -> None:
         """Let the viewers get the last state, and close the page."""
         until = time.monotonic() + _LAST_S
-        while self._live.hub.behind and time.monotonic() < until:
+        while (self._live.hub.behind or self._server.loading) and time.monotonic() < until:
+            self._live.catch_up()
             time.sleep(0.02)
         self._server.__exit__()

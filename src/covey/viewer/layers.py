@@ -133,6 +133,7 @@ def layers_of(sim: Simulation) -> dict[str, Callable[[], Layer]]:
     ``error:NAME``                f4      that minus the true altitude [m]
     ``interval:NAME``             f4      half its 95 % interval [m]
     ``searched_walls``            int32   the step in which cameras had seen all walls beside the cell; -1: not yet
+    ``first_covered``             int32   the step in which a body was first over it, see there; -1: never
     ``visits``                    int32   how often bodies have come onto the cell, see `covey.viewer.heat.Heat`
     ``visits:WHO``                int32   the same of a robot, or of a group: ``group NAME``
     ``first_seen:WHO``            int32   the step in which it first saw the cell, some steps late; -1: never

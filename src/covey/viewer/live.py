@@ -5,16 +5,19 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from covey.errors import CoveyError, InvalidValueError
+from covey.results.metrics.headlines import of_interest
+from covey.results.run import Run
 from covey.results.snapshot import Event, Snapshot
 from covey.runtime.simulation import Simulation
 from covey.viewer.description import description_of
 from covey.viewer.details import details_of
 from covey.viewer.drawn import Drawn, packed
+from covey.viewer.edits import Edits, Starts
 from covey.viewer.flights import ignored
 from covey.viewer.gate import Gate
 from covey.viewer.heat import Heat
@@ -28,17 +31,20 @@ from covey.viewer.messages import (
     End,
     Form,
     Launch,
+    Me,
     Message,
     Open,
     Pause,
     Play,
     Probe,
     Quit,
+    Redo,
     Speed,
     Step,
+    Undo,
     Watch,
 )
-from covey.viewer.past import News, Past, Sample
+from covey.viewer.past import News, Past, Sample, State
 
 LOG = logging.getLogger("covey")
 LAPSE_S = 0.5
@@ -50,22 +56,6 @@ _KEEP = 500
 
 class Anew(Exception):
     """The run begins anew, because its first robots have changed; raised before its first step."""
-
-
-class Starts(Protocol):
-    """The robots with which a run begins, see `covey.viewer.adding.Starts`."""
-
-    added: list[str]
-    calls: list[Any]
-
-    @property
-    def text(self) -> str:
-        """The part ``robots:`` of its scenario."""
-        ...
-
-    def change(self, sim: Simulation, group: str, pose: tuple[float, float, float] | None) -> None:
-        """Add a robot, or take one back."""
-        ...
 
 
 class Live:
@@ -98,7 +88,8 @@ class Live:
         self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
         self._work = threading.Event()
         self._driving: dict[Client, tuple[Drive, float]] = {}  # and when it lapses, by the clock of the wall
-        self._news = News()
+        self._news, self._edited = News(), 0
+        self._edits = Edits()
         self.fault: Exception | None = None
         self._next = 0.0
         self._took = dict.fromkeys(SHARES, (-np.inf, -np.inf))  # begin and end of showing, to either kind of viewers
@@ -110,16 +101,16 @@ class Live:
         """Get to know the simulation; called before its first step, or later for a page without what is counted."""
         self._sim, self._snapshot = sim, None
         self._driving.clear()
-        self._news = News(poses=[(sim.clock.step, sim.state.pose.astype(np.float32))])
+        self._news = News(states=[State(sim.clock.step, sim.state.pose.astype(np.float32), {})])
+        self._edited = len(sim.world_state.log)
         whole = sim.clock.step == 0  # what is counted from the first step on is not known later
         self._heat = Heat(sim) if whole else None
         layers, starts = layers_of(sim) | (self._heat.layers() if self._heat else {}), self.starts
         self._drawn = self._to_draw(sim) if callable(self._to_draw) else self._to_draw
-        hello: dict[str, Any] = {"drawn": list(self._drawn)}
+        hello: dict[str, Any] = {"drawn": list(self._drawn), "record": record_of(sim)}
         if starts is not None:
             hello |= {"added": starts.added, "robots_text": starts.text}
-            for event in starts.calls:
-                sim.do(event)
+        self._edits.begin(sim, [] if starts is None else starts.calls)
         past = Past(len(sim.names), sim.clock.step_s)
         self.hub.describe(description_of(sim, list(layers)) | hello, layers, past)
         self._work.set()
@@ -154,11 +145,18 @@ class Live:
             self._safely(self._heat.take, snapshot)
         if snapshot.radio is not None:
             news.links += [(snapshot.step, *map(int, row)) for row in snapshot.radio.changes]
-        news.events += map(_plain, snapshot.events)
-        news.poses.append((snapshot.step, snapshot.pose.astype(np.float32)))
+        waited = bool(self._edits.waiting)
+        told = self._edits.take(sim, snapshot.events)
+        news.events += [_plain(event) | told.get(id(event), {}) for event in snapshot.events]
+        if waited:
+            self._tell()
+        if len(edits := sim.world_state.log) > self._edited:
+            news.changes += [edit.changed for edit in edits[self._edited :]]
+            self._edited = len(edits)
+        news.states.append(State(snapshot.step, snapshot.pose.astype(np.float32), team_of(snapshot)))
         if hub.past is not None and hub.past.wants(snapshot.step):
             self._safely(self._sample, sim, snapshot)
-        if len(news.poses) >= _KEEP:
+        if len(news.states) >= _KEEP:
             self._safely(hub.keep, self._taken())
         if not hub.clients:
             ignored(sim)
@@ -172,12 +170,17 @@ class Live:
         arrays, plain = dict[str, np.ndarray](), dict[str, Any]()
         measures(sim, [], arrays, plain)
         of_robots = dict(zip(plain["measures"], arrays["measures"], strict=True))
-        self._news.samples.append(Sample(snapshot.time_s, team_of(snapshot), plain["team_measures"], of_robots))
+        self._news.samples.append(Sample(snapshot.time_s, plain["team_measures"], of_robots))
 
     def _taken(self) -> News:
         """Return the news, and begin anew."""
         news, self._news = self._news, News()
         return news
+
+    def finish(self, run: Run) -> None:
+        """Tell viewers the result of the run: its folder, how it ended, and its main metrics."""
+        metrics = [[name, _plain_value(value), meaning] for name, (value, meaning) in of_interest(run).items()]
+        self.hub.finish({"folder": str(run.folder), "status": run.status, "metrics": metrics})
 
     def linger(self) -> None:
         """Go on showing the run, which has ended, until the last viewer has left."""
@@ -189,9 +192,14 @@ class Live:
             if self.hub.clients:
                 seen = time.monotonic()
             if self._work.wait(0.2):
-                self._work.clear()
-                self._answer(sim)
-                self._publish(sim)
+                self.catch_up()
+
+    def catch_up(self) -> None:
+        """Answer viewers of a run that has ended, and show them its last state."""
+        if self._sim is not None and self._work.is_set():
+            self._work.clear()
+            self._answer(self._sim)
+            self._publish(self._sim)
 
     def _publish(self, sim: Simulation) -> None:
         """Show the present state."""
@@ -244,12 +252,18 @@ class Live:
         """Do what viewers have asked for since the last step."""
         hub = self.hub
         while not self._calls.empty():
-            client, message = self._calls.get()
+            (client, message), anew = self._calls.get(), False
             try:
-                if sim.done and isinstance(message, Do | Drive | Add):
+                if sim.done and isinstance(message, Do | Undo | Redo | Drive | Add):
                     raise InvalidValueError("the run has ended")
                 if isinstance(message, Do):
-                    sim.do(message.event)
+                    self._edits.do(sim, client.number, message.event)
+                elif isinstance(message, Undo):
+                    anew = self._edits.undo(sim, client.number, self.starts)
+                elif isinstance(message, Redo):
+                    anew = self._edits.redo(sim, client.number, self.starts)
+                elif isinstance(message, Me):
+                    hub.recognize(client, message.key)
                 elif isinstance(message, Drive):
                     self._drive(sim, client, message)
                 elif isinstance(message, Probe):
@@ -258,7 +272,11 @@ class Live:
                 elif isinstance(message, Add):
                     if self.starts is None:
                         raise InvalidValueError("this run is no scenario: robots cannot be added")
-                    self.starts.change(sim, message.group, message.pose)
+                    anew = True
+                    if message.pose is None:
+                        self.starts.change(sim, message.group, None)
+                    else:
+                        self._edits.add(client.number, self.starts, sim, (message.group, message.pose))
             except CoveyError as error:
                 hub.say({"type": "refused", "id": message.id, "text": str(error)}, client)
             except Exception as error:
@@ -266,8 +284,16 @@ class Live:
                 hub.say({"type": "refused", "id": message.id, "text": f"it failed: {error!r}"[:1000]}, client)
             else:
                 hub.say({"type": "done", "id": message.id}, client)
-                if isinstance(message, Add):
+                if isinstance(message, Do | Undo | Redo | Add | Me):
+                    self._tell()
+                if anew:
                     raise Anew
+
+    def _tell(self) -> None:
+        """Tell viewers that may edit what they can take back, and what waits for the next step."""
+        for client in self.hub.clients[:]:
+            if client.edits:
+                self.hub.say({"type": "edits", **self._edits.state(client.number)}, client)
 
     def _drive(self, sim: Simulation, client: Client, message: Drive) -> None:
         """Let a viewer drive a robot; only changes are inputs."""
@@ -280,7 +306,7 @@ class Live:
                 self._let_go(sim, client)
             return
         if before is None or before[0].twist != message.twist:
-            sim.do({"drive": message.robot, "twist": message.twist})
+            self._edits.drive(sim, client.number, {"drive": message.robot, "twist": message.twist})
         for other in [one for one, (drive, _) in self._driving.items() if drive.robot == message.robot]:
             del self._driving[other]  # who drives it last drives it
         self._driving[client] = (message, time.perf_counter() + LAPSE_S)
@@ -293,7 +319,7 @@ class Live:
                 self._let_go(sim, client)
 
     def _let_go(self, sim: Simulation, client: Client) -> None:
-        sim.do({"drive": self._driving.pop(client)[0].robot})
+        self._edits.drive(sim, client.number, {"drive": self._driving.pop(client)[0].robot})
 
     # -- the server's thread -------------------------------------------------------------------------------------------
 
@@ -330,6 +356,19 @@ class Live:
 def team_of(snapshot: Snapshot) -> dict[str, float]:
     """Return the measurements of the team by name."""
     return {name: float(value) for name, value in snapshot.mission.items() if np.ndim(value) == 0}
+
+
+def record_of(sim: Simulation) -> str:
+    """Return the folder of the record of a run; empty if it is thrown away."""
+    folder = sim.record_folder
+    return "" if folder is None else str(folder)
+
+
+def _plain_value(value: Any) -> Any:
+    """Return a metric as plain data: a number that is not finite becomes text."""
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else str(value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _plain(event: Event) -> dict[str, Any]:

@@ -87,6 +87,25 @@ class Do(Message):
     event: dict[str, Any] = Field(description="The event, without a time.")
 
 
+class Undo(Message):
+    """Take back the newest change of this viewer."""
+
+    type: Literal["undo"]
+
+
+class Redo(Message):
+    """Do again what this viewer took back last."""
+
+    type: Literal["redo"]
+
+
+class Me(Message):
+    """Say who the viewer is, so that one that comes back has its changes again."""
+
+    type: Literal["me"]
+    key: str = Field(min_length=8, max_length=100, description="Random text that nobody else knows.")
+
+
 class Drive(Message):
     """Drive a robot by hand; it lapses if the page does not repeat it within 0.5 s, or leaves."""
 
@@ -140,7 +159,24 @@ class Quit(Message):
 
 
 AnyMessage = Annotated[
-    Ack | Watch | Probe | Play | Pause | Speed | Step | End | Do | Drive | Add | Form | Launch | Open | Quit,
+    Ack
+    | Watch
+    | Probe
+    | Play
+    | Pause
+    | Speed
+    | Step
+    | End
+    | Do
+    | Undo
+    | Redo
+    | Me
+    | Drive
+    | Add
+    | Form
+    | Launch
+    | Open
+    | Quit,
     Field(discriminator="type"),
 ]
 VIEWING = (Ack, Watch, Probe)

@@ -3,21 +3,23 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from covey.viewer.wire import pack
 
+EXACT = ("truth", "ground", "first_explored", "first_covered", "other_explored", "searched_walls")
+"""Layers that are known at each step of a recorded run; the others are known as they are at its end."""
 _POSE_BYTES = 8_000_000
 _MOST_POSES = 24_000
 _SERIES_BYTES = 8_000_000
 _MOST_SAMPLES = 1000
 _EVERY_S = 0.5
 """Time between two samples of measurements [s], until there are too many."""
-_NEWEST_EVENTS, _NEWEST_LINKS = 2000, 20_000
+_NEWEST_EVENTS, _NEWEST_LINKS, _NEWEST_CHANGES = 2000, 20_000, 20_000
 _TRAIL_BYTES = 100_000
-_MOST_TRAIL = 64
+_MOST_TRAIL = 512
 _MEASURES = 9
 """Number of measurements of each robot, about."""
 
@@ -25,24 +27,32 @@ T = TypeVar("T")
 Link = tuple[int, ...]
 
 
+class State(NamedTuple):
+    """Where the robots were after a step, float32 (n, 3), and the measurements of the mission then."""
+
+    step: int
+    pose: np.ndarray
+    team: dict[str, float]
+
+
 @dataclass
 class Sample:
-    """Measurements at one time [s] by name: of the mission, of the team, and of the robots, float32 (n,)."""
+    """Measurements at one time [s] by name: of the team, and of the robots, float32 (n,)."""
 
     time_s: float
-    team: dict[str, float]
     team_measures: dict[str, float]
     measures: dict[str, np.ndarray]
 
 
 @dataclass
 class News:
-    """What has happened since the last time: step and poses float32 (n, 3), samples, events, changes of links."""
+    """What has happened since the last time; of an edit of the world the cells, see `covey.world.state.Edit`."""
 
-    poses: list[tuple[int, np.ndarray]] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
+    changes: list[np.ndarray] = field(default_factory=list)
 
 
 class Log(Generic[T]):
@@ -78,10 +88,11 @@ class Log(Generic[T]):
 
 
 class Past:
-    """Poses, measurements, events and changes of links of a run, within bounds.
+    """Poses, measurements, events, changes of links and of the world of a run, within bounds.
 
-    The newest poses are kept of each step, older ones the more seldom the older they are: with a quarter of the room
-    for the newest steps, one of 2 for the next as many, one of 4 for twice as many, and so on. The times between
+    The newest poses, and measurements of the mission at their steps, are kept of each step, older ones the more seldom
+    the older they are: with a quarter of the room for the newest steps, one of 2 for the next as many, one of 4 for
+    twice as many, and so on. The times between
     samples of measurements double when there are too many. Of each kind of event there are the newest 2000.
 
     Args:
@@ -89,12 +100,13 @@ class Past:
         step_s: length of a step [s].
 
     Attributes:
-        events, links: the logs.
+        events, links, changes: the logs; of the changes of the world those of the newest 20 000 edits.
     """
 
     def __init__(self, robots: int, step_s: float):
         room = int(np.clip(_POSE_BYTES // (12 * max(robots, 1)), 256, _MOST_POSES))
         self._step, self._pose = np.empty(room, np.int64), np.empty((room, robots, 3), np.float32)
+        self._team: dict[str, np.ndarray] = {}
         self._count, self._fine = 0, room // 4
         self._trail = int(np.clip(_TRAIL_BYTES // (12 * max(robots, 1)), 4, _MOST_TRAIL))
         self._samples: list[Sample] = []
@@ -102,11 +114,17 @@ class Past:
         self._every, self._due = max(1, round(_EVERY_S / step_s)), 0
         self.events: Log[dict[str, Any]] = Log(_NEWEST_EVENTS, newest_of_each_kind)
         self.links: Log[Link] = Log(_NEWEST_LINKS, summed_up)
+        self.changes: Log[np.ndarray] = Log(_NEWEST_CHANGES, lambda edits: edits[-_NEWEST_CHANGES:])
 
     @property
     def newest(self) -> int:
         """Step of the newest poses; -1: there are none."""
         return int(self._step[self._count - 1]) if self._count else -1
+
+    @property
+    def sampled_s(self) -> float:
+        """Time of the newest sample [s]; -1: there is none."""
+        return self._samples[-1].time_s if self._samples else -1.0
 
     def wants(self, step: int) -> bool:
         """Return whether there should be a sample of the measurements at this step, and count on it."""
@@ -117,9 +135,13 @@ class Past:
 
     def take(self, news: News) -> None:
         """Take in what has happened."""
-        for step, pose in news.poses:
+        for step, pose, team in news.states:
             if self._count == len(self._step):
                 self._thin_poses()
+            for name in team.keys() - self._team.keys():
+                self._team[name] = np.full(len(self._step), np.nan)
+            for name, values in self._team.items():
+                values[self._count] = team.get(name, np.nan)
             self._step[self._count], self._pose[self._count] = step, pose
             self._count += 1
         self._samples += news.samples
@@ -127,6 +149,7 @@ class Past:
             self._samples, self._every = self._samples[::2], 2 * self._every
         self.events.add(news.events)
         self.links.add(news.links)
+        self.changes.add(news.changes)
 
     def _thin_poses(self) -> None:
         steps = self._step[: self._count]
@@ -136,12 +159,15 @@ class Past:
             self._fine //= 2
         self._count = int(np.count_nonzero(kept))
         self._pose[: self._count] = self._pose[: len(kept)][kept]
+        for values in self._team.values():
+            values[: self._count] = values[: len(kept)][kept]
         self._step[: self._count] = steps[kept]
 
     def trail(self, step: int) -> dict[str, np.ndarray]:
-        """Return the poses after a step as arrays of a frame, ``trail_step`` (k,) and ``trail_pose`` (k, n, 3).
+        """Return what came after a step, as arrays of a frame.
 
-        If there are too many, they are of each second step, of each fourth …
+        They are ``trail_step`` (k,), ``trail_pose`` (k, n, 3) and ``trail_team:NAME`` (k,). If there are too many, they
+        are of each second step, of each fourth …
         """
         steps = self._step[: self._count]
         first = int(np.searchsorted(steps, step, "right"))
@@ -152,32 +178,52 @@ class Past:
             rows = rows[steps[rows] % divisor == 0]
         if not len(rows):
             return {}
-        return {"trail_step": steps[rows].astype(np.int32), "trail_pose": self._pose[rows]}
+        team = {f"trail_team:{name}": values[rows] for name, values in sorted(self._team.items())}
+        return {"trail_step": steps[rows].astype(np.int32), "trail_pose": self._pose[rows], **team}
 
-    def message(self) -> bytes:
-        """Return the message with all of it.
+    def samples(self, after_s: float) -> tuple[list[str], dict[str, np.ndarray]]:
+        """Return the samples after a time [s]: the names of the robots' measurements, and arrays; none without samples.
 
-        Its arrays: ``step`` int32 (k,) and ``pose`` float32 (k, n, 3); ``links`` int32 (m, 4), changes of links: step,
-        robot, other, 1 or 0; ``time_s`` (t,) with ``team:NAME`` and ``team_measure:NAME`` (t,), and ``measures``
-        float32 (t, j, n), with the names ``measures`` of the header.
+        The arrays are ``time_s`` (t,), ``measures_then`` float32 (t, names, n) and ``team_measure:NAME`` (t,).
         """
-        rows = self._samples
+        rows = [row for row in self._samples if row.time_s > after_s]
+        if not rows:
+            return [], {}
         names = [*dict.fromkeys(name for row in rows for name in row.measures)]
         unknown = np.full(self._pose.shape[1], np.nan, np.float32)
         measures = [[row.measures.get(name, unknown) for name in names] for row in rows]
         arrays = {
+            "time_s": np.array([row.time_s for row in rows], float),
+            "measures_then": np.array(measures, np.float32).reshape(len(rows), len(names), self._pose.shape[1]),
+        }
+        for name in dict.fromkeys(name for row in rows for name in row.team_measures):
+            arrays[f"team_measure:{name}"] = np.array([row.team_measures.get(name, np.nan) for row in rows], float)
+        return names, arrays
+
+    def message(self) -> bytes:
+        """Return the message with all of it.
+
+        Its arrays: ``step`` int32 (k,), ``pose`` float32 (k, n, 3) and ``team:NAME`` (k,); ``links`` int32 (m, 4),
+        changes of links: step, robot, other, 1 or 0; ``changed`` int32 (c, 4), changes of the world; and the samples,
+        see `samples`, with the names ``measures_then`` of the header.
+        """
+        names, samples = self.samples(-1.0)
+        arrays = {
             "step": self._step[: self._count].astype(np.int32),
             "pose": self._pose[: self._count],
             "links": np.array(self.links.items, np.int32).reshape(-1, 4),
-            "time_s": np.array([row.time_s for row in rows], float),
-            "measures": np.array(measures, np.float32).reshape(len(rows), len(names), self._pose.shape[1]),
+            "changed": rows_of(self.changes.items),
+            **{f"team:{name}": values[: self._count] for name, values in sorted(self._team.items())},
+            **samples,
         }
-        for kind, of in (("team", [row.team for row in rows]), ("team_measure", [row.team_measures for row in rows])):
-            for name in dict.fromkeys(name for row in of for name in row):
-                arrays[f"{kind}:{name}"] = np.array([row.get(name, np.nan) for row in of], float)
         events = self.events.items
         left_out = self.events.end - len(events)
-        return pack({"type": "past", "events": events, "left_out": left_out, "measures": names}, arrays)
+        return pack({"type": "past", "events": events, "left_out": left_out, "measures_then": names}, arrays)
+
+
+def rows_of(edits: list[np.ndarray]) -> np.ndarray:
+    """Return the changed cells of all edits, int32 (c, 4)."""
+    return np.concatenate([np.empty((0, 4), np.int32), *edits])
 
 
 def newest_of_each_kind(events: list[dict[str, Any]]) -> list[dict[str, Any]]:

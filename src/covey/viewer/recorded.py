@@ -19,14 +19,13 @@ from covey.results.run import Run
 from covey.viewer.drawn import drawn_in, message_of
 from covey.viewer.hub import Client, Hub
 from covey.viewer.messages import Message, Watch
+from covey.viewer.past import EXACT
 from covey.viewer.recorded_details import details_of, every_s_of, has, over_time, wanted_of
-from covey.viewer.recorded_team import flags_of, has_orders, measures_of, orders_of, visits_of
+from covey.viewer.recorded_team import has_orders, measures_of, orders_of, visits_of
 from covey.viewer.wire import dumps, pack
 
 _RADIUS_M = 0.2
 """Radius of robots in runs that did not record their bodies."""
-_EXACT = ("truth", "ground", "first_explored", "first_covered", "other_explored", "searched_walls")
-"""Layers that are known at each step; the others are known as they are at the end of the run."""
 _BLOCK_BYTES = 1 << 18
 """Size of a block of poses: browsers take in many messages of this size several times faster than a large one."""
 _EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
@@ -140,7 +139,7 @@ def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
         "targets": manifest.get("targets", []),
         "world": {**world, **place_of(_box(run) if maps is None else maps.truth), "ground": run.landscape is not None},
         "layers": layers,
-        "at_end": [name for name in layers if name.partition(":")[0] not in _EXACT and name not in grew],
+        "at_end": [name for name in layers if name.partition(":")[0] not in EXACT and name not in grew],
         "every_s": every_s_of(run, layers),
         "details": [
             *(["estimates"] if has_estimates(run) else []),
@@ -201,13 +200,13 @@ def recording_of(run: Run) -> bytes:
     """Return the message with all that changed during the run.
 
     Its arrays: ``step`` int32 (k,), the steps with recorded poses, which come as `blocks_of`; ``links`` int32 (m, 4),
-    changes of links: step, robot, other, 1 or 0; ``flags`` int32 (m, 3), see `flags_of`;
+    changes of links: step, robot, other, 1 or 0;
     ``changed:LAYER`` int32 (c, 2), changes of the truth or the ground: step and cell, with ``before:LAYER`` and
     ``after:LAYER`` (c,); ``tag`` float32 (m, 3), tags: step, x, y [m]; ``time_s`` float64 (t,) and
     ``team:NAME`` float64 (t,), measurements of the team.
     """
     arrays: dict[str, np.ndarray] = {"step": steps_of(run).astype(np.int32)}
-    arrays["links"], arrays["flags"] = links_of(run), flags_of(run)
+    arrays["links"] = links_of(run)
     if run.maps is not None and len(changed := run.maps.changed):
         arrays |= {"changed:truth": changed[:, :2]}
         arrays |= {"before:truth": changed[:, 2].astype(np.uint8), "after:truth": changed[:, 3].astype(np.uint8)}

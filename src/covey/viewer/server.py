@@ -8,9 +8,12 @@ browsers do not send. A second token only lets watch.
 import asyncio
 import base64
 import contextlib
+import functools
+import gzip
 import hashlib
 import http
 import importlib.resources
+import math
 import re
 import secrets
 import socket
@@ -28,7 +31,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from covey.errors import CoveyError, InvalidValueError
-from covey.viewer.hub import Client, Hub
+from covey.viewer.hub import RELOAD_S, Client, Hub
 from covey.viewer.messages import MOST_BYTES, PROTOCOL, VIEWING, Ack, Message, read
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -119,6 +122,7 @@ class Server:
         self._stop: asyncio.Event | None = None
         self._began = threading.Event()
         self._error: Exception | None = None
+        self._served = -math.inf
         self._strangers = _Strangers()
         self._most_viewers = min(MOST_VIEWERS, max(_files() - MOST_STRANGERS - _KEPT_FILES, 5))
         self._thread = threading.Thread(target=self._run, name="covey-viewer", daemon=True)
@@ -140,6 +144,11 @@ class Server:
         if stop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(stop.set)
         self._thread.join()
+
+    @property
+    def loading(self) -> bool:
+        """Whether a page has been given out just now that has not connected yet."""
+        return time.monotonic() - self._served < RELOAD_S
 
     @property
     def url(self) -> str:
@@ -202,7 +211,10 @@ class Server:
         if request.headers.get("Upgrade", "").lower() != "websocket":
             if path != "/":
                 return _refusal(http.HTTPStatus.NOT_FOUND, "there is only one page, /\n")
-            return _response(http.HTTPStatus.OK, self._page, "text/html; charset=utf-8", self._policy)
+            self._served = time.monotonic()
+            packed = "gzip" in request.headers.get("Accept-Encoding", "")
+            body = zipped(self._page) if packed else self._page
+            return _response(http.HTTPStatus.OK, body, "text/html; charset=utf-8", self._policy, packed=packed)
         if path != "/ws":
             return _refusal(http.HTTPStatus.NOT_FOUND, "messages go to /ws\n")
         if request.headers.get("Origin") not in {f"http://{host}" for host in self._hosts}:
@@ -254,6 +266,7 @@ class Server:
         hub.begin(self._loop)
         client = Client(edits=bool(self._may_edit(offered)))
         hub.join(client)
+        self._served = -math.inf
         sender = asyncio.ensure_future(self._send(connection, hub, client))
         bad = 0
         try:
@@ -316,6 +329,12 @@ def page() -> bytes:
     return (importlib.resources.files("covey.viewer") / "page" / "index.html").read_bytes()
 
 
+@functools.lru_cache(maxsize=2)
+def zipped(html: bytes) -> bytes:
+    """Return a page as gzip has it, a third of its size."""
+    return gzip.compress(html, 9, mtime=0)
+
+
 def policy_of(html: bytes) -> str:
     """Return the content security policy of a page: only its own scripts and styles, by their hashes."""
 
@@ -338,7 +357,7 @@ def _refusal(status: http.HTTPStatus, text: str) -> Response:
     return _response(status, text.encode(), "text/plain; charset=utf-8", "default-src 'none'")
 
 
-def _response(status: http.HTTPStatus, body: bytes, kind: str, policy: str) -> Response:
+def _response(status: http.HTTPStatus, body: bytes, kind: str, policy: str, *, packed: bool = False) -> Response:
     headers = Headers(
         {
             "Content-Type": kind,
@@ -349,6 +368,9 @@ def _response(status: http.HTTPStatus, body: bytes, kind: str, policy: str) -> R
             "X-Content-Type-Options": "nosniff",
             "Cross-Origin-Resource-Policy": "same-origin",
             "Connection": "close",
+            "Vary": "Accept-Encoding",
         }
     )
+    if packed:
+        headers["Content-Encoding"] = "gzip"
     return Response(status.value, status.phrase, headers, body)

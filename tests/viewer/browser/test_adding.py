@@ -32,7 +32,7 @@ def test_robots_are_added_by_mouse_and_the_run_repeats(page_of, tmp_path):
     assert abs(shown.sim.state.pose[2] - (8, 2, 1.5708)).max() < 0.02
     shown.page.keyboard.press("u")
     robots(shown, 3)
-    assert shown.page.get_by_role("list", name="Done so far").inner_text() == "0.0 s add scout2"
+    assert shown.page.get_by_role("list", name="Done so far").inner_text().startswith("0.0 s add scout2")
     shown.steps(1)
     done(shown, "door_closed")  # asked for before robots were added
     tool(shown, "Fault, radio off")

@@ -6,6 +6,7 @@ import pytest
 from tests.viewer.browser.conftest import until
 
 import covey
+from covey.controllers import controllers
 from covey.events.inputs import recorded_inputs
 from covey.scenario.load import parse_scenario
 
@@ -26,6 +27,13 @@ robots: [{robot: {base: disc, sensors: []}, count: 2, start: {together: {around:
 physics: planar
 stop: {timeout_s: 600}
 """
+
+
+@pytest.fixture
+def orders(monkeypatch):
+    """Let two controllers say that they take orders."""
+    for name in ("minpos", "wander"):
+        monkeypatch.setattr(controllers.get(name), "takes_orders", True, raising=False)
 
 
 def opened(page_of, text=ROOMS.replace("CONTROLLER", "minpos"), recording=None, **options):
@@ -215,7 +223,7 @@ def test_what_is_refused_is_neither_listed_as_done_nor_copied(page_of):
     done(shown, "refused", 2)
     done(shown, "input", 3)
     listed = shown.page.get_by_role("list", name="Done so far").get_by_role("listitem")
-    assert [line.split(" s ")[1] for line in listed.all_inner_texts()] == ["put up wall 2"]
+    assert [line.split(" s ")[1] for line in listed.all_inner_texts()] == ["put up wall 2 · you"]
     shown.page.get_by_text("Copy as scenario").click()
     text = shown.page.get_by_label("Scenario text").input_value()
     assert text.count("at_step") == 1
@@ -237,7 +245,7 @@ def test_a_robot_is_dragged_before_the_start_and_put_back(page_of):
     assert abs(shown.sim.state.pose[0] - start).max() < 0.01
 
 
-def test_faults_radio_off_jams_and_orders(page_of):
+def test_faults_radio_off_jams_and_orders(page_of, orders):
     shown = opened(page_of, STANDING)
     tool(shown, "Fault, radio off")
     give(shown, "Robot", "scout1")
@@ -262,7 +270,7 @@ def test_faults_radio_off_jams_and_orders(page_of):
     assert "hexagon" in str(entry)
 
 
-def test_faults_and_orders_are_taken_back(page_of):
+def test_faults_and_orders_are_taken_back(page_of, orders):
     shown = opened(page_of, STANDING)
     listed = shown.page.get_by_role("list", name="Done so far")
     undo = shown.page.get_by_role("button", name="Undo", exact=True)
@@ -289,7 +297,7 @@ def test_faults_and_orders_are_taken_back(page_of):
     assert tuple(shown.sim.communication.blackboard.entries["order"]["objective_m"]) == (8.0, 3.0)
     do(shown, "Undo", "recovered", 3)  # the fault before the orders
     assert undo.is_disabled()
-    assert undo.get_attribute("title") == "Nothing that has been done can be taken back"
+    assert undo.get_attribute("title") == "Nothing that you have done can be taken back"
 
 
 def test_the_ground_changes_by_every_tool_and_is_saved(page_of, tmp_path):
@@ -433,3 +441,68 @@ def test_who_only_watches_has_no_edit_panel(page_of):
     shown = opened(page_of, STANDING, edits=False)
     assert shown.page.get_by_role("button", name="Put up wall").count() == 0
     assert shown.page.get_by_label("Tool", exact=True).count() == 0
+
+
+def test_two_viewers_undo_their_own_and_what_waits_is_seen(page_of):
+    shown = opened(page_of, STANDING)
+    tool(shown, "Wall")
+    other = shown.page.context.new_page()
+    other.goto(shown.server.url)
+    until(lambda: other.evaluate("!!(window.covey && covey.model.frame)"), page=other)
+    for x in (6, 7, 8):
+        for label, value in zip(("From x [m]", "From y [m]", "To x [m]", "To y [m]"), (x, 1, x, 3), strict=True):
+            give(shown, label, value)
+        assert told(shown, lambda: press(shown, "Put up wall")) == "It happens in the next step."
+    listed = shown.page.get_by_role("list", name="Done so far").get_by_role("listitem")
+    assert listed.all_inner_texts() == ["soon put up wall · you · in the next step"] * 3
+    seen = other.get_by_role("list", name="Done so far").get_by_role("listitem")
+    seen.nth(2).wait_for()
+    assert seen.all_inner_texts() == ["soon put up wall · viewer 1 · in the next step"] * 3
+    assert colour_at(shown, 6, 1.05)[3] > 0  # dashed
+    shown.page.get_by_label("The world and its robots").focus()
+    assert told(shown, lambda: shown.page.keyboard.press("u")) == "Taken back before it happened."
+    assert listed.count() == 2
+    shown.page.keyboard.press("Control+Shift+z")
+    listed.nth(2).wait_for()
+    shown.steps(1)
+    done(shown, "wall_added", 3)
+    other.get_by_label("The world and its robots").focus()
+    assert other.get_by_role("button", name="Undo", exact=True).is_disabled()
+    for _ in range(3):
+        told(shown, lambda: shown.page.keyboard.press("Control+z"))
+    shown.steps(1)
+    done(shown, "wall_removed", 3)
+    assert not any(cell(shown, x, 2) for x in (6, 7, 8))
+    assert shown.page.locator(".edit-done .undone").count() == 3
+    assert "Refused" not in answer(shown).inner_text()
+    told(shown, lambda: shown.page.keyboard.press("Control+y"))
+    shown.steps(1)
+    done(shown, "wall_added", 4)
+    assert [cell(shown, x, 2) for x in (6, 7, 8)] == [1, 0, 0]
+    before = shown.page.evaluate("document.querySelector('.edit-form button').getBoundingClientRect().top")
+    told(shown, lambda: press(shown, "Put up wall"))
+    assert shown.page.evaluate("document.querySelector('.edit-form button').getBoundingClientRect().top") == before
+    shown.page.reload()  # it is the same viewer as before
+    shown.until("!!(window.covey && covey.model.frame)")
+    shown.page.get_by_role("button", name="Undo", exact=True).wait_for()
+    until(lambda: shown.page.get_by_role("button", name="Undo", exact=True).is_enabled(), page=shown.page)
+
+
+def test_orders_are_offered_where_they_work_and_a_robot_is_sent_to_a_place(page_of):
+    shown = opened(page_of, ROOMS.replace("CONTROLLER", "still"))
+    order = shown.page.get_by_label("Tool", exact=True).locator("option", has_text="Order and formation")
+    assert order.is_disabled()
+    assert order.text_content() == "Order and formation: no controller here takes orders"
+    tool(shown, "Go to")
+    for label, value in (("Robot", "scout1"), ("x [m]", 4), ("y [m]", 5)):
+        give(shown, label, value)
+    do(shown, "Send robot", "driven")
+    shown.live.gate.speed(None)
+    shown.live.gate.play()
+    shown.until("covey.model.events.some((event) => event.text === 'is at (4, 5)')")
+    press(shown, "Pause")
+    shown.between_steps()
+    assert abs(shown.sim.state.pose[1, :2] - (4, 5)).max() < 0.1
+    tool(shown, "Release a robot")
+    give(shown, "Robot", "scout1")
+    do(shown, "Release robot", "drive_over")

@@ -1,5 +1,6 @@
 """The gallery and a study in the browser: cards, the form and its problems, the table of runs."""
 
+import re
 import threading
 from collections import Counter
 from contextlib import contextmanager
@@ -265,7 +266,9 @@ def test_a_run_of_a_study_is_watched_while_it_lasts_and_opens_as_a_replay_afterw
         assert page.get_by_role("status", name="State of the run").inner_text() == "only watching"
         assert page.get_by_role("listbox", name="Robots").get_by_role("option").count() == 2
         wait.unlink()
-        page.get_by_text("The run has ended: timeout. Its record opens from the study.").wait_for()
+        page.get_by_text(
+            re.compile(r"The run has ended at .* s: time is up. Its record opens from the study.")
+        ).wait_for()
         work.join(240)
         page.get_by_role("button", name="Study", exact=True).click()
         page.get_by_role("button", name="Open vector 0, iteration 0").click()

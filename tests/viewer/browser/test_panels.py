@@ -78,6 +78,8 @@ def test_the_plot_of_processor_time_has_the_phases_of_the_step(page_of):
     assert {"sense", "decide", "act"} <= set(phases)
     shown.until(f"document.querySelector('figure[aria-label^=processor] .plot-key').childElementCount >= {len(phases)}")
     assert sorted(figure.locator(".plot-key .key").all_inner_texts()) == sorted(phases)
+    shown.steps(1)  # of steps 1, 6, 11 … there are samples
+    shown.until("covey.model.measured.times.at(-1) > 2.05")
     kept = shown.page.evaluate("covey.model.measured.team.get('cpu_sense_s').at(-1)")
     shown.between_steps()
     assert kept == pytest.approx(shown.sim.stopwatch.seconds["sense"])

@@ -51,7 +51,7 @@ def test_back_shows_the_poses_that_the_simulation_had(page_of):
     assert shown.page.evaluate("covey.model.step()") == 18
     pose = shown.page.evaluate("[...covey.model.poses()]")
     assert max(abs(a - b) for a, b in zip(pose, poses[17].ravel(), strict=True)) < 1e-5
-    button(shown, "Step").click()
+    button(shown, "Step on in the past").click()
     assert shown.page.evaluate("covey.model.step()") == 19
     assert shown.sim.clock.step == 20
     button(shown, "Now").click()
@@ -72,6 +72,49 @@ def test_the_speed_is_that_of_the_gate(page_of):
     speed.select_option("max")
     shown.until("covey.model.frame.factor === null")
     assert shown.live.gate.state["factor"] is None
+
+
+def test_ten_clicks_are_ten_steps(page_of):
+    shown = page_of(maze())
+    for _ in range(10):
+        button(shown, "Step").click()
+    shown.page.get_by_label("The world and its robots").focus()
+    for _ in range(5):
+        shown.page.keyboard.press(".")
+    shown.until("covey.model.newestStep() === 15 && covey.model.frame.steps === 0")
+    assert shown.sim.clock.step == 15
+    shown.page.get_by_role("spinbutton", name="Steps at once").fill("500000")
+    button(shown, "Step").click()
+    button(shown, "Pause").wait_for()
+    assert "to go" in shown.page.get_by_role("status", name="Steps to go").inner_text()
+    shown.until("covey.model.frame.steps < 500000 && covey.model.newestStep() > 16")
+    button(shown, "Pause").click()
+    shown.until("!covey.model.frame.steps")
+    shown.between_steps()
+    assert shown.live.gate.stands
+
+
+def test_while_looking_back_play_step_and_speed_are_those_of_the_past(page_of):
+    shown = page_of(maze(), factor=0.5)
+    shown.steps(30)
+    shown.page.get_by_role("slider", name="Time").fill("20")
+    whose = shown.page.locator(".whose")
+    assert whose.inner_text() == "the past; the run waits at 3.0 s"
+    shown.page.get_by_role("combobox", name="Speed of the past").select_option("50")
+    button(shown, "Step on in the past").click()
+    assert shown.page.evaluate("covey.model.step()") == 21
+    shown.page.get_by_role("combobox", name="Speed of the past").select_option("10")
+    button(shown, "Play the past").click()
+    shown.until("covey.model.shown === null")  # it has been played up to the present
+    shown.between_steps()
+    assert shown.sim.clock.step == 30
+    assert shown.live.gate.state == {"playing": False, "factor": 0.5, "steps": 0}
+    assert shown.page.get_by_role("combobox", name="Speed", exact=True).input_value() == "0.5"
+    shown.page.get_by_role("slider", name="Time").fill("20")
+    button(shown, "Now").click()
+    assert whose.is_hidden()
+    shown.page.get_by_role("combobox", name="Speed", exact=True).select_option("2")
+    shown.until("covey.model.frame.factor === 2")
 
 
 def test_the_end_keeps_the_run_and_its_past_can_be_played(page_of):

@@ -1,10 +1,16 @@
 /** Drawing a tool in the scene: what is dragged or clicked fills the fields of its form. */
 
 import type { App } from "../app";
+import type { Deed, DoorInfo, EditsInfo } from "../messages";
 import type { Pen, Point } from "../scene/overlay";
 import { THEMES } from "../theme";
 import { circle, type Session } from "./session";
 import type { Gesture } from "./tools";
+
+/** What the server has told of the changes of viewers. */
+export interface Waiting {
+  edits: EditsInfo | null;
+}
 
 /** What has been drawn: numbers by field, and the robot that was dragged. */
 export type Drawn = Record<string, string>;
@@ -20,6 +26,7 @@ export class Drawing {
   constructor(
     private app: App,
     private session: Session,
+    private waiting: Waiting,
     private drawn: (fields: Drawn, done: boolean) => void,
     private clicked: (x: number, y: number) => boolean,
   ) {
@@ -125,6 +132,7 @@ export class Drawing {
       const [x, y] = [0, 1].map((k) => area.reduce((sum, point) => sum + point[k], 0) / area.length);
       pen.text("no radio", x, y, bad, THEMES[this.app.theme].paper, -24);
     }
+    for (const { kind, deeds } of this.waiting.edits?.waiting ?? []) for (const deed of deeds) this.pending(pen, deed, kind === "undo", accent);
     if (!this.begun || !this.now || !this.gesture) return;
     const [a, b] = [this.begun, this.now];
     const color = accent;
@@ -143,4 +151,39 @@ export class Drawing {
       pen.ring(x, y, 6, color, 2);
     }
   }
+
+  /** Draws, dashed, what waits for the next step. */
+  private pending(pen: Pen, deed: Deed, isUndo: boolean, color: string): void {
+    const { hello } = this.app.model;
+    const dash = isUndo ? [2, 4] : [7, 5];
+    const outline = outlineOf(deed, hello!.world.doors);
+    if (outline) pen.line(outline.points, color, 2.5, dash, outline.closed);
+    const robot = hello!.robots.findIndex(({ name }) => name === (deed.place ?? deed.robot ?? deed.repair ?? (deed.to && deed.drive)));
+    const pose = this.app.model.poses();
+    if (robot < 0 || !pose) return;
+    const [x, y] = [pose[3 * robot], pose[3 * robot + 1]];
+    const r = this.app.stage.context.radius(robot) + 7;
+    pen.ring(x, y, r, color, 2, undefined, dash);
+    const to = (deed.pose ?? deed.to) as number[] | undefined;
+    if (!to) return;
+    const [u, v] = to;
+    pen.line([[x, y], [u, v]], color, 2, dash);
+    pen.ring(u, v, r, color, 2, undefined, dash);
+  }
+}
+
+/** The outline in the world of what an event changes [m]; null: it has none. */
+export function outlineOf(deed: Deed, doors: DoorInfo[]): { points: Point[]; closed: boolean } | null {
+  const box = ([x0, y0, x1, y1]: number[]) => ({ points: [[x0, y0], [x1, y0], [x1, y1], [x0, y1]] as Point[], closed: true });
+  const door = doors.find(({ name }) => name === deed.door);
+  if (door) return box([door.x0_m, door.y0_m, door.x1_m, door.y1_m]);
+  const shape = Object.values(deed).find((one) => one && typeof one === "object" && !Array.isArray(one)) as Deed | undefined;
+  if (!shape) return null;
+  if (shape.from && shape.to) return { points: [shape.from as Point, shape.to as Point], closed: false };
+  if (shape.path_m) return { points: shape.path_m as Point[], closed: false };
+  if (shape.polygon_m) return { points: shape.polygon_m as Point[], closed: true };
+  if (shape.box_m) return box(shape.box_m as number[]);
+  if (shape.centre_m) return { points: circle(shape.centre_m as [number, number], shape.radius_m as number), closed: true };
+  if (shape.objective_m) return { points: circle(shape.objective_m as [number, number], 0.5), closed: true };
+  return null;
 }

@@ -59,7 +59,6 @@ export function driving(app: App, say: (text: string) => void): { element: HTMLE
     "keydown",
     (event) => {
       if (!on()) return;
-      if (event.key === "Escape") set(false);
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       if (!(key in KEYS) || typing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
@@ -72,6 +71,7 @@ export function driving(app: App, say: (text: string) => void): { element: HTMLE
   );
   window.addEventListener("keyup", (event) => held.delete(event.key.length === 1 ? event.key.toLowerCase() : event.key), { capture: true });
   window.addEventListener("blur", () => held.clear());
+  app.keys.onEscape(3, () => on() && (set(false), true));
   app.keys.add("Driving", "", "W A S D", "Drive the robot (while Drive is on); arrow keys too");
   const element = h(
     "div",

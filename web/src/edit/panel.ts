@@ -1,9 +1,10 @@
 /** The Edit panel: doors, tools, driving, what was done, and its text as a scenario. */
 
 import type { App } from "../app";
-import type { DoorInfo } from "../messages";
+import type { DoorInfo, EditsInfo, ToServer } from "../messages";
+import type { Entry } from "../ui/context";
 import { h, setText } from "../ui/dom";
-import { Drawing, type Drawn } from "./drawing";
+import { Drawing, type Drawn, type Waiting } from "./drawing";
 import { driving } from "./driving";
 import { scenarioText, Session, words, type Deed } from "./session";
 import { TOOLS, type Field, type Tool, type Values } from "./tools";
@@ -21,20 +22,47 @@ export function editPanel(app: App): void {
     setText(said, text);
     said.classList.toggle("bad", bad);
   };
-  const act = ({ add, ...deed }: Deed) =>
+  const ask = (message: ToServer, answer: () => string) =>
     app
-      .connection!.ask(add === undefined ? { type: "do", event: deed } : { type: "add", group: add as string, pose: deed.pose as Pose })
-      .then(() => say(add !== undefined ? ANEW : app.model.frame?.playing ? "Done." : NEXT))
+      .connection!.ask(message)
+      .then(() => say(answer()))
       .catch((error: Error) => say(error.message, true));
+  const soon = () => (app.model.frame?.playing ? "Done." : NEXT);
+  const act = ({ add, ...deed }: Deed) =>
+    add === undefined ? ask({ type: "do", event: deed }, soon) : ask({ type: "add", group: add as string, pose: deed.pose as Pose }, () => ANEW);
   const drive = driving(app, (text) => say(text, true));
   const session = new Session();
-  const doors = doorList(app, session, act);
-  const tool = toolForm(app, session, act, doors.at);
-  const done = doneList(app, session, act);
+  const waiting: Waiting = { edits: null };
+  const doors = doorList(app, session, waiting, act);
+  const tool = toolForm(app, session, waiting, act, doors.at);
+  const take = (type: "undo" | "redo") => {
+    const soonest = waiting.edits?.waiting.at(-1);
+    const cancels = type === "undo" && soonest?.by === waiting.edits?.viewer && soonest?.kind === "do";
+    const adds = waiting.edits?.[type]?.add !== undefined;
+    return ask({ type }, () => (adds ? ANEW : cancels && !app.model.frame?.playing ? "Taken back before it happened." : soon()));
+  };
+  const done = doneList(app, session, waiting, take);
   const all = h("div", { class: "edit" }, said, doors.element, tool.element, drive.element, done.element);
+  app.tools.menu.more.push((x, y, robot) => {
+    const { hello, frame, selected } = app.model;
+    if (!hello?.edits || hello.mode !== "live" || frame?.status != null || !app.connection!.open) return [];
+    const at = [x, y].map((value) => Number(value.toFixed(2)));
+    const name = hello.robots[robot]?.name;
+    const chosen = [...selected].filter((i) => i !== robot).map((i) => hello.robots[i].name);
+    return [
+      ...(name ? [[`Release ${name}`, () => act({ drive: name })] as Entry] : []),
+      ...(name ? [] : chosen.slice(0, 8).map((one): Entry => [`Send ${one} here`, () => act({ drive: one, to: at })])),
+      ...(name ? [] : chosen.slice(0, 1).map((one): Entry => [`Place ${one} here`, () => act({ place: one, pose: [...at, 0] })])),
+    ];
+  });
   let refusals = 0;
   let asked = 0;
   let of: unknown = null;
+  app.onMessage("edits", (header) => {
+    waiting.edits = header as unknown as EditsInfo;
+    if (app.model.hello?.edits) for (const part of [doors, done]) part.update();
+    app.view.draw();
+  });
   app.model.onChange(() => {
     const { hello } = app.model;
     if (!hello) return;
@@ -42,31 +70,46 @@ export function editPanel(app: App): void {
     if (edits !== Boolean(all.parentNode)) place.replaceChildren(...(edits ? [all] : []));
     const news = session.update(app.model);
     if (!edits) return;
+    all.inert = !app.connection!.open || app.model.frame?.status != null;
     if (of !== hello) {
       of = hello;
-      refusals = 0;
+      refusals = session.refusals.length;
       if (said.textContent === ANEW) say("Done.");
+      app.connection!.send({ type: "me", key: viewerKey() });
       tool.begin();
     }
     for (const part of [doors, drive]) part.update();
     if (news || !session.done.length) done.update();
-    if (session.refusals > refusals && app.model.newestStep() - session.refused!.step < 50) {
-      const { robot, other, text } = session.refused!;
-      say(`Refused: ${[robot, other].filter(Boolean).join(", ")}: ${text ?? ""}`, true);
-    }
-    refusals = session.refusals;
+    for (const { by, robot, other, text } of session.refusals.slice(refusals))
+      if (by === waiting.edits?.viewer) say(`Refused: ${[robot, other].filter(Boolean).join(", ")}: ${text ?? ""}`, true);
+    refusals = session.refusals.length;
     const { step } = app.model.frame ?? { step: 0 };
-    if (step > asked) say(said.textContent === NEXT ? "" : said.textContent!, said.classList.contains("bad"));
+    if (step > asked && said.textContent === NEXT) say("");
     asked = step;
   });
 }
 
+/** Random text by which the server knows this tab again after a reload. */
+function viewerKey(): string {
+  const fresh = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  try {
+    const key = sessionStorage.getItem("covey.viewer") ?? fresh;
+    sessionStorage.setItem("covey.viewer", key);
+    return key;
+  } catch {
+    return fresh;
+  }
+}
+
 type Part = { element: HTMLElement; update: () => void };
 
-function doorList(app: App, session: Session, act: (deed: Deed) => void): Part & { at: (x: number, y: number) => boolean } {
+function doorList(app: App, session: Session, waiting: Waiting, act: (deed: Deed) => void): Part & { at: (x: number, y: number) => boolean } {
   const list = h("ul", { class: "edit-doors", "aria-label": "Doors" });
   const element = h("div", { class: "edit-part" }, h("h3", {}, "Doors"), list);
-  const isOpen = (door: DoorInfo): boolean => session.doors.get(door.name) ?? door.open;
+  const isOpen = (door: DoorInfo): boolean => {
+    const soon = (waiting.edits?.waiting ?? []).flatMap(({ deeds }) => deeds).filter((deed) => deed.door === door.name);
+    return soon.length ? soon.at(-1)!.to === "open" : (session.doors.get(door.name) ?? door.open);
+  };
   const toggle = (door: DoorInfo) => act({ door: door.name, to: isOpen(door) ? "closed" : "open" });
   let told = "";
   return {
@@ -97,7 +140,7 @@ function doorList(app: App, session: Session, act: (deed: Deed) => void): Part &
   };
 }
 
-function toolForm(app: App, session: Session, act: (deed: Deed) => void, door: (x: number, y: number) => boolean): { element: HTMLElement; begin: () => void } {
+function toolForm(app: App, session: Session, waiting: Waiting, act: (deed: Deed) => void, door: (x: number, y: number) => boolean): { element: HTMLElement; begin: () => void } {
   const choice = h("select", { "aria-label": "Tool", onchange: () => build() });
   const form = h("form", { class: "edit-form", onsubmit: (event: SubmitEvent) => (event.preventDefault(), submit()) });
   const toggle = h("button", { type: "button", "aria-pressed": "false", onclick: () => draw(toggle.getAttribute("aria-pressed") !== "true") }, "Draw");
@@ -114,7 +157,7 @@ function toolForm(app: App, session: Session, act: (deed: Deed) => void, door: (
     for (const [name, value] of Object.entries(fields)) if (controls.has(name)) controls.get(name)!.value = value;
     if (complete) submit();
   };
-  const drawing = new Drawing(app, session, fill, (x, y) => tool?.group === "World" && door(x, y));
+  const drawing = new Drawing(app, session, waiting, fill, (x, y) => tool?.group === "World" && door(x, y));
   const draw = (on: boolean) => {
     toggle.setAttribute("aria-pressed", String(on));
     drawing.set(on && tool?.gesture ? tool.gesture : null);
@@ -122,7 +165,7 @@ function toolForm(app: App, session: Session, act: (deed: Deed) => void, door: (
     app.shell.right.hidden = true; // the column would hide the scene
     app.shell.right.dispatchEvent(new Event("fold"));
   };
-  document.addEventListener("keydown", (event) => event.key === "Escape" && draw(false));
+  app.keys.onEscape(2, () => toggle.getAttribute("aria-pressed") === "true" && (draw(false), true));
   const build = () => {
     if (tool) kept.set(tool.name, values());
     tool = TOOLS.find((one) => one.name === choice.value)!;
@@ -147,7 +190,10 @@ function toolForm(app: App, session: Session, act: (deed: Deed) => void, door: (
       const chosen = choice.value;
       choice.replaceChildren(
         ...groups.map((group) =>
-          h("optgroup", { label: group }, ...tools.filter((one) => one.group === group).map((one) => h("option", { value: one.name }, one.title))),
+          h("optgroup", { label: group }, ...tools.filter((one) => one.group === group).map((one) => {
+            const lack = one.lacks?.(app.model.hello!) ?? "";
+            return h("option", { value: one.name, disabled: Boolean(lack) }, lack ? `${one.title}: ${lack}` : one.title);
+          })),
         ),
       );
       if (tools.some((one) => one.name === chosen)) choice.value = chosen;
@@ -167,11 +213,12 @@ function controlOf(field: Field, before: string | undefined): HTMLInputElement |
   return h("input", { ...kind, "aria-label": field.label, value, required: !field.optional });
 }
 
-function doneList(app: App, session: Session, act: (deed: Deed) => void): Part {
+function doneList(app: App, session: Session, waiting: Waiting, take: (type: "undo" | "redo") => void): Part {
   const list = h("ol", { class: "edit-done", "aria-label": "Done so far" });
   const back = h("button", { type: "button", onclick: () => undo() }, "Undo");
+  const again = h("button", { type: "button", onclick: () => redo() }, "Redo");
   const text = h("textarea", { readonly: true, rows: 6, "aria-label": "Scenario text", spellcheck: "false" });
-  const copy = h("button", { type: "button", onclick: () => take() }, "Copy");
+  const copy = h("button", { type: "button", onclick: () => void copyText() }, "Copy");
   const download = h("a", { class: "button", download: "events.yaml", href: "" }, "Download");
   const where = h("p", { class: "quiet" });
   const more = h(
@@ -182,16 +229,12 @@ function doneList(app: App, session: Session, act: (deed: Deed) => void): Part {
     text,
     h("div", { class: "edit-row" }, copy, download),
   );
-  const element = h("div", { class: "edit-part" }, h("div", { class: "edit-row" }, h("h3", {}, "Done so far"), back), list, more);
+  const element = h("div", { class: "edit-part" }, h("div", { class: "edit-row" }, h("h3", {}, "Done so far"), back, again), list, more);
   let address = "";
   let told = "";
-  const undo = () => {
-    const last = session.undoable.at(-1);
-    if (last) act(last.back);
-    else if (added() && !app.model.newestStep()) act({ add: "", pose: null });
-  };
-  const added = () => app.model.hello?.added?.at(-1);
-  const take = async () => {
+  const undo = () => waiting.edits?.undo && take("undo");
+  const redo = () => waiting.edits?.redo && take("redo");
+  const copyText = async () => {
     try {
       await navigator.clipboard.writeText(text.value);
     } catch {
@@ -201,29 +244,36 @@ function doneList(app: App, session: Session, act: (deed: Deed) => void): Part {
     setText(copy, "Copied");
     setTimeout(() => setText(copy, "Copy"), 1500);
   };
-  app.keys.add("Editing", "u", "U", "Undo the last change", undo);
+  app.keys.add("Editing", "u", "U, Ctrl Z", "Undo your last change", undo);
+  app.keys.add("Editing", "U", "Shift U, Ctrl Y, Ctrl Shift Z", "Do again what you took back last", redo);
+  app.keys.addControl("z", undo);
+  app.keys.addControl("Z", redo);
+  app.keys.addControl("y", redo);
   return {
     element,
     update: () => {
       const all = session.done;
       const robots = app.model.hello!.added ?? [];
-      element.hidden = !all.length && !robots.length;
-      const last = session.undoable.at(-1);
-      const state = `${all.length} ${session.undoable.length} ${robots.join()} ${app.model.newestStep() > 0}`;
+      const { viewer = 0, undo: last = null, redo: next = null, waiting: soon = [] } = waiting.edits ?? {};
+      element.hidden = !all.length && !robots.length && !soon.length && !next;
+      const state = JSON.stringify([all.length, all.at(-1), robots, app.model.newestStep() > 0, waiting.edits]);
       if (state === told) return;
       told = state;
-      const what = last ? words(last.done.deed) : robots.length && !app.model.newestStep() ? `add ${robots.at(-1)!}` : "";
+      const what = last ? words(last) : "";
       back.disabled = !what;
-      back.title = what ? `Undo: ${what} (U)` : "Nothing that has been done can be taken back";
+      back.title = what ? `Undo: ${what} (U, Ctrl Z)` : "Nothing that you have done can be taken back";
+      again.disabled = !next;
+      again.title = next ? `Do again: ${words(next)} (Ctrl Y)` : "You have taken nothing back";
       const begun = app.model.newestStep() > 0 ? "cannot be taken back" : "";
-      const deeds = [
-        ...robots.map((name) => [0, `add ${name}`, begun] as const),
-        ...all.map(({ time_s, deed, note }) => [time_s, words(deed), note] as const),
-      ];
+      const who = (by: number) => (!by ? "" : by === viewer ? "you" : `viewer ${by}`);
+      const row = (when: string, what: string, notes: string[], name = "") =>
+        h("li", { class: name }, h("span", { class: "quiet number" }, when), " ", h("span", { class: "what" }, what), h("span", { class: "quiet" }, notes.filter(Boolean).map((note) => ` · ${note}`).join("")));
       list.replaceChildren(
-        ...deeds.slice(-50).map(([time_s, said, note]) =>
-          h("li", {}, h("span", { class: "quiet number" }, `${time_s.toFixed(1)} s`), ` ${said}`, note ? h("span", { class: "quiet" }, ` · ${note}`) : null),
+        ...robots.map((name) => row("0.0 s", `add ${name}`, [begun])),
+        ...all.slice(-50).map((one) =>
+          row(`${one.time_s.toFixed(1)} s`, `${one.isUndo ? "undo: " : ""}${words(one.deed)}`, [who(one.by), one.note, one.undone ? "taken back" : ""], one.undone ? "undone" : ""),
         ),
+        ...soon.filter(({ kind }) => kind !== "drive").flatMap(({ by, kind, deeds }) => deeds.map((deed) => row("soon", `${kind === "undo" ? "undo: " : ""}${words(deed)}`, [who(by), "in the next step"], "soon"))),
       );
       list.scrollTop = list.scrollHeight;
       text.value = (app.model.hello!.robots_text ?? "") + scenarioText(all);

@@ -38,6 +38,8 @@ export interface Tool {
   gesture?: Gesture;
   help?: string;
   there?: (hello: Hello) => boolean;
+  /** Why it cannot be used in this run; empty: it can. */
+  lacks?: (hello: Hello) => string;
   fields: (hello: Hello) => Field[];
   deed: (values: Values) => Deed;
 }
@@ -160,12 +162,32 @@ export const TOOLS: Tool[] = [
     deed: (v) => ({ add: v.group, pose: [...pair(v), n(v, "heading")] }),
   },
   {
+    name: "goto",
+    title: "Go to",
+    group: "Robots",
+    verb: "Send robot",
+    gesture: "robot",
+    help: "Drag from a robot to the place, or select a robot and right click the place. It goes there by itself and waits, until it is released.",
+    fields: (hello) => [{ name: "robot", label: "Robot", value: robots(hello)[0], options: robots(hello), wide: true }, ...at],
+    deed: (v) => ({ drive: v.robot, to: pair(v) }),
+  },
+  {
+    name: "release",
+    title: "Release a robot",
+    group: "Robots",
+    verb: "Release robot",
+    help: "It follows its controller again.",
+    fields: (hello) => [{ name: "robot", label: "Robot", value: robots(hello)[0], options: robots(hello), wide: true }],
+    deed: (v) => ({ drive: v.robot }),
+  },
+  {
     name: "order",
     title: "Order and formation",
     group: "Robots",
     verb: "Give order",
     gesture: "point",
     help: "Click the objective of the team.",
+    lacks: (hello) => (hello.orders ? "" : "no controller here takes orders"),
     fields: () => [
       ...at,
       { name: "formation", label: "Formation", value: "hexagon", options: ["hexagon", "pentagon", "rank"] },

@@ -37,6 +37,8 @@ export class View {
   private flat = new OrthographicCamera();
   private deep = new PerspectiveCamera(45, 1, 0.05, 5000);
   private asked = false;
+  /** What is to fit into the view, until somebody moves it. */
+  private fitted: Box | null = null;
   private matrix = new Matrix4();
 
   constructor(readonly canvas: HTMLCanvasElement) {
@@ -54,6 +56,18 @@ export class View {
   /** Where the camera of the perspective view is [m]; null: the view is flat. */
   get eye(): Vector3 | null {
     return this.perspective ? this.deep.position : null;
+  }
+
+  /** The camera as plain data. */
+  get state(): { middle: number[]; pixel_m: number; perspective: boolean; turn: number; height: number; fitted: Box | null } {
+    const { middle, pixel_m, perspective, turn, height, fitted } = this;
+    return { middle: middle.toArray(), pixel_m, perspective, turn, height, fitted };
+  }
+
+  set state({ middle, ...more }: View["state"]) {
+    this.middle.fromArray(middle);
+    Object.assign(this, more);
+    this.resize();
   }
 
   background(color: string): void {
@@ -75,7 +89,9 @@ export class View {
   }
 
   /** Shows a box of the world. */
-  fit({ left, bottom, right, top }: Box): void {
+  fit(box: Box): void {
+    const { left, bottom, right, top } = box;
+    this.fitted = box;
     const { clientWidth: width, clientHeight: height } = this.canvas;
     this.middle.set((left + right) / 2, (bottom + top) / 2, 0);
     this.pixel_m = (this.perspective ? 1.3 : 1.08) * Math.max((right - left) / Math.max(width, 1), (top - bottom) / Math.max(height, 1), 1e-4);
@@ -116,6 +132,7 @@ export class View {
 
   /** Zooms by a factor, around a place of the canvas [pixel]. */
   zoom(factor: number, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2): void {
+    this.fitted = null;
     const before = this.ground(x, y);
     this.pixel_m = Math.min(Math.max(this.pixel_m * factor, 1e-4), 100);
     const after = this.ground(x, y);
@@ -123,8 +140,17 @@ export class View {
     this.draw();
   }
 
+  /** Shows a place [m] in the middle; z: its altitude. */
+  lookAt(x: number, y: number, z = 0, pixel_m = this.pixel_m): void {
+    this.fitted = null;
+    this.middle.set(x, y, z);
+    this.pixel_m = pixel_m;
+    this.draw();
+  }
+
   /** Moves the view by pixels. */
   pan(dx: number, dy: number): void {
+    this.fitted = null;
     const c = Math.cos(this.perspective ? this.turn + Math.PI / 2 : 0);
     const s = Math.sin(this.perspective ? this.turn + Math.PI / 2 : 0);
     const across = -dx * this.pixel_m;
@@ -142,6 +168,7 @@ export class View {
   private resize(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement!;
     this.renderer.setSize(width, height);
+    if (this.fitted) this.fit(this.fitted);
     this.draw();
   }
 

@@ -15,7 +15,10 @@ export function viewTools(app: App): HTMLElement[] {
     view.draw();
   }, "v");
   deep.setAttribute("aria-pressed", "false");
-  model.onChange(() => (selection.disabled = !model.selected.size));
+  model.onChange(() => {
+    selection.disabled = !model.selected.size;
+    deep.setAttribute("aria-pressed", String(view.perspective));
+  });
   keys.add("View", "f", "f", "Fit all", () => fit.click());
   keys.add("View", "g", "g", "Fit the selected robots", () => selection.click());
   keys.add("View", "v", "v", "Flat or perspective", () => deep.click());

@@ -60,10 +60,11 @@ export function seldom(run: () => void, pause_ms: number): () => void {
   };
 }
 
-/** What the page remembers in this browser; nothing where it may not. */
+/** What the page remembers in this browser, on all ports of a machine; nothing where it may not. */
 export function remembered(name: string): string | null {
   try {
-    return localStorage.getItem(`covey.${name}`);
+    const found = document.cookie.split("; ").find((one) => one.startsWith(`covey.${name}=`));
+    return found ? found.slice(name.length + 7) : null;
   } catch {
     return null;
   }
@@ -71,7 +72,7 @@ export function remembered(name: string): string | null {
 
 export function remember(name: string, value: string): void {
   try {
-    localStorage.setItem(`covey.${name}`, value);
+    document.cookie = `covey.${name}=${value}; path=/; max-age=31536000; SameSite=Strict`;
   } catch {
     // it is not remembered
   }

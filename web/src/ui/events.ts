@@ -1,6 +1,7 @@
 /** Which events are shown: by kind and by robot; and what they look like. */
 
-import type { EventInfo } from "../messages";
+import { words as wordsOfDeed } from "../edit/session";
+import type { Deed, EventInfo } from "../messages";
 import type { Model } from "../model";
 
 /** Shape and colour of the mark of an event; the shape alone tells groups apart. */
@@ -23,6 +24,9 @@ export function markOf(kind: string): Mark {
 export const words = (kind: string) => kind.replaceAll("_", " ");
 
 export function textOf(event: EventInfo): string {
+  if (event.kind === "input" && event.text?.startsWith("{")) return `input – ${wordsOfDeed(JSON.parse(event.text) as Deed)}`;
+  if (event.kind === "jam") return `jam – ${event.other ?? ""}`;
+  if (event.kind === "placed") return `placed ${event.robot ?? ""}`;
   return [words(event.kind), event.robot, event.other && `– ${event.other}`, event.text && `“${event.text}”`].filter(Boolean).join(" ");
 }
 

@@ -12,20 +12,28 @@ interface Key {
 
 export class Keys {
   private all: Key[] = [];
+  private withControl = new Map<string, () => void>();
+  private closers: { rank: number; close: () => boolean }[] = [];
   private dialog = h("dialog", { "aria-labelledby": "keys-title", class: "keys" });
 
   constructor() {
     document.body.append(this.dialog);
     this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.dialog.close());
+    this.add("Page", "Escape", "Esc", "Close what is on top: a menu, driving, drawing, a tool, then the selection", () => this.escape());
     this.add("Page", "?", "?", "Show these keys", () => this.help());
     document.addEventListener("keydown", (event) => {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || this.dialog.open) return;
+      if (event.defaultPrevented || event.altKey || this.dialog.open) return;
       const target = event.target as HTMLElement;
       if (target.closest("input:not([type=checkbox],[type=range],[type=radio]), select, textarea, [contenteditable], dialog")) return;
-      if (event.key === " " && target.closest("button, summary, input, [role=option]")) return; // the space bar presses it
+      if (event.ctrlKey || event.metaKey) {
+        const run = this.withControl.get(event.key.length > 1 ? event.key : event.shiftKey ? event.key.toUpperCase() : event.key.toLowerCase());
+        if (run) event.preventDefault();
+        return run?.();
+      }
+      if (event.key === " " && target.closest("button, summary, input:not([type=range]), [role=option]")) return; // the space bar presses it
       const found = this.all.find((one) => one.run && one.key === event.key);
       if (!found) return;
-      event.preventDefault();
+      if (found.key !== "Escape") event.preventDefault(); // the browser closes menus by it
       found.run!(event);
     });
   }
@@ -33,6 +41,23 @@ export class Keys {
   /** Adds a key; without `run` it is only listed, because what has the focus listens itself. */
   add(group: string, key: string, shown: string, does: string, run: Key["run"] = null): void {
     this.all.push({ group, key, shown, does, run });
+  }
+
+  /** Adds what Esc closes: one thing at a time, that with the highest rank first; `close` tells whether there was something. */
+  onEscape(rank: number, close: () => boolean): void {
+    this.closers.push({ rank, close });
+    this.closers.sort((a, b) => b.rank - a.rank);
+  }
+
+  /** Closes what is on top. */
+  escape(): void {
+    if (document.querySelector(":popover-open")) return; // the browser closes it
+    this.closers.some(({ close }) => close());
+  }
+
+  /** Adds a key that is pressed with Ctrl, or Command; a capital letter with Shift, too. It is not listed. */
+  addControl(key: string, run: () => void): void {
+    this.withControl.set(key, run);
   }
 
   button(): HTMLButtonElement {

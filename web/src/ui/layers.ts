@@ -1,7 +1,7 @@
 /** The panel of layers: what is shown, and what its colours mean. */
 
 import type { App } from "../app";
-import { GROUPS, type LayerInfo, type Legend } from "../layers";
+import { GROUPS, lackOf, type LayerInfo, type Legend } from "../layers";
 import { SCALE } from "../theme";
 import { h } from "./dom";
 
@@ -32,7 +32,7 @@ export function layersPanel(app: App): HTMLElement {
     for (const row of rows.values()) {
       const on = app.stage.shown.has(row.info.name);
       row.box.checked = on;
-      const lacks = on ? (row.info.lacks?.(context) ?? "") : "";
+      const lacks = on ? lackOf(row.info, context) : "";
       const legend = on && !lacks ? row.info.legend?.(context) : undefined;
       const late = legend && app.model.step() < app.model.newestStep() && row.info.cells?.(app.model).some((name) => app.model.hello!.at_end?.includes(name));
       const names = [...(row.info.cells?.(app.model) ?? []), ...(row.info.details ?? [])];
@@ -40,7 +40,7 @@ export function layersPanel(app: App): HTMLElement {
       const told = JSON.stringify([lacks, legend, late, every_s]);
       if (told === row.told) continue;
       row.told = told;
-      row.more.replaceChildren(...(lacks ? [h("p", {}, lacks)] : []), ...(legend ? draw(legend) : []), ...(late ? [h("p", {}, "As it was at the end of the run.")] : []), ...(every_s ? [h("p", {}, `Recorded every ${every_s} s.`)] : []));
+      row.more.replaceChildren(...(lacks ? [h("p", {}, lacks)] : []), ...(legend ? draw(legend) : []), ...(late ? [h("p", {}, app.model.hello!.mode === "live" ? "As it is now." : "As it was at the end of the run.")] : []), ...(every_s ? [h("p", {}, `Recorded every ${every_s} s.`)] : []));
     }
   });
   return list;

@@ -1,31 +1,14 @@
 /** Play, pause, step, speed, end. */
 
 import type { App } from "../app";
-import type { Model } from "../model";
 import { failureOf } from "./events";
 import { h, iconButton, setIcon, setText } from "./dom";
-import { short, wordsOf } from "./robots";
+import { ENDS } from "./ends";
+import { achieved, Pace } from "./progress";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 /** Number of steps for which a failure is news. */
 const RECENT = 50;
-const ENDS: Record<string, string> = {
-  reached: "goal reached",
-  timeout: "ended: time is up",
-  exhausted: "ended: nothing left to do",
-  stopped: "ended",
-  interrupted: "interrupted",
-  failed: "failed",
-};
-
-/** The main measurement of each mission, and its words. */
-const MAIN: Record<string, [name: string, words: string]> = {
-  exploration: ["explored_share_union", "explored"],
-  coverage: ["covered_share", "covered"],
-  patrolling: ["graph_idleness_s", "idleness"],
-  formation: ["robots_arrived", "arrived"],
-};
-
 export function playback(app: App): HTMLElement {
   const { keys } = app;
   const count = h("input", { type: "number", "aria-label": "Steps at once", title: "Steps at once", min: 1, max: 1000000, value: 1, class: "count" });
@@ -57,20 +40,34 @@ export function playback(app: App): HTMLElement {
     app.say(text);
     setTimeout(() => app.shell.notice.textContent === text && app.say(""), 15_000);
   };
-  const main = h("output", { "aria-label": "What the team has achieved", class: "chip main-number" }, "");
+  const main = h("output", { "aria-label": "What the team has achieved", "aria-live": "off", class: "chip main-number" }, "");
+  const real = h("output", { "aria-label": "Speed of now", "aria-live": "off", class: "chip", title: "Simulated seconds per second, as it is" }, "");
+  const pace = new Pace();
   keys.add("Playback", " ", "Space", "Play or pause", () => toggle.click());
   keys.add("Playback", ".", ".", "Step", () => step.click());
   keys.add("Playback", ",", ",", "Step back", () => back.click());
   keys.add("Playback", "]", "]", "Faster", () => shift(1));
   keys.add("Playback", "[", "[", "Slower", () => shift(-1));
+  const left = h("output", { "aria-label": "Steps to go", "aria-live": "off", class: "chip" }, "");
+  const whose = h("output", { "aria-label": "Whose time play, step and speed are", class: "chip whose" }, "");
+  const box = h("div", { class: "playback", role: "group", "aria-label": "Playback" }, back, toggle, step, count, left, speed, real, whose, end, main, state);
   app.model.onChange(() => {
     const { player } = app;
     const { frame, hello, waiting } = app.model;
     const ready = Boolean(player && frame && hello);
     const now = ready ? player! : waiting;
     if (!now) return;
-    if (now.playing) setIcon(toggle, "pause", "Pause", "Space");
-    else setIcon(toggle, "play", "Play", "Space");
+    const past = player?.looksBack ?? false;
+    const clock = past ? " the past" : "";
+    if (now.playing) setIcon(toggle, "pause", `Pause${clock}`, "Space");
+    else setIcon(toggle, "play", `Play${clock}`, "Space");
+    setIcon(step, "forward", past ? "Step on in the past" : "Step", ".");
+    setIcon(end, "stop", past ? "End the run, which goes on now" : "End run");
+    speed.setAttribute("aria-label", `Speed${past ? " of the past" : ""}`);
+    speed.title = `Simulated seconds per second${past ? ", of what is played of the past" : ""} ([ and ])`;
+    box.classList.toggle("of-past", past);
+    setText(whose, past ? `the past; the run ${frame!.status !== null ? "has ended" : frame!.playing || frame!.steps ? "goes on" : "waits"} at ${frame!.time_s.toFixed(1)} s` : "");
+    setText(left, player?.stepsLeft ? `${player.stepsLeft} to go` : "");
     const factor = now.factor;
     if (factor !== null && ![...speed.options].some((one) => one.value === String(factor))) speed.prepend(h("option", { value: factor }, `${factor} ×`));
     speed.value = factor === null ? "max" : String(factor);
@@ -82,25 +79,17 @@ export function playback(app: App): HTMLElement {
     end.disabled = !player.ends;
     end.hidden = hello.mode === "replay";
     const over = frame.status !== null && app.model.step() >= app.model.newestStep();
-    const going = frame.playing && !frame.step ? "getting ready …" : hello.edits || hello.mode === "replay" ? "" : "only watching";
+    const gone = hello.mode === "live" && !app.connection!.open;
+    const going = gone ? "no connection" : frame.playing && !frame.step ? "getting ready …" : hello.edits || hello.mode === "replay" ? "" : "only watching";
     const failed = frame.status === "failed" ? failureOf(app.model) : null;
     setText(state, over ? (ENDS[frame.status!] ?? frame.status!) + (failed ? `: ${failed.robot}: ${failed.text}` : "") : going);
     state.title = state.textContent!;
     tell(hello.mode === "live" && app.model.shown === null ? failureOf(app.model) : null);
-    setText(main, mainNumber(app.model));
+    setText(main, achieved(app.model));
+    pace.take(performance.now() / 1000, frame.time_s);
+    const runs = hello.mode === "live" && !past && frame.status === null && (frame.playing || frame.steps);
+    const actual = runs ? pace.factor : null;
+    setText(real, actual === null ? "" : `now ${actual >= 10 ? actual.toFixed(0) : actual.toFixed(1)} ×`);
   });
-  return h("div", { class: "playback", role: "group", "aria-label": "Playback" }, back, toggle, step, count, speed, end, main, state);
-}
-
-/** The number that says how far the mission is, at the time that is shown. */
-function mainNumber(model: Model): string {
-  const { hello, series, times } = model;
-  const [name, words] = MAIN[hello!.mission.kind] ?? [[...series.keys()][0] ?? "", ""];
-  const now = model.step() * hello!.step_s + 1e-6;
-  let at = times.length - 1;
-  while (at >= 0 && times[at] > now) at--;
-  const value = series.get(name)?.[at] ?? null;
-  if (value === null) return "";
-  const said = name.includes("_share") ? `${(100 * value).toFixed(1)} %` : `${short(value)}${name.endsWith("_s") ? " s" : name.endsWith("_m") ? " m" : ""}`;
-  return `${words || wordsOf(name)} ${said}`;
+  return box;
 }

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import type { App } from "../app";
 import { robotColor } from "../theme";
 import { h, seldom } from "./dom";
-import { wordsOf } from "./robots";
+import { wordsOf } from "./words";
 
 const HEIGHT = 150;
 const MOST_POINTS = 1000;
@@ -103,6 +103,7 @@ export function plots(app: App): HTMLElement {
     if (!part.isConnected || !(part.closest("details")?.open ?? true)) return;
     for (const [name, plot] of shown) plot.draw(curves(name));
   };
+  app.memory.add({ name: "plots", get: () => [...shown.keys()], set: (names: string[]) => names.forEach((name) => show(name)) });
   const updateSoon = seldom(update, 500);
   model.onChange(() => {
     if (!model.frame) return;
@@ -124,7 +125,7 @@ class Plot {
 
   constructor(
     private app: App,
-    title: string,
+    private title: string,
     close: () => void,
   ) {
     const shut = h("button", { type: "button", class: "icon-button small", "aria-label": `Remove ${title}`, title: "Remove", onclick: close }, "×");
@@ -172,6 +173,9 @@ class Plot {
       data,
       this.field,
     );
+    const canvas = this.field.querySelector("canvas");
+    canvas?.setAttribute("role", "img");
+    canvas?.setAttribute("aria-label", `${this.title}: curve over time`);
     this.key.replaceChildren(
       ...(curves.length < 2 ? [] : curves).map(({ name, color }) => {
         const swatch = h("span", { class: "swatch", "aria-hidden": "true" });

@@ -4,29 +4,7 @@ import type { App } from "../app";
 import { FLAGS } from "../scene/robots";
 import { robotColor } from "../theme";
 import { h, iconButton, seldom, setText } from "./dom";
-
-export const WORDS: Record<string, string> = {
-  distance_m: "distance [m]",
-  energy_j: "energy [J]",
-  collisions_robot: "contacts with robots",
-  collisions_wall: "contacts with walls",
-  explored_share: "explored share",
-  known_share: "known share",
-  speed_m_s: "speed [m/s]",
-  error_m: "error of the estimate [m]",
-  traffic_out_bytes: "sent [B]",
-  traffic_in_bytes: "received [B]",
-};
-
-export const wordsOf = (name: string) => WORDS[name] ?? name.replaceAll("_", " ");
-
-/** A number as short as it can be read. */
-export function short(value: number | null | undefined): string {
-  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  if (Number.isInteger(value)) return String(value);
-  const size = Math.abs(value);
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
-}
+import { short, wordsOf } from "./words";
 
 export function robotsPanel(app: App): HTMLElement {
   const { model } = app;
@@ -49,6 +27,10 @@ export function robotsPanel(app: App): HTMLElement {
     model.changed();
   };
   followButton.setAttribute("aria-pressed", "false");
+  app.follow = (i) => {
+    model.select([i]);
+    setFollow(true);
+  };
 
   const measure = (i: number): number | null => {
     const values = model.measures.get(sort.value);
@@ -151,7 +133,7 @@ export function robotsPanel(app: App): HTMLElement {
     if (!follow || !pose) return;
     const chosen = [...model.selected];
     const mean = (k: number) => chosen.reduce((sum, i) => sum + pose[3 * i + k], 0) / chosen.length;
-    if (chosen.length) app.view.middle.set(mean(0), mean(1), app.view.middle.z);
+    if (chosen.length) app.view.lookAt(mean(0), mean(1), app.view.middle.z);
   });
   app.keys.add("Robots", "/", "/", "Find robots", () => {
     if (app.shell.left.hidden) document.querySelector<HTMLElement>('[aria-controls="left"]')!.click();

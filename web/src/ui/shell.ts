@@ -13,13 +13,14 @@ export class Shell {
   readonly bottom = h("footer", { class: "bottom", "aria-label": "Time line" });
   readonly notice = h("p", { role: "status", class: "notice", "aria-live": "polite" });
   /** Bodies of the panels in the right column; an empty one is not shown. */
+  readonly result = h("div", { id: "result", class: "panel-body" });
   readonly layers = h("div", { id: "layers", class: "panel-body" });
   readonly edit = h("div", { id: "edit", class: "panel-body" });
   readonly plots = h("div", { id: "plots", class: "panel-body" });
 
   constructor(root: HTMLElement) {
     const { left, right, title, tools, bottom } = this;
-    right.append(panel("Layers", this.layers), panel("Edit", this.edit), panel("Plots", this.plots));
+    right.append(panel("Result", this.result), panel("Layers", this.layers), panel("Edit", this.edit), panel("Plots", this.plots));
     const header = h("header", {}, fold(left, "left", "Robots", right), title, tools, fold(right, "right", "Layers, editing and plots", left));
     root.append(header, left, right, bottom);
   }

@@ -21,9 +21,9 @@ export function timeline(app: App): HTMLElement[] {
     oninput: () => app.player?.seek(Number(slider.value)),
   });
   const marks = h("canvas", { class: "marks", "aria-hidden": "true" });
-  const time = h("output", { "aria-label": "Simulated time", class: "time" }, "0.0 s");
+  const time = h("output", { "aria-label": "Simulated time", "aria-live": "off", class: "time" }, "0.0 s");
   const now = h("button", { type: "button", class: "now", hidden: true, title: "Show the present (End)", onclick: () => app.player?.seek(null) }, "Now");
-  const thin = h("output", { class: "thin quiet", "aria-label": "What is kept of this time" });
+  const thin = h("output", { "aria-live": "off", class: "thin quiet", "aria-label": "What is kept of this time" });
   const told = h("output", { class: "event-told", "aria-label": "Event" });
   const jump = (direction: 1 | -1) => {
     const at = model.step();

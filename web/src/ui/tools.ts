@@ -1,6 +1,7 @@
 /** What a click on the scene does: it selects a robot, or what the tool in hand does. */
 
 import type { App } from "../app";
+import { ContextMenu } from "./context";
 import { h } from "./dom";
 
 /** A tool takes clicks on the scene until it is laid down. A drag still moves the view. */
@@ -22,15 +23,29 @@ export class Tools {
   tool: Tool | null = null;
   private hint = h("p", { class: "hint", role: "status" });
   private listeners: (() => void)[] = [];
+  readonly menu: ContextMenu;
 
   constructor(private app: App) {
     const { canvas } = app.stage;
+    this.menu = new ContextMenu(app);
     app.stage.element.append(this.hint);
     let down: { x: number; y: number } | null = null;
     let fingers = 0;
     canvas.addEventListener("pointerdown", (event) => {
       fingers++;
       down = event.button === 0 && fingers === 1 ? { x: event.offsetX, y: event.offsetY } : null;
+    });
+    canvas.addEventListener("dblclick", (event) => {
+      const robot = this.tool ? -1 : this.nearest(event);
+      if (robot >= 0) app.follow(robot);
+    });
+    let right: { x: number; y: number } | null = null;
+    canvas.addEventListener("pointerdown", (event) => (right = event.button === 2 ? { x: event.offsetX, y: event.offsetY } : null));
+    canvas.addEventListener("contextmenu", (event) => {
+      const [u, v] = event.button === 2 ? [event.offsetX, event.offsetY] : [canvas.clientWidth / 2, canvas.clientHeight / 2]; // by its key
+      if (event.button === 2 && right && Math.hypot(u - right.x, v - right.y) > STILL) return; // the view was turned
+      const at = app.view.ground(u, v);
+      if (at) this.menu.open(u, v, at.x, at.y, this.nearest({ offsetX: u, offsetY: v }));
     });
     const up = () => (fingers = Math.max(0, fingers - 1));
     canvas.addEventListener("pointercancel", up);
@@ -49,7 +64,8 @@ export class Tools {
       this.tool!.move!(at.x, at.y);
       app.view.draw();
     });
-    app.keys.add("Page", "Escape", "Esc", "Lay down the tool, or select nothing", () => (this.tool ? this.take(null) : app.model.select([])));
+    app.keys.onEscape(1, () => Boolean(this.tool) && (this.take(null), true));
+    app.keys.onEscape(0, () => app.model.selected.size > 0 && (app.model.select([]), true));
     document.addEventListener("keydown", (event) => {
       if (this.tool?.key && !(event.target as HTMLElement).closest("input, select, textarea, dialog")) this.tool.key(event);
     });
@@ -72,22 +88,29 @@ export class Tools {
 
   /** Selects the robot under the pointer; with Ctrl or Shift one more, or one less. */
   private pick(event: PointerEvent): void {
-    const { model, view } = this.app;
-    const pose = model.poses();
-    if (!pose) return;
-    view.ready();
+    const { model } = this.app;
     const more = event.ctrlKey || event.metaKey || event.shiftKey;
-    let [nearest, least] = [-1, NEAR];
-    for (let i = 0; i < pose.length / 3; i++) {
-      const [u, v] = view.project(pose[3 * i], pose[3 * i + 1]);
-      const away = Math.hypot(u - event.offsetX, v - event.offsetY);
-      if (away < least) [nearest, least] = [i, away];
-    }
+    const nearest = this.nearest(event);
     const chosen = new Set(more ? model.selected : []);
     if (nearest >= 0) {
       if (more && chosen.has(nearest)) chosen.delete(nearest);
       else chosen.add(nearest);
     }
     model.select(chosen);
+  }
+
+  /** The robot under the pointer; -1: there is none. */
+  private nearest(event: { offsetX: number; offsetY: number }): number {
+    const { model, view } = this.app;
+    const pose = model.poses();
+    if (!pose) return -1;
+    view.ready();
+    let [nearest, least] = [-1, NEAR];
+    for (let i = 0; i < pose.length / 3; i++) {
+      const [u, v] = view.project(pose[3 * i], pose[3 * i + 1]);
+      const away = Math.hypot(u - event.offsetX, v - event.offsetY);
+      if (away < least) [nearest, least] = [i, away];
+    }
+    return nearest;
   }
 }

@@ -39,6 +39,8 @@ class AerialScout:
         that help mapping and planning: future work).
     """
 
+    takes_orders = True
+
     def __init__(self, *, corridor_m: Metres = 12.0, over: Literal["blackboard", "radio"] = "blackboard"):
         if not corridor_m > 0:
             raise InvalidValueError(f"corridor_m is {corridor_m!r}; give a positive number of metres")

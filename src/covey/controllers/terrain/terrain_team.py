@@ -70,6 +70,8 @@ class TerrainTeam:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
     """
 
+    takes_orders = True
+
     def __init__(
         self,
         *,

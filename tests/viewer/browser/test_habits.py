@@ -1,0 +1,153 @@
+"""What people know from other editors: Esc, a work without a mouse, a menu at the pointer, a reload that forgets nothing."""
+
+from tests.viewer.browser.conftest import until
+from tests.viewer.browser.test_editing import STANDING, done, opened, tool
+from tests.viewer.browser.test_playback import maze
+
+
+def pressed(shown, name):
+    return shown.page.get_by_role("button", name=name, exact=True).get_attribute("aria-pressed") == "true"
+
+
+def selected(shown):
+    return shown.page.evaluate("[...covey.model.selected]")
+
+
+def test_esc_closes_one_thing_at_a_time(page_of):
+    shown = opened(page_of, STANDING)
+    shown.page.evaluate("covey.model.select([0])")
+    tool(shown, "Wall")
+    shown.page.get_by_role("button", name="Draw", exact=True).click()
+    shown.page.get_by_role("button", name="Measure a distance").click()
+    shown.page.get_by_role("button", name="Save a picture or a film").click()
+    shown.until("document.querySelector('#capture:popover-open') !== null")
+    shown.page.keyboard.press("Escape")
+    shown.until("document.querySelector('#capture:popover-open') === null")
+    assert (pressed(shown, "Draw"), pressed(shown, "Measure a distance"), selected(shown)) == (True, True, [0])
+    shown.page.keyboard.press("Escape")
+    assert (pressed(shown, "Draw"), pressed(shown, "Measure a distance"), selected(shown)) == (False, True, [0])
+    shown.page.keyboard.press("Escape")
+    assert (pressed(shown, "Measure a distance"), selected(shown)) == (False, [0])
+    shown.page.keyboard.press("Escape")
+    assert selected(shown) == []
+
+
+def tab_to(shown, name, most=120):
+    """Press Tab until what has a name has the focus."""
+    label = "(one => one && (one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent ?? one.textContent).trim())"
+    for _ in range(most):
+        if shown.page.evaluate(f"{label}(document.activeElement)") == name:
+            return
+        shown.page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {name}")
+
+
+def test_the_work_of_an_hour_needs_no_mouse(page_of):
+    shown = opened(page_of, STANDING)
+    keys = shown.page.keyboard
+    tab_to(shown, "Step")
+    keys.press("Enter")
+    shown.until("covey.model.newestStep() === 1")
+    keys.press("/")
+    keys.type("scout1")
+    keys.press("Enter")
+    assert selected(shown) == [1]
+    tab_to(shown, "Links")
+    keys.press(" ")
+    assert shown.page.evaluate("covey.stage.shown.has('links')")
+    tab_to(shown, "Tool")
+    keys.type("Wall")
+    for field, value in (("From x [m]", 7), ("From y [m]", 1), ("To x [m]", 7), ("To y [m]", 3)):
+        tab_to(shown, field)
+        keys.press("Control+a")
+        keys.type(str(value))
+    keys.press("Enter")
+    shown.page.get_by_text("It happens in the next step.").wait_for()
+    tab_to(shown, "The world and its robots", 200)
+    keys.press(".")
+    done(shown, "wall_added")
+    keys.press("Control+z")
+    keys.press(".")
+    done(shown, "wall_removed")
+    tab_to(shown, "Time")
+    keys.press("ArrowLeft")
+    shown.until("covey.model.shown !== null")
+    keys.press("End")
+    shown.until("covey.model.shown === null")
+    keys.press(" ")  # the time line has the focus
+    shown.until("covey.model.frame.playing && covey.model.newestStep() > 5")
+    keys.press(" ")
+    shown.until("!covey.model.frame.playing")
+    keys.press("l")
+    shown.page.get_by_role("list", name="Events", exact=True).wait_for()
+    keys.press("Escape")
+    assert selected(shown) == []
+    for name in ("Simulated time", "What the team has achieved"):
+        assert shown.page.get_by_role("status", name=name).get_attribute("aria-live") == "off"
+
+
+def test_borders_of_controls_are_seen(page_of):
+    shown = page_of(maze())
+    for theme in ("light", "dark"):
+        shown.page.evaluate(f"covey.setTheme('{theme}')")
+        ratio = shown.page.evaluate(
+            """() => {
+                const light = (color) => {
+                    const [r, g, b] = color.match(/[\\d.]+/g).slice(0, 3).map((one) => one / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+                    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+                };
+                const style = getComputedStyle(document.querySelector('.playback select'));
+                const [a, b] = [light(style.borderTopColor), light(style.backgroundColor)].sort();
+                return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+            }"""
+        )
+        assert ratio >= 3, theme  # WCAG 2.2, 1.4.11
+
+
+def test_the_menu_at_the_pointer_sends_a_robot_and_a_double_click_follows(page_of):
+    shown = opened(page_of, STANDING)
+    box = shown.page.locator("canvas").first.bounding_box()
+
+    def at(x, y):
+        u, v = shown.page.evaluate(f"covey.view.pixel({x}, {y})")
+        return box["x"] + u, box["y"] + v
+
+    x, y = shown.sim.state.pose[0, :2].tolist()
+    shown.page.mouse.dblclick(*at(x, y))
+    shown.until("covey.model.selected.has(0)")
+    assert pressed(shown, "Follow")
+    shown.page.evaluate("covey.fit()")
+    shown.page.get_by_role("button", name="Follow", exact=True).click()
+    shown.page.evaluate("covey.fit()")
+    shown.page.mouse.click(*at(8, 3), button="right")
+    shown.page.get_by_role("menuitem", name="Send scout0 here").click()
+    shown.steps(1)
+    done(shown, "driven")
+    shown.page.mouse.click(*at(8, 3), button="right")
+    names = shown.page.get_by_role("menu").get_by_role("menuitem").all_inner_texts()
+    assert names[:2] == ["Send scout0 here", "Place scout0 here"]
+    assert names[-1].startswith("Copy 8.0")
+    shown.page.keyboard.press("Escape")
+    shown.until("document.querySelector('.context:popover-open') === null")
+    assert selected(shown) == [0]
+
+
+def test_a_reload_keeps_layers_selection_plots_and_camera(page_of):
+    shown = page_of(maze())
+    shown.steps(3)
+    shown.page.get_by_label("Names", exact=True).check()
+    shown.page.get_by_label("Trails", exact=True).uncheck()
+    shown.page.get_by_role("combobox", name="Plot to add").select_option("links")
+    shown.page.get_by_role("button", name="Add plot").click()
+    shown.page.evaluate(
+        "(covey.model.select([2]), covey.view.zoom(0.5), covey.view.pan(40, 10), covey.setTheme('dark'))"
+    )
+    state = "[covey.view.state.middle, covey.view.state.pixel_m]"
+    before = shown.page.evaluate(state)
+    shown.page.reload()
+    until(lambda: shown.page.evaluate("!!(window.covey && covey.model.frame)"), page=shown.page)
+    assert shown.page.evaluate(state) == before
+    assert selected(shown) == [2]
+    assert shown.page.get_by_label("Names", exact=True).is_checked()
+    assert not shown.page.get_by_label("Trails", exact=True).is_checked()
+    shown.page.get_by_role("figure", name="links", exact=True).wait_for()
