@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from covey.plain_files import check_plain
+
 MAX_BYTES = 4_000_000_000
 """Largest total size of the arrays of an archive."""
 DAMAGED = (
@@ -26,6 +28,7 @@ def unpacked(path: Path) -> dict[str, np.ndarray]:
         TooLarge: they take more than `MAX_BYTES`; nothing has been unpacked.
         ValueError: it is not an ``.npz`` file; other errors if it is damaged (see `DAMAGED`).
     """
+    check_plain(path)
     with path.open("rb") as stream:
         if not zipfile.is_zipfile(stream):
             raise ValueError("it is not an archive of arrays")

@@ -3,6 +3,7 @@
 import builtins
 import difflib
 import errno
+import importlib.util
 import sys
 import traceback
 from collections.abc import Iterable
@@ -212,7 +213,9 @@ def cure_of(error: BaseException, said: str | None = None) -> str:
             return f"; write above: {needed}"
         return _near(name, _names_at(error)) or f"; write above: {name} = …"
     if isinstance(error, ModuleNotFoundError):
-        near = _near(name, {*_LIBRARIES, *sys.stdlib_module_names})
+        known = {one for one in (*_LIBRARIES, *sys.stdlib_module_names) if not one.startswith("_")}
+        likely = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.7)
+        near = next((f", did you mean {one!r}?" for one in likely if _is_there(one)), "")
         return near or f"; correct the name, or install it: pip install {name}"
     if type(error) is AttributeError and type(error.obj) is ModuleType:
         return _near(name, vars(error.obj))
@@ -223,6 +226,14 @@ def cure_of(error: BaseException, said: str | None = None) -> str:
         own = [one for one in dir(error.obj) if not one.startswith("_")]
         return _near(name, own) or f"; it has {', '.join(own[:_MOST_NAMES])}"
     return ""
+
+
+def _is_there(module: str) -> bool:
+    """Return whether a module of the standard library, or a package, is on this machine."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 from covey.errors import InvalidValueError, UnknownNameError, cure_of, near_file
+from covey.plain_files import beside
 
 T = TypeVar("T")
 _PREFIX = "covey_user_"  # of the module names of users' files
@@ -180,7 +181,7 @@ def load_from_file(reference: str, folder: Path) -> Any:
         if found.checks:
             check_names(reference, folder)
         found.unread[reference] = folder
-        return Unread(reference, (folder / reference.rpartition(":")[0]).resolve() if found.checks else None)
+        return Unread(reference, beside(folder, reference.rpartition(":")[0]).resolve() if found.checks else None)
     path, attribute = _place(reference, folder)
     try:
         module = load_file(path)
@@ -196,7 +197,7 @@ def load_from_file(reference: str, folder: Path) -> Any:
 def _place(reference: str, folder: Path) -> tuple[Path, str]:
     """Return the file of a reference, which exists, and the name in it."""
     file_name, _, attribute = reference.rpartition(":")
-    path = (folder / file_name).resolve()
+    path = beside(folder, file_name).resolve()
     if not file_name or not path.is_file():
         hint = near_file(path) or "; write ./file.py:Name"
         raise InvalidValueError(f"{reference!r}: no file {path.name!r} in {path.parent}{hint}")
@@ -258,6 +259,7 @@ def load_file(path: Path) -> ModuleType:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         _LOADED_AS[module] = _text_of(path)
+        _look_beside(path)
         sys.modules[module_name] = module
         try:
             spec.loader.exec_module(module)
@@ -265,6 +267,40 @@ def load_file(path: Path) -> ModuleType:
             del sys.modules[module_name]
             raise
     return module
+
+
+class _Beside:
+    """Finds what a user's file imports from its own folder; what is installed comes first.
+
+    It changes no import path, so a folder gives nothing to other code.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, _target: Any = None) -> Any:
+        """Return the module of a file beside the one that imports it; None: this is none."""
+        if path is not None or "." in name:  # part of a package, which says itself where it is
+            return None
+        frame, folders = sys._getframe(1), {file.parent for file in loaded_files()}
+        while folders and frame is not None:
+            folder = Path(str(frame.f_globals.get("__file__") or "")).parent
+            if folder in folders:
+                for file in (folder / name / "__init__.py", folder / f"{name}.py"):
+                    if file.is_file():
+                        return importlib.util.spec_from_file_location(name, file)
+            frame = frame.f_back
+        return None
+
+
+def _look_beside(path: Path) -> None:
+    """Let a file import from its folder, and not what another file has imported by the same name from its own."""
+    if _Beside not in sys.meta_path:
+        sys.meta_path.append(_Beside)
+    for file in code_of(path)[1:]:
+        name = (file.parent if file.name == "__init__.py" else file).stem
+        module = sys.modules.get(name)
+        if module is not None and module.__file__ != str(file) and name in _modules_of_users():
+            for one in [one for one in sys.modules if one.partition(".")[0] == name]:
+                del sys.modules[one]
 
 
 def import_path() -> str:

@@ -94,7 +94,7 @@ def test_the_lidar_looks_from_the_new_place_at_once():
 @pytest.mark.parametrize(
     ("pose", "why"),
     [
-        ((4.0, 2.0, 0.0), "this is inside a wall or an unknown area; the nearest free place is ("),
+        ((4.0, 2.0, 0.0), "this is inside a wall; the nearest free place is ("),
         ((1.0, 3.3, 0.0), "it overlaps scout1 at (1, 3) by "),
     ],
 )

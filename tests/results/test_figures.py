@@ -12,7 +12,7 @@ from PIL import Image
 import covey
 from covey.cli.app_results import plot
 from covey.cli.run import PICTURE_NAMES
-from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.errors import CoveyError, InvalidValueError, RunFolderError, UnknownNameError
 from covey.results.figures import (
     NAMES,
     PICTURES,
@@ -241,7 +241,7 @@ def test_a_run_is_animated_into_the_file_that_is_asked_for(record, tmp_path, mon
     with pytest.raises(InvalidValueError, match=r"give a file that ends with .gif or .mp4"):
         run.animate(tmp_path / "run.avi")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RunFolderError, match="ffmpeg is missing"):
+    with pytest.raises(CoveyError, match="needs the program ffmpeg, and there is none in PATH; install it"):
         run.animate(tmp_path / "run.mp4")
     with pytest.raises(RunFolderError, match="No such file or directory"):
         run.animate(tmp_path / "missing" / "run.gif")
@@ -250,7 +250,8 @@ def test_a_run_is_animated_into_the_file_that_is_asked_for(record, tmp_path, mon
 def test_animation_needs_maps_and_an_encoder(record, tmp_path, monkeypatch):
     assert save_animation(record(maps=False), tmp_path / "a.gif") is None
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert save_animation(record(), tmp_path / "a.mp4") is None
+    with pytest.raises(CoveyError, match="there is none in PATH"):
+        save_animation(record(), tmp_path / "a.mp4")
     assert not list(tmp_path.iterdir())
 
 
@@ -260,12 +261,15 @@ def test_mp4_is_piped_to_ffmpeg_and_gets_its_name_when_whole(record, tmp_path, m
     program = tmp_path / "bin" / "ffmpeg"
     program.parent.mkdir()
     body = "import sys\ndata = sys.stdin.buffer.read()\nopen(sys.argv[-1], 'wb').write(b'%d' % len(data))\n"
-    program.write_text(f"#!{sys.executable}\n{body}" + ("" if works else "sys.exit(1)\n"))
+    program.write_text(f"#!{sys.executable}\n{body}" + ("" if works else "sys.exit('no libx264')\n"))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", str(program.parent))
-    path = save_animation(record(), tmp_path / "a.mp4", frames=10, per_second=4)
+    if works:
+        assert save_animation(record(), tmp_path / "a.mp4", frames=10, per_second=4) == tmp_path / "a.mp4"
+    else:
+        with pytest.raises(CoveyError, match="ffmpeg failed: no libx264"):
+            save_animation(record(), tmp_path / "a.mp4", frames=10, per_second=4)
     assert [p.name for p in tmp_path.iterdir() if p.is_file()] == (["a.mp4"] if works else [])
-    assert path == (tmp_path / "a.mp4" if works else None)
     if works:  # 10 frames, and the last one held for 2.5 s; a head of 26 pixels, a line of notes of 18
         assert int((tmp_path / "a.mp4").read_bytes()) == 20 * 640 * (26 + 640 + 36) * 3
 

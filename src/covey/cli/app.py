@@ -281,6 +281,7 @@ def slam(
     ] = [],  # noqa: B006
     seed: int | None = None,
     resolution: float = 0.05,
+    unchecked: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
 ) -> int:
@@ -303,6 +304,8 @@ def slam(
         Of the random numbers of particles. Default: 0.
     resolution
         Side of a cell of the map [m].
+    unchecked
+        Take a log as it is, although its units, directions or order look wrong.
     force
         Replace the result in the folder.
     quiet
@@ -313,11 +316,11 @@ def slam(
 
     if is_graph(log):
         given = {"--relations": relations is not None, "--set": overrides != [], "--method": method != "graph"}
-        given["--seed"] = seed is not None
+        given |= {"--seed": seed is not None, "--unchecked": unchecked}
         refuse(given, f"is for logs of scans, but {log} is a pose graph")
         return graph_command(log, out, force, quiet)
     changes = dict(parse_override(text) for text in overrides)
-    return slam_command(log, relations, out, method, changes, seed, resolution, force, quiet)
+    return slam_command(log, relations, out, method, changes, seed, resolution, force, quiet, unchecked)
 
 
 @app.command

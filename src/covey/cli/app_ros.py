@@ -256,6 +256,7 @@ def ros_import(
     robot: str | None = None,
     poses: Literal["better", "slam", "odometry"] | None = None,
     map: str | None = None,  # noqa: A002
+    unchecked: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     force: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
 ) -> None:
@@ -279,6 +280,8 @@ def ros_import(
         odometry. Default: the first of these that the bag allows.
     map
         Topic of the map. Default: the true or merged map, or the largest.
+    unchecked
+        Take scans and odometry as they are, although their units, directions or order look wrong.
     force
         Replace the finished run in the folder.
     quiet
@@ -286,7 +289,7 @@ def ros_import(
     """
     from covey.cli.ros_bags import import_command
 
-    import_command(bag, to, out, robot, poses, map, force=force, quiet=quiet)
+    import_command(bag, to, out, robot, poses, map, force=force, quiet=quiet, unchecked=unchecked)
 
 
 @ros.command(name="play")

@@ -10,6 +10,7 @@ from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.experiments.logs.odometry_noise import OdometryFit, fit_odometry, resampled
 from covey.mapping.slam.log import Log, save_log
+from covey.mapping.slam.plausible import check_log
 from covey.mapping.slam.scores import save_relations, true_relations
 from covey.results.folder import unwritable
 from covey.results.metrics.headlines import of_interest
@@ -31,6 +32,7 @@ def import_command(
     *,
     force: bool,
     quiet: bool,
+    unchecked: bool = False,
 ) -> None:
     """Write what a bag becomes, and print where it is."""
     for option, given, only in (("--poses", poses, "run"), ("--map", map_topic, "run map"), ("--robot", robot, "log")):
@@ -38,6 +40,9 @@ def import_command(
             raise InvalidValueError(f"{option} is for --to {only.replace(' ', ' and ')}")
     bag = read_bag_of_robots(path)
     if kind == "run":
+        for one in bag.robots:
+            if one.log is not None and not unchecked:
+                check_log(one.log)
         with nullcontext(out) if out is not None else fresh_folder(bag.name) as folder:
             run = run_of(bag, folder, poses=poses, map_topic=map_topic, overwrite=force)
         if not quiet:
@@ -55,6 +60,8 @@ def import_command(
             bag.world(map_topic).save(target)
         else:
             log = _log_in(bag, robot)
+            if not unchecked:
+                check_log(log)
             written += _write_log(log, target)
             for remark in () if quiet else log.remarks:
                 print(remark)

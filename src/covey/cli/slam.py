@@ -24,6 +24,7 @@ from covey.mapping.slam.g2o import read_g2o
 from covey.mapping.slam.graph_slam import GraphSettings
 from covey.mapping.slam.log import Log
 from covey.mapping.slam.particle_settings import ParticleSettings
+from covey.mapping.slam.plausible import check_log
 from covey.mapping.slam.pose_graph import optimise
 from covey.mapping.slam.reading import read_log
 from covey.mapping.slam.scores import Relations, load_relations, load_stamped_relations
@@ -50,6 +51,7 @@ def slam_command(
     resolution_m: float,
     force: bool,
     quiet: bool,
+    unchecked: bool = False,
 ) -> int:
     """Run SLAM over a log, write its folder, and print the main scores."""
     if not 0.005 <= resolution_m <= 10.0:
@@ -60,6 +62,8 @@ def slam_command(
     if out is not None:
         check_place(out, overwrite=force)
     log = read_log(path)
+    if not unchecked:
+        check_log(log)
     known = None if relations is None else relations_from(relations, log)
     with nullcontext() if quiet else Progress(len(log)) as bar:
         try:

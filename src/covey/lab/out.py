@@ -256,7 +256,8 @@ class Out:
             seconds: how long it lasts [s].
 
         Raises:
-            InvalidValueError: the file name has another ending, ffmpeg is missing, or it lasts no time.
+            InvalidValueError: the file name has another ending, or it lasts no time.
+            CoveyError: there is no ffmpeg, or it failed.
             RunFolderError: the file cannot be written.
         """
         from covey.lab.files import check_ending, written

@@ -39,7 +39,7 @@ def film(out: "Out", path: Path, seconds: float) -> Path:
     """Write a film, see `Out.film`."""
     written = save_images(_frames(out, max(2, round(seconds * _PER_SECOND))), path, _PER_SECOND)
     if written is None:
-        raise InvalidValueError(f"film({str(path)!r}): an .mp4 file needs ffmpeg; give a .gif file")
+        raise InvalidValueError(f"film({str(path)!r}): there is nothing to show")
     return written
 
 

@@ -23,6 +23,7 @@ from covey.onboard.controller import Program, controllers
 from covey.onboard.group import Group
 from covey.onboard.group_answer import check_arguments, place_of
 from covey.onboard.group_view import MOTION, GroupFacts, GroupView
+from covey.plain_files import check_plain
 from covey.random import generator
 from covey.records import text_of
 from covey.registry import forget_changed_files, kinds_of, load_file, told
@@ -274,6 +275,7 @@ def lines_of_settings(reference: str) -> dict[str, str]:
     """Return the place of each of a file's settings, as the beginning of a message; empty if it cannot be read."""
     file = Path(reference.partition(".py")[0] + ".py")
     try:
+        check_plain(file)
         statements = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
         return {}

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from covey.archives import DAMAGED, MAX_BYTES, TooLarge, unpacked
 from covey.errors import CoveyError, RunFolderError
 from covey.lazy import pa, pl, pq
+from covey.plain_files import check_plain
 
 _STEP, _EVENT = {"step": "number"}, dict.fromkeys(("x_m", "y_m", "time_s"), "number")
 TABLES: dict[str, dict[str, str]] = {
@@ -78,6 +79,7 @@ def read_json(path: Path, shape: type[Shape], version: int | None = None) -> dic
         RunFolderError: it is damaged, lacks keys, or is of another format.
     """
     try:
+        check_plain(path)
         content = json.loads(path.read_bytes())
         given = content.get("format") if isinstance(content, dict) else None
         if version is not None and isinstance(given, int) and given != version:

@@ -371,7 +371,8 @@ class Run:
 
         Raises:
             InvalidValueError: the file name has another ending.
-            RunFolderError: the run kept no maps or poses, the file cannot be written, or ffmpeg is missing.
+            RunFolderError: the run kept no maps or poses, or the file cannot be written.
+            CoveyError: there is no ffmpeg, or it failed.
         """
         from covey.results.figures.animation import save_animation
 
@@ -383,8 +384,7 @@ class Run:
         except OSError as error:
             raise RunFolderError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
         if written is None:
-            why = "it has no maps or poses" + (", or ffmpeg is missing" if target.suffix.lower() == ".mp4" else "")
-            raise RunFolderError(f"the run in {str(self.folder)!r} cannot be animated: {why}")
+            raise RunFolderError(f"the run in {str(self.folder)!r} cannot be animated: it has no maps or poses")
         return written
 
     def view(self, height: int = 600) -> Any:

@@ -2,10 +2,10 @@
 
 import math
 from functools import lru_cache
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from covey.errors import InvalidValueError
 from covey.mapping.records import AnyMapping
@@ -17,6 +17,16 @@ from covey.sensors.catalogue import Sensor
 
 Kinematics = Literal["differential", "unicycle", "holonomic"]
 KINEMATICS: tuple[str, ...] = get_args(Kinematics)
+
+_CALLED = {
+    **dict.fromkeys(("mecanum", "omni", "omnidirectional", "omniwheel", "swerve"), "holonomic"),
+    **dict.fromkeys(
+        ("diff", "diffdrive", "diff_drive", "differential_drive", "tank", "skid", "skid_steer"), "differential"
+    ),
+}
+"""Other names of the kinematics, and what they are called here."""
+_FINEST = 0.04
+"""A footprint is covered to this share of its size, or coarser."""
 
 Point = tuple[float, float]
 Disc = tuple[float, float, float]
@@ -109,7 +119,17 @@ class RobotModel(Record):
             raise ValueError("a disc of discs_m has a radius that is not positive; give x, y, radius in metres")
         if self.footprint_m is not None:
             _check_polygon(self.footprint_m)
+            _check_excess(
+                "footprint_excess_m", self.footprint_excess_m, np.ptp(np.array(self.footprint_m), axis=0).max()
+            )
         return self
+
+    @field_validator("kinematics", mode="before")
+    @classmethod
+    def _called_so_here(cls, value: Any) -> Any:
+        if isinstance(value, str) and (own := _CALLED.get(value.lower().replace("-", "_"))):
+            raise ValueError(f"{value!r} is called {own!r} here; write kinematics: {own}")
+        return value
 
     @property
     def body_discs(self) -> tuple[Disc, ...]:
@@ -130,6 +150,13 @@ class RobotModel(Record):
 
 
 @lru_cache
+def _check_excess(name: str, excess_m: float, size_m: float) -> None:
+    if not excess_m >= _FINEST * size_m:
+        raise InvalidValueError(
+            f"{name} is {excess_m!r}; to cover a polygon {size_m:g} m across it must be at least {_FINEST * size_m:g} m"
+        )
+
+
 def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tuple[Disc, ...]:
     """Return a few discs (x, y, radius [m]) that cover a simple polygon and extend at most ``excess_m`` [m] beyond it.
 
@@ -154,10 +181,7 @@ def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tup
     low, high = vertices.min(0), vertices.max(0)
     size = float((high - low).max())
     vertices = vertices[np.hypot(*(vertices - np.roll(vertices, 1, axis=0)).T) > 1e-9 * size]  # an edge has a direction
-    if not excess_m >= 0.04 * size:
-        raise InvalidValueError(
-            f"excess_m is {excess_m!r}; to cover a polygon {size:g} m across it must be at least {0.04 * size:g} m"
-        )
+    _check_excess("excess_m", excess_m, size)
     spacing, margin = excess_m / 5.0, excess_m / 5.0 * math.sqrt(0.5)
     half = 2 * np.ceil(0.25 * (high - low) / spacing) + 2
     axes = [0.5 * (a + b) + spacing * np.arange(-n, n + 1) for a, b, n in zip(low, high, half, strict=True)]

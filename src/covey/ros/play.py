@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from covey.errors import CoveyError, InvalidValueError
+from covey.mapping.slam.bags import check_bag
 from covey.ros.dds import Participant, Reader, Writer
 from covey.ros.libraries import Nodetype
 from covey.ros.messages import clock
@@ -234,8 +235,7 @@ def _opened(path: Path):
     from rosbags.highlevel import AnyReader  # the extra of `Participant` has it
     from rosbags.typesys import Stores, get_typestore
 
-    if not path.exists():
-        raise InvalidValueError(f"there is no bag {str(path)!r}")
+    check_bag(path)
     if path.suffix == ".bag":
         raise InvalidValueError(
             f"{path} is a bag of ROS 1; turn it into one of ROS 2: rosbags-convert --src {path} --dst …"

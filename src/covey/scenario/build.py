@@ -1,5 +1,6 @@
 """From a scenario to a simulation: build the world, place the robots, and find all problems."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,9 +11,18 @@ import numpy as np
 from cachetools import LRUCache, cached
 
 from covey.comms.radio import radios_of
-from covey.errors import CoveyError, InvalidValueError, MissionError, Problem, ScenarioError
+from covey.errors import (
+    CoveyError,
+    InvalidValueError,
+    MissionError,
+    PlacementError,
+    Problem,
+    ScenarioError,
+    UnknownNameError,
+)
 from covey.events.checks import found_in, kinds_found, order_found
 from covey.mapping.occupancy.known import check_same_place
+from covey.plain_files import beside
 from covey.planning.orders import Order
 from covey.random import generator
 from covey.registry import code_of
@@ -147,7 +157,7 @@ def _begun(
             _with_map(group.localization, scenario.folder),
             group.control_every,
             group.control_phase,
-            str((scenario.folder / file).resolve()) if (file := _file(group.known_map)) else group.known_map,
+            str(beside(scenario.folder, file).resolve()) if (file := _file(group.known_map)) else group.known_map,
         )
         for group, poses in zip(ready.groups, ready.poses, strict=True)
     ]
@@ -181,14 +191,39 @@ def _begun(
     except MissionError as error:
         path = ("mission", scenario.mission._reference or scenario.mission.kind, *error.path)
         raise ScenarioError([scenario.document.problem(f"{dotted(path)}{error}", path)]) from None
+    except (InvalidValueError, UnknownNameError, PlacementError) as error:
+        if not scenario.document.values:
+            raise
+        raise ScenarioError([_problem_of(error, scenario)]) from error
     except MemoryError as error:
         raise InvalidValueError(f"the simulation is too large for the memory of this machine: {error}") from None
+
+
+def _problem_of(error: CoveyError, scenario: "Scenario") -> Problem:
+    """Return an error from below, which knows no file, at the key of the scenario that it names first.
+
+    Keys of a group that it names, or whose robot it names, come before others.
+    """
+    said, document = str(error), scenario.document
+    words = {word: at for at, word in reversed([*enumerate(re.findall(r"\w+", said))])}
+    own = {i for i, one in enumerate(scenario.robots) if {one.name, one.robot.name, *one.names} & words.keys()}
+
+    def rank(path: tuple[Any, ...]) -> tuple[Any, ...]:
+        return path[:1] != ("robots",) or path[1:2] == () or path[1] not in own, words[str(path[-1])], len(path)
+
+    named = [path for path in (*document.values, *document.given) if path and str(path[-1]) in words]
+    if not named:
+        return document.problem(said, ("robots", min(own)) if own else ())
+    path = min(named, key=rank)
+    return document.problem(f"{dotted(path)}{said}", path)
 
 
 def _with_map(localization: Any, folder: Path) -> Any:
     """Return a localization record whose map, if it names one, is found from any folder."""
     name = _file(getattr(localization, "map", None))
-    return localization if name is None else localization.model_copy(update={"map": str((folder / name).resolve())})
+    return (
+        localization if name is None else localization.model_copy(update={"map": str(beside(folder, name).resolve())})
+    )
 
 
 def _file(plan: Any) -> str | None:
@@ -228,13 +263,18 @@ def set_up(scenario: "Scenario") -> SetUp:
         for path, name in plans.items():
             try:
                 if file := _file(name):
-                    plan = World.from_file((scenario.folder / file).resolve())
+                    plan = World.from_file(beside(scenario.folder, file).resolve())
                     if path == ("known_map",):
                         check_same_place(plan.grid, world.grid, file)
             except (CoveyError, OSError) as error:
                 where = ".".join(("robots", group.name, *path))
                 problems.append(scenario.document.problem(f"{where}: {error}", ("robots", i, *path)))
-        radii = np.full(group.count, group.robot.outer_radius_m)
+        try:
+            radii = np.full(group.count, group.robot.outer_radius_m)
+        except InvalidValueError as error:
+            path = ("robots", i, "robot")
+            problems.append(scenario.document.problem(f"robots.{group.name}.robot: {error}", path))
+            continue
         random = generator(scenario.seed, f"start/{group.name}")
         try:
             placed = place(group.start, world, radii, random, standing, group.names)
@@ -325,11 +365,11 @@ def inputs(scenario: "Scenario") -> list[Path]:
     code = [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
     named = [*radios_of(scenario.radio), scenario.mission]
     code += [reference.rpartition(":")[0] for record in named for reference in record.references()]
-    files = [file for name in code for file in code_of((scenario.folder / name).resolve())]
+    files = [file for name in code for file in code_of(beside(scenario.folder, name).resolve())]
     given = [name for g in scenario.robots for name in (getattr(g.localization, "map", None), g.known_map)]
     plans = [file for name in given if (file := _file(name))]
     names = [*_map_files(scenario.world), *plans]
-    maps = [file for name in names for file in files_of((scenario.folder / name).resolve())]
+    maps = [file for name in names for file in files_of(beside(scenario.folder, name).resolve())]
     return sorted({*files, *maps})
 
 

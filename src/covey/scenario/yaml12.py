@@ -71,6 +71,15 @@ class Document:
         return Problem(message, self.file)
 
 
+def cure_of_yaml(message: str) -> str:
+    """Return the tail of a message of the parser of YAML: what to write instead; empty if not known."""
+    if "'\\t'" in message:
+        return "; indent with spaces, not with tabs"
+    if "unknown escape character" in message or "expected escape sequence" in message:
+        return "; in double quotes a backslash begins an escape: write a path with / or in single quotes"
+    return ""
+
+
 def parse_scalar(text: str) -> Any:
     """Return the value of a plain (unquoted) scalar in the YAML 1.2 core schema.
 
@@ -101,7 +110,7 @@ def parse_yaml(source: bytes | str, file: str = "") -> Document:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         message = " ".join(part for part in (error.context, error.problem) if part)
-        raise _refuse(f"not valid YAML: {message}", file, *place) from None
+        raise _refuse(f"not valid YAML: {message}{cure_of_yaml(message)}", file, *place) from None
     except (ValueError, OverflowError) as error:
         raise _refuse(f"not valid YAML: {error}", file, 1, 1) from None
     document = Document(None, file)

@@ -13,7 +13,7 @@ import numpy as np
 from covey.geometry.grid import Grid
 from covey.lazy import spatial
 from covey.world.state import AnyWorld
-from covey.world.world import OPEN
+from covey.world.world import OPEN, UNKNOWN
 
 TOUCH = 1e-9
 """Overlap of bodies that is tolerated as rounding [m]."""
@@ -39,7 +39,9 @@ def obstacle(
     if not world.grid.inside(cell) or world.grid.cells[tuple(cell)] == OPEN:
         return "wall", "this is outside the world"
     if world.solid[tuple(cell)]:
-        return "wall", "this is inside a wall or an unknown area"
+        if world.grid.cells[tuple(cell)] != UNKNOWN:
+            return "wall", "this is inside a wall"
+        return "wall", f"this is inside an unknown area{world.remark and f' ({world.remark})'}"
     gap = gap_to_wall(world, x, y, radius)
     if gap < radius - TOUCH:
         return "wall", f"a wall is {gap:.3g} m away, but the radius of the body is {radius:.3g} m"
@@ -63,7 +65,7 @@ def nearest_free(world: AnyWorld, x: float, y: float, radius: float, others: np.
 
     cell = nearest_cell(world.grid, passable(world, radius), (x, y), allows)
     if cell is None:
-        return "there is no free place for it in this world"
+        return f"there is no free place for it in this world{world.remark and f' ({world.remark})'}"
     px, py = world.grid.to_world(cell)
     return f"the nearest free place is ({px:.2f}, {py:.2f})"
 

@@ -41,7 +41,7 @@ class WorldState:
 
     Attributes:
         grid, free, solid, skip, materials, material_names, version: as in `World`.
-        name, border, wall_height_m, doors, halls, polygon: as in `World`; constant.
+        name, border, wall_height_m, doors, halls, polygon, remark: as in `World`; constant.
         ground: None if the world has no ground.
         targets: the targets in the world; constant.
         step: the step recorded with edits.
@@ -60,7 +60,7 @@ class WorldState:
             world.doors,
             world.halls,
         )
-        self.polygon = world.polygon
+        self.polygon, self.remark = world.polygon, world.remark
         self.ground = None if world.ground is None else GroundState(world.ground)
         self._clearance: np.ndarray | None = vars(world).get("clearance")
         self._stale: Window | None = None  # around all changes since the last update of the clearance
@@ -94,6 +94,7 @@ class WorldState:
                 self.halls,
                 ground,
                 polygon=self.polygon,
+                remark=self.remark,
             )
             known = {} if self._clearance is None else {"clearance": self.clearance}
             vars(self._world).update(known, free=self.free, solid=self.solid, skip=self.skip)  # not computed again

@@ -53,6 +53,7 @@ class World:
         ground: the landscape below everything; None: a level plane at altitude 0.
         plan: the world before its damage, see `covey.world.generators.damage`; None: it has no damage.
         polygon: vertices of the workspace that it was made of, float64 (m, 2) [m]; None: it was made otherwise.
+        remark: why the file that it comes from is read as it is, if that may surprise; empty: it does not.
     """
 
     grid: Grid
@@ -67,6 +68,7 @@ class World:
     ground: Ground | None = None
     plan: "World | None" = None
     polygon: np.ndarray | None = None
+    remark: str = ""
 
     def __post_init__(self) -> None:
         cells = self.grid.cells
@@ -95,6 +97,19 @@ class World:
         cell = self.grid.resolution
         ground = ", with ground" if self.ground is not None else ""
         return f"<World {self.name}: {columns * cell:g} m x {rows * cell:g} m, cells of {cell:g} m{ground}>"
+
+    @property
+    def cells_in_words(self) -> str:
+        """How many cells are walls, free and unknown, and why the file that it comes from is read so."""
+        cells = self.grid.cells
+        kinds = {"wall": WALL, "free": FREE, "unknown": UNKNOWN, "open": OPEN}
+        counts = {kind: int((cells == value).sum()) for kind, value in kinds.items()}
+        shares = [
+            f"{count:,} {kind} ({100.0 * count / cells.size:.1f} %)"
+            for kind, count in counts.items()
+            if count or kind != "open"
+        ]
+        return f"of the {cells.size:,} cells, {', '.join(shares)}" + (f": {self.remark}" if self.remark else "")
 
     def plot(self) -> "Image.Image":
         """Return a picture of the cells, +y up, for example ``world.plot().save("world.png")``; notebooks show it."""

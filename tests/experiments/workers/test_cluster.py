@@ -283,6 +283,13 @@ def test_a_walltime_that_nobody_gave_is_told(tmp_path, monkeypatch, capsys):
         assert "walltime" not in capsys.readouterr().err
 
 
+def test_a_mistyped_option_is_told(tmp_path):
+    file = tmp_path / "slurm.yaml"
+    file.write_text("slurm: {cores: 1, memory: 1GB, interface: lo, quue: short}\n")
+    with pytest.raises(InvalidValueError, match="slurm has no option 'quue', did you mean 'queue'"):
+        job_script(str(file))
+
+
 def test_a_network_that_this_machine_does_not_have_is_refused(tmp_path):
     file = tmp_path / "slurm.yaml"
     file.write_text("slurm: {cores: 1, memory: 1GB, interface: lo9}\n")

@@ -100,8 +100,7 @@ def test_bare_png(tmp_path, mode):
     if mode in ("LA", "RGBA"):
         image.putalpha(Image.fromarray(np.array([[255, 255, 0]], np.uint8)))
     image.save(tmp_path / "plan.png")
-    last = UNKNOWN if mode in ("LA", "RGBA") else FREE
-    assert cells(tmp_path / "plan.png", resolution_m=0.1) == [[WALL, FREE, last]]
+    assert cells(tmp_path / "plan.png", resolution_m=0.1) == [[WALL, FREE, FREE]]
 
 
 def test_a_colour_counts_with_the_mean_of_its_bands(tmp_path):

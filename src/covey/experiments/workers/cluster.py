@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import inspect
 import logging
 import math
 import os
@@ -268,13 +269,30 @@ def unsaid_walltime(file: ClusterFile) -> str:
 _TIMES = ("-t", "--time", "-W")
 
 
+def _option_names(name: str) -> set[str]:
+    """Return the names of the options of a queueing system: the parameters of its class, and of that of its jobs."""
+    cluster = getattr(_package("dask_jobqueue"), JOBQUEUES[name])
+    named = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    return {
+        parameter.name
+        for kind in (*cluster.__mro__, *cluster.job_cls.__mro__)
+        if kind.__module__.startswith("dask_jobqueue") and "__init__" in vars(kind)
+        for parameter in inspect.signature(kind.__init__).parameters.values()
+        if parameter.kind in named and parameter.name != "self"
+    }
+
+
 def _of_queue(name: str, options: dict[str, Any], security: Any, logs: Path | None) -> dict[str, Any]:
     """Return the options of a queueing system, restricted to one network and to keys of this run.
 
     Raises:
-        ValueError: the options do not name the network by which the workers reach this machine, or it has none of
-            that name.
+        ValueError: an option has a name that the system does not know; the options do not name the network by which
+            the workers reach this machine, or it has none of that name.
     """
+    known_options = _option_names(name)
+    for option in options:
+        if option not in known_options:
+            raise ValueError(f"{name} has no option {option!r}{did_you_mean(option, known_options)}")
     found = _of_sge(options) if name == "sge" else dict(options)
     scheduler = _QUIET | (found.pop("scheduler_options", None) or {})
     interface = found.get("interface") or default_of(name, "interface")

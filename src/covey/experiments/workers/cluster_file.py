@@ -19,6 +19,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from covey.errors import InvalidValueError, ScenarioError
+from covey.plain_files import check_plain
 from covey.records import Record
 from covey.scenario.messages import problems_of
 from covey.scenario.yaml12 import parse_yaml
@@ -85,10 +86,11 @@ def read_cluster_file(path: str) -> ClusterFile:
         ScenarioError: all problems of the file, with line and column.
     """
     try:
+        check_plain(path)
         content = Path(path).read_bytes()
     except OSError as error:
         hint = "write the address of a Dask scheduler, as tcp://HOST:PORT, or the path of a cluster file"
-        raise InvalidValueError(f"--cluster {path}: {error.strerror}; {hint}") from None
+        raise InvalidValueError(f"--cluster {path}: {error.strerror or error}; {hint}") from None
     document = parse_yaml(content, path)
     try:
         file = ClusterFile.model_validate(document.data)

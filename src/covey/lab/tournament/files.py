@@ -8,6 +8,7 @@ from typing import Any
 
 from covey.errors import InvalidValueError
 from covey.onboard.controller import Program
+from covey.plain_files import check_plain
 from covey.registry import load_file
 
 
@@ -50,6 +51,7 @@ def law_in(path: Path) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef:
         InvalidValueError: the file cannot be read, is not Python, or has no law.
     """
     try:
+        check_plain(path)
         body = ast.parse(path.read_bytes(), path.name).body
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         raise InvalidValueError(f"{path} cannot be read: {error}") from None

@@ -13,16 +13,32 @@ from typing import Any
 
 import numpy as np
 
-from covey.errors import CoveyError, InvalidValueError
+from covey.errors import CoveyError, InvalidValueError, near_file
 from covey.geometry.mounting import Mount, seen_from_above
 from covey.geometry.se2 import compose
 from covey.mapping.slam.bag_frames import Frames, Track, planar, stamp_of
 from covey.mapping.slam.fans import joined
 from covey.mapping.slam.log import Laser, Log, relative
+from covey.plain_files import check_plain
 
 SCAN, ODOMETRY, TF = "sensor_msgs/msg/LaserScan", "nav_msgs/msg/Odometry", "tf2_msgs/msg/TFMessage"
 TRUTH = "ground_truth"
 """The topic with the true odometry of a simulated robot."""
+
+
+def check_bag(path: Path) -> None:
+    """Refuse a path that is neither a file nor a folder.
+
+    Raises:
+        InvalidValueError: there is nothing, or a pipe or a device.
+    """
+    if not path.exists():
+        raise InvalidValueError(f"there is no bag {str(path)!r}{near_file(path)}")
+    try:
+        if not path.is_dir():
+            check_plain(path)
+    except OSError as error:
+        raise InvalidValueError(f"{path} cannot be read as a bag: {error}") from error
 
 
 @contextmanager
@@ -33,8 +49,7 @@ def opened(path: Path) -> Iterator[Any]:
         CoveyError: the library ``rosbags`` is not installed.
         InvalidValueError: the bag is missing or damaged.
     """
-    if not path.exists():
-        raise InvalidValueError(f"there is no bag {str(path)!r}")
+    check_bag(path)
     try:
         highlevel, typesys = (importlib.import_module(f"rosbags.{name}") for name in ("highlevel", "typesys"))
     except ImportError as error:

@@ -10,7 +10,6 @@ References:
     remissions that it also writes for ``ROBOTLASER1``.
 """
 
-import gzip
 import math
 import zlib
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ import numpy as np
 from covey.errors import InvalidValueError, near_file
 from covey.mapping.slam.fans import joined
 from covey.mapping.slam.log import Laser, Log, relative
+from covey.plain_files import text_lines
 
 _KINDS = ("ROBOTLASER1", "FLASER", "RAWLASER1")
 _OFFSETS = ("offset", "side_offset", "angular_offset")
@@ -95,7 +95,10 @@ def _joined(path: Path, scans: list[_Scan], parameters: dict[str, str]) -> Log:
     if not largest > 0.0:
         largest = _parameter(path, parameters, "robot_front_laser_max", _SICK_MAX_M)
     times = np.array([scan.time for scan in scans])
-    laser = Laser(fans.angles, largest, (x, y, turn))
+    try:
+        laser = Laser(fans.angles, largest, (x, y, turn))
+    except InvalidValueError as error:
+        raise InvalidValueError(f"{path}: PARAM robot_frontlaser_…, or the poses of its lines: {error}") from error
     name = path.name.removesuffix(".gz").rpartition(".")[0]
     rows, remarks = np.arange(len(odometry)), (fans.remark,) if fans.remark else ()
     return Log(name, laser, fans.ranges, odometry, times, odometry, rows, reference, fans=fans.each, remarks=remarks)
@@ -190,11 +193,10 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the words of each line that says something."""
     number = 0
     try:
-        with gzip.open(path, "rt", errors="replace") if path.suffix == ".gz" else path.open(errors="replace") as file:
-            for number, line in enumerate(file, 1):
-                words = line.split()
-                if words and not words[0].startswith("#"):
-                    yield number, words
+        for number, line in enumerate(text_lines(path, errors="replace"), 1):
+            words = line.split()
+            if words and not words[0].startswith("#"):
+                yield number, words
     except FileNotFoundError as error:
         raise InvalidValueError(f"there is no file {str(path)!r}{near_file(path)}") from error
     except EOFError as error:

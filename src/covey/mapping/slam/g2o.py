@@ -16,6 +16,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError, near_file
 from covey.mapping.slam.pose_graph import PoseGraph, along_relations, positive_definite
+from covey.plain_files import text_lines
 
 _UPPER = np.triu_indices(3)
 _NUMBERS = {"VERTEX_SE2": (1, 3), "EDGE_SE2": (2, 9)}  # ids, then numbers
@@ -86,11 +87,10 @@ def _lines(path: Path):
     """Yield the number and the words of each line that says something."""
     number = 0
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                words = line.partition("#")[0].split()
-                if words and words[0] != "FIX":
-                    yield number, words
+        for number, line in enumerate(text_lines(path), 1):
+            words = line.partition("#")[0].split()
+            if words and words[0] != "FIX":
+                yield number, words
     except FileNotFoundError as error:
         raise InvalidValueError(f"there is no file {str(path)!r}{near_file(path)}") from error
     except EOFError as error:

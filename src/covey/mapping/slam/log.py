@@ -46,10 +46,13 @@ class Laser:
         with np.errstate(invalid="ignore"):
             return np.isfinite(ranges) & (ranges > 0.0) & (ranges < self.range_max)
 
-    def points(self, ranges: np.ndarray) -> np.ndarray:
-        """Return the end points (k, 2) [m] of the beams of one scan that return, in the robot's frame."""
+    def points(self, ranges: np.ndarray, angles: np.ndarray | None = None) -> np.ndarray:
+        """Return the end points (k, 2) [m] of the beams of one scan that return, in the robot's frame.
+
+        ``angles`` (B,): those of its own beams; None: those of the lidar.
+        """
         hit = self.returns(ranges)
-        r, angle = np.asarray(ranges, np.float64)[hit], self.angles[hit] + self.mount[2]
+        r, angle = np.asarray(ranges, np.float64)[hit], (self.angles if angles is None else angles)[hit] + self.mount[2]
         return np.column_stack((self.mount[0] + r * np.cos(angle), self.mount[1] + r * np.sin(angle)))
 
 
@@ -206,7 +209,10 @@ def load_log(path: str | Path) -> Log:
     if ranges.ndim != 2:
         raise InvalidValueError(f"{path}: ranges have the shape {ranges.shape}; they need a row for each scan")
     angles, fans, remarks = _beams_of(path, held, ranges)
-    laser = Laser(angles, reach, tuple(mount.tolist()))
+    try:
+        laser = Laser(angles, reach, tuple(mount.tolist()))
+    except InvalidValueError as error:
+        raise InvalidValueError(f"{path}: laser_xytheta: {error}") from error
     stream = np.asarray(held.get("stream_odom", odometry), np.float64)
     every = np.arange(len(odometry))
     rows = np.asarray(held.get("stream_index", every) if "stream_odom" in held else every, np.int64)

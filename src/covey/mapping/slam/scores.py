@@ -20,6 +20,7 @@ from covey.errors import InvalidValueError, near_file
 from covey.geometry.se2 import compose, wrap_angle
 from covey.lazy import stats
 from covey.mapping.slam.log import MOST, relative
+from covey.plain_files import check_plain, text_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +124,7 @@ def load_relations(path: str | Path) -> Relations:
     rows: list[tuple[int, int]] = []
     motions: list[list[float]] = []
     try:
+        check_plain(path)
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
             missing = [name for name in needed if name not in (reader.fieldnames or ())]
@@ -167,7 +169,7 @@ def load_stamped_relations(path: str | Path, stamps: np.ndarray) -> Relations:
     """
     path, lines = Path(path), []
     try:
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(text_lines(path), 1):
             words = line.split()
             if not words or words[0].startswith("#"):
                 continue

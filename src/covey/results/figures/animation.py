@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 
+from covey.errors import CoveyError
 from covey.geometry.grid import Grid
 from covey.results.figures import ground, style
 from covey.results.figures.film_legend import Entry, FilmLegend
@@ -73,7 +74,10 @@ def gif_of(images: Sequence[Image.Image], per_second: float) -> bytes | None:
 def save_animation(run: "Run", path: Path, frames: int = FRAMES, per_second: float = 12.0) -> Path | None:
     """Write the animation to a ``.gif`` or ``.mp4`` file atomically, and return its path.
 
-    Returns None and writes nothing if the run kept no maps or poses, or for MP4 if there is no ``ffmpeg`` with H.264.
+    Returns None and writes nothing if the run kept no maps or poses.
+
+    Raises:
+        Mp4Error: an ``.mp4`` file is wanted, and there is no ``ffmpeg``, or it cannot write it.
     """
     return save_images(animation_images(run, frames), path, per_second)
 
@@ -88,10 +92,19 @@ def save_images(images: Iterable[Image.Image], path: Path, per_second: float) ->
     return None if data is None else path
 
 
+class Mp4Error(CoveyError):
+    """An ``.mp4`` file cannot be written: the text says whether ffmpeg is missing, or what it said."""
+
+
 def _save_mp4(source: Iterable[Image.Image], path: Path, per_second: float) -> Path | None:
     program = shutil.which("ffmpeg")
-    images = list(source) if program else []
-    if not images or program is None:
+    if program is None:
+        raise Mp4Error(
+            f"{str(path)!r} cannot be written: an .mp4 file needs the program ffmpeg, and there is none in PATH; "
+            "install it (apt install ffmpeg, brew install ffmpeg), or take a name that ends with .gif"
+        )
+    images = list(source)
+    if not images:
         return None
     width, height = (side // 2 * 2 for side in images[0].size)  # H.264 needs even sides
     images += [images[-1]] * round(2.5 * per_second)
@@ -99,9 +112,14 @@ def _save_mp4(source: Iterable[Image.Image], path: Path, per_second: float) -> P
     form = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(per_second), "-i", "-"]
     coding = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"]
     command = [program, "-y", "-loglevel", "error", *form, *coding, str(new_part(path))]
-    if subprocess.run(command, input=raw, capture_output=True, check=False).returncode != 0:
+    done = subprocess.run(command, input=raw, capture_output=True, check=False)
+    if done.returncode != 0:
         part(path).unlink(missing_ok=True)
-        return None
+        said = " ".join(done.stderr.decode(errors="replace").split())[:300] or f"exit code {done.returncode}"
+        raise Mp4Error(
+            f"{str(path)!r} cannot be written: {program} failed: {said}. It needs libx264; or take a name that ends "
+            "with .gif"
+        )
     part(path).replace(path)
     return path
 

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from PIL import Image
 
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.results.figures import on_ground
-from covey.results.figures.animation import FRAMES, animation_images, save_images
+from covey.results.figures.animation import FRAMES, Mp4Error, animation_images, save_images
 from covey.results.figures.belief import robot_maps, union_map
 from covey.results.figures.curves import explored_curve
 from covey.results.figures.heat import coverage_heat, exploration_heat
@@ -142,5 +142,7 @@ def _save_film(run: "Run", name: str, folder: Path, say: Callable[[float], None]
     for image in FILMS[name](run):  # drawn once for both formats
         images.append(image)
         say(min(len(images) / FRAMES, 1.0))
-    saved = [save_images(images, folder / f"{name}.{kind}", _PER_SECOND) for kind in ("gif", "mp4")]
+    saved = [save_images(images, folder / f"{name}.gif", _PER_SECOND)]
+    with suppress(Mp4Error):
+        saved.append(save_images(images, folder / f"{name}.mp4", _PER_SECOND))
     return [path for path in saved if path is not None]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from covey.errors import RunFolderError
+from covey.plain_files import NotPlainError, text_lines
 from covey.registry import load_file, loaded_files
 from covey.results.manifest import sha256, versions
 from covey.runtime.remote.spawn_spec import RobotSpawn
@@ -112,10 +114,9 @@ class Log:
 
     def _lines(self) -> Iterator[dict[str, Any]]:
         try:
-            with gzip.open(self.path, "rt", encoding="utf-8") as file:
-                for line in file:
-                    yield json.loads(line)
-        except (gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
+            for line in text_lines(self.path, most_bytes=math.inf):
+                yield json.loads(line)
+        except (NotPlainError, gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
             raise RunFolderError(f"{self.path} is damaged, or holds no steps of a robot: {error}") from None
 
 

@@ -154,7 +154,7 @@ def _even(altitude: np.ndarray, spacing: tuple[float, float]) -> tuple[np.ndarra
 
 def _read_gray(path: Path) -> Layer:
     image = read_image(path)
-    if image.transparent is not None and image.transparent.any():
+    if image.alpha is not None and (image.alpha < 255).any():
         raise MapFileError(f"{path}: has transparent pixels, which have no altitude; save it without transparency")
     if image.coloured:
         raise MapFileError(f"{path}: has colours, which are not altitudes; save it as a gray image, best with 16 bits")

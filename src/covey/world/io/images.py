@@ -27,14 +27,29 @@ class GrayImage:
     Attributes:
         values: uint16 (rows, columns), 0 is black and ``white`` is white.
         white: largest possible value.
-        transparent: bool (rows, columns), or None if the image has no transparency.
+        alpha: uint8 (rows, columns), 0 is transparent and 255 is not, or None if the image has no transparency.
         coloured: whether any pixel is not gray.
     """
 
     values: np.ndarray
     white: int
-    transparent: np.ndarray | None = None
+    alpha: np.ndarray | None = None
     coloured: bool = False
+
+    def averaged(self) -> "GrayImage":
+        """Return the image as map_server reads it: the mean of red, green, blue and alpha of each pixel."""
+        if self.alpha is None:
+            return self
+        deep = self.values.astype(np.uint32) * (3 * 255) // self.white + self.alpha
+        return GrayImage(deep.astype(np.uint16), 4 * 255, None, self.coloured)
+
+    def on_white(self) -> "GrayImage":
+        """Return the image as a picture shows it on white paper."""
+        if self.alpha is None:
+            return self
+        part = self.alpha / 255.0
+        gray = self.values * (255.0 / self.white) * part + 255.0 * (1.0 - part)
+        return GrayImage(np.rint(gray).astype(np.uint16), 255, None, self.coloured)
 
 
 def read_image(path: Path) -> GrayImage:
@@ -202,7 +217,7 @@ def _read_png(path: Path) -> GrayImage:
             raise MapFileError(f"{path}: a damaged PNG: {type(error).__name__}: {error}") from error
     if bands.ndim == 2:
         return GrayImage(bands.astype(np.uint16), 255)
-    transparent = bands[..., -1] < 128 if bands.shape[2] in (2, 4) else None
+    alpha = bands[..., -1] if bands.shape[2] in (2, 4) else None
     colours = bands[..., : 1 if bands.shape[2] == 2 else 3]
     coloured = any(not np.array_equal(colours[..., 0], colours[..., k]) for k in range(1, colours.shape[2]))
-    return GrayImage(colours.sum(axis=2, dtype=np.uint16), 255 * colours.shape[2], transparent, coloured)
+    return GrayImage(colours.sum(axis=2, dtype=np.uint16), 255 * colours.shape[2], alpha, coloured)

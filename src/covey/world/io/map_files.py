@@ -11,7 +11,9 @@ import yaml
 
 from covey.errors import InvalidValueError, MapFileError
 from covey.geometry.grid import Grid
+from covey.plain_files import beside
 from covey.world.doors import Door
+from covey.world.io.image_remarks import of_bare_image, of_map
 from covey.world.io.images import GrayImage, is_file, read_bytes, read_image
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL, Border, World, closed
 
@@ -34,7 +36,8 @@ def read_map(
     """Read a world from a ROS map (``.yaml``, ``.yml``) or from a bare image (PGM, PNG).
 
     The top row of the image is the north. If the border is ``wall`` and the edge of the image has a gap, a ring of wall
-    cells is added around it. Transparent pixels are unknown.
+    cells is added around it. Where pixels are transparent, the alpha of a ROS map is averaged with the colours, as
+    map_server does it; a bare image lies on white paper.
 
     Args:
         path: the file.
@@ -72,7 +75,8 @@ def files_of(path: Path) -> list[Path]:
         header = _load_yaml(path)
         part = header.get("covey")
         names = [header.get("image"), *((part.get("cells"), part.get("materials")) if isinstance(part, dict) else ())]
-        found += [path.parent / name for name in names if isinstance(name, str) and is_file(path.parent / name)]
+        images = [beside(path.parent, name) for name in names if isinstance(name, str)]
+        found += [image for image in images if is_file(image)]
     return found
 
 
@@ -83,12 +87,13 @@ def _read_bare_image(path: Path, resolution_m: float | None, wall_below: float |
             "-s resolution_m=0.1, in a scenario resolution_m: 0.1 beside file"
         )
     resolution = _resolution(path, resolution_m)
-    image = read_image(path)
+    image = read_image(path).on_white()
     gray = np.arange(image.white + 1) * (255.0 / image.white)
     is_wall = gray == 0 if wall_below is None else gray < wall_below
     cells = _classify(image, np.where(is_wall, WALL, FREE))
     rows, columns = cells.shape
-    return World(Grid(cells, resolution, (-columns * resolution / 2, -rows * resolution / 2, 0.0)), path.stem)
+    origin = (-columns * resolution / 2, -rows * resolution / 2, 0.0)
+    return World(Grid(cells, resolution, origin), path.stem, remark=of_bare_image(image, wall_below))
 
 
 def _read_ros_map(path: Path, bare_thresholds: bool) -> World:
@@ -111,7 +116,8 @@ def _read_ros_map(path: Path, bare_thresholds: bool) -> World:
     free = _number(path, "free_thresh", header.get("free_thresh", 0.196), 0, 1)
     if free > occupied:
         raise MapFileError(f"{path}: free_thresh {free} is above occupied_thresh {occupied}; it must not be")
-    image = read_image(_beside(path, "image", header["image"]))
+    given = read_image(_beside(path, "image", header["image"]))
+    image = given.averaged()
     level = np.arange(image.white + 1)
     occupancy = level / image.white if negate else (image.white - level) / image.white
     kinds = np.full(level.shape, UNKNOWN)
@@ -119,7 +125,8 @@ def _read_ros_map(path: Path, bare_thresholds: bool) -> World:
     kinds[occupancy < free] = FREE
     if not bare_thresholds and not negate:
         kinds[np.round(level * (255.0 / image.white)) == UNKNOWN_GRAY] = UNKNOWN
-    world = World(Grid(_classify(image, kinds), resolution, (x, y, yaw)), path.stem)
+    remark = of_map(given, image, kinds, occupancy, free, occupied)
+    world = World(Grid(_classify(image, kinds), resolution, (x, y, yaw)), path.stem, remark=remark)
     return _with_covey_part(path, world, header["covey"]) if "covey" in header else world
 
 
@@ -138,7 +145,8 @@ def _with_covey_part(path: Path, world: World, part: Any) -> World:
     doors = _rectangles(path, "doors", part.get("doors", []), _door)
     halls = _rectangles(path, "halls", part.get("halls", []), _hall)
     try:
-        return World(grid, name, border, height, *_materials(path, part, shape), doors=doors, halls=halls)
+        materials = _materials(path, part, shape)
+        return World(grid, name, border, height, *materials, doors=doors, halls=halls, remark=world.remark)
     except InvalidValueError as error:
         raise MapFileError(f"{path}: {error}") from error
 
@@ -199,8 +207,6 @@ def _layer(path: Path, key: str, name: Any, shape: tuple[int, int], largest: int
 def _classify(image: GrayImage, kinds: np.ndarray) -> np.ndarray:
     """Return the cells of an image, row 0 in the south, from the kind of each gray value."""
     cells = kinds.astype(np.uint8)[image.values]
-    if image.transparent is not None:
-        cells[image.transparent] = UNKNOWN
     return np.ascontiguousarray(cells[::-1])
 
 
@@ -209,7 +215,12 @@ def _load_yaml(path: Path) -> dict[str, Any]:
     try:
         header = yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError) as error:
-        raise MapFileError(f"{path}: not valid YAML: {str(error)[:300]}") from error
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        what = getattr(error, "problem", None) or str(error)[:300]
+        tab = "; indent with spaces, not with tabs" if "'\\t'" in what else ""
+        escape = "; write a path with / or in single quotes" if "escape" in what else ""
+        raise MapFileError(f"{path}{line}: not valid YAML: {what}{tab or escape}") from error
     if not isinstance(header, dict):
         raise MapFileError(f"{path}: holds {reprlib.repr(header)}; a map is a table with image, resolution and origin")
     return header
@@ -218,7 +229,7 @@ def _load_yaml(path: Path) -> dict[str, Any]:
 def _beside(path: Path, key: str, name: Any) -> Path:
     if not isinstance(name, str) or not name:
         raise MapFileError(f"{path}: {key} is {reprlib.repr(name)}; it must be the path of an image")
-    return path.parent / name
+    return beside(path.parent, name)
 
 
 def _resolution(path: Path, value: Any) -> float:

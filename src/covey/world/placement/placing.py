@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError, PlacementError
-from covey.world.placement.start_search import Near, Standing, StartSearch, too_many
+from covey.world.placement.start_search import Near, Standing, StartSearch, fits_nowhere, too_many
 from covey.world.records.starts import ApartStart, HallwayEndsStart, LineStart, RoomStart, SpreadStart, TogetherStart
 from covey.world.standing import TOUCH, nearest_free, obstacle
 from covey.world.world import World
@@ -98,10 +98,7 @@ def _spread(
         return np.empty((0, 3))
     cells = standing.largest(float(radii.max()))
     if not len(cells):
-        raise PlacementError(
-            f"{names[0]} fits nowhere: no free cell keeps {radii.max():g} m from the walls; use a smaller body or a "
-            "wider world"
-        )
+        raise fits_nowhere(names[0], float(radii.max()), standing.world)
     cells = cells[random.permutation(len(cells))[: max(20_000, 6_000_000 // len(radii))]]
     room = standing.room(cells)  # from the nearest body's edge
     points = standing.centres(cells) if len(radii) > 1 else None

@@ -248,11 +248,16 @@ class StartSearch:
         inside = self.standing.passable(self.widest)
         inside = inside if room is None else inside & room
         if len(self.radii) and not inside.any():
-            raise PlacementError(
-                f"{self.names[0]} fits nowhere: no free cell keeps {self.widest:g} m from the walls; use a smaller "
-                "body or a wider world"
-            )
+            raise fits_nowhere(self.names[0], self.widest, self.world)
         return inside
+
+
+def fits_nowhere(name: str, radius_m: float, world: World) -> PlacementError:
+    """Return the error that a body of this radius fits nowhere; if the file of the world is why, it says so."""
+    do = "" if world.remark else "; use a smaller body or a wider world"
+    return PlacementError(
+        f"{name} fits nowhere: no free cell keeps {radius_m:g} m from the walls; {world.cells_in_words}{do}"
+    )
 
 
 def too_many(names: Sequence[str], fit: int, wanted: int, gap_m: float) -> PlacementError:

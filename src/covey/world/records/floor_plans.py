@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from covey.plain_files import beside
 from covey.records import Record
 from covey.world.materials import Material, made_of
 from covey.world.records.quantities import Metres, Resolution, WallHeight
@@ -66,7 +67,7 @@ class FloorPlanWorld(Record):
 
     def build(self, folder: Path, seed: int) -> World:
         """Return the world; the path is relative to ``folder``."""
-        return made_of(World.from_file(folder / self.file, **self.options()), self.material)
+        return made_of(World.from_file(beside(folder, self.file), **self.options()), self.material)
 
     def options(self) -> dict[str, Any]:
         """Return the options of `covey.world.io.floor_plans.read_floor_plan`."""

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from covey.plain_files import beside
 from covey.records import Record, given
 from covey.world.ground import Ground
 from covey.world.records.quantities import Metres, OwnSeed, Resolution, Share
@@ -60,7 +61,7 @@ class HeightMapWorld(_Landscape):
     def build(self, folder: Path, seed: int) -> World:
         """Return the world; the path is relative to ``folder``."""
         options = self.model_dump(exclude={"height_map", "walls"})
-        return self._world(Ground.from_file(folder / self.height_map, **options), folder, seed)
+        return self._world(Ground.from_file(beside(folder, self.height_map), **options), folder, seed)
 
 
 class GeneratedHills(_Landscape):

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
+from covey.plain_files import beside
 from covey.records import Record, given
 from covey.world.materials import Material, made_of
 from covey.world.records.floor_plans import FloorPlanWorld
@@ -79,7 +80,7 @@ class FileWorld(Record):
     def build(self, folder: Path, seed: int) -> World:
         """Return the world; the path is relative to ``folder``."""
         options = self.model_dump(exclude={"file", "material"})
-        return made_of(World.from_file(folder / self.file, **options), self.material)
+        return made_of(World.from_file(beside(folder, self.file), **options), self.material)
 
 
 class EmptyWorld(Record):
