@@ -1,6 +1,9 @@
-"""Peak memory of the maze with 30 Pioneers above that of `covey run hello`, both with a warm cache, without pictures.
+"""Peak memory of runs of each kind beside what `covey.runtime.memory` estimates before they begin.
 
-Each is a process of its own; the figure is its largest resident set. Run: python benchmarks/memory.py
+Each run is a process of its own, with a warm cache and without pictures; the figure is its largest resident set. The
+ratio is the peak over the estimate: 1 is exact, above 1 the run takes more than was said. None takes more than 2 GB.
+
+Run: python benchmarks/memory.py [words of the cases, such as: share tnf]
 """
 
 import os
@@ -8,32 +11,87 @@ import sys
 import tempfile
 from pathlib import Path
 
-LINE = "robots.scout.start={line: {from: [-38, 38], step: [0, -2.4], heading_deg: 0}}"
+import covey
+from covey.runtime.memory import Crew, parts_of
+from covey.scenario.build import set_up
+
+PIONEERS = """
+world: {{generate: cave, size_m: [100, 100], resolution_m: 0.2}}
+robots:
+  - {{robot: {{base: pioneer3dx, mapping: {{resolution_m: {cell}}}}}, count: {n}, start: {{spread: {{}}}},
+      controller: {controller}, localization: {localization}}}
+stop: {{timeout_s: {until}}}
+radio: {{range_m: 300}}
+{more}
+"""
+GROUND = """
+world: {generate: hills, size_m: [150, 150], spacing_m: 0.25}
+robots: [{robot: {base: skid_steer, mapping: {kind: elevation}}, count: 12, controller: wander}]
+physics: terrain
+stop: {timeout_s: 3}
+"""
+SHARED = "share_maps: {every_s: 1}"
+
+
+def pioneers(n=40, controller="nearest_frontier", *, cell=0.1, until=5, localization="truth", more=""):
+    """Return a scenario of Pioneers in a cave."""
+    return PIONEERS.format(n=n, controller=controller, cell=cell, until=until, localization=localization, more=more)
+
+
 CASES = {
-    "hello": ["hello"],
-    "maze, 30 robots": ["maze", "-s", "robots.scout.count=30", "-s", LINE],
+    "one walker": pioneers(1, "wander"),
+    "60 walkers": pioneers(60, "wander"),
+    "20 nearest_frontier": pioneers(20),
+    "60 nearest_frontier": pioneers(60),
+    "60 nearest_frontier, share": pioneers(60, more=SHARED),
+    "40 nearest_frontier, share, cells of 0.07 m": pioneers(40, cell=0.07, more=SHARED),
+    "40 tnf, share": pioneers(40, "tnf", more=SHARED),
+    "40 minpos, share": pioneers(40, "minpos", more=SHARED),
+    "40 greedy fill": pioneers(40, more="share_maps: {every_s: 1, rule: greedy_fill}"),
+    "40 maximum": pioneers(40, more="share_maps: {every_s: 1, rule: maximum}"),
+    "20 unknown starts": pioneers(20, more="share_maps: {every_s: 1, start_poses: unknown}"),
+    "40 drift": pioneers(40, localization="{kind: odometry}"),
+    "40 for 30 s": pioneers(40, until=30, more=SHARED),
+    "12 on hills": GROUND,
 }
 
 
-def peak_mib(arguments: list[str]) -> float:
-    """Return the peak resident set [MiB] of ``covey run`` in a new process."""
+def peak_mb(scenario: Path) -> float:
+    """Return the peak resident set [MB] of ``covey run`` in a new process."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["-m", "covey", "run", *arguments, "--no-pictures", "--quiet", "--out", str(Path(folder) / "run")]
-        child = os.posix_spawn(sys.executable, [sys.executable, *command], os.environ)
+        command = ["-m", "covey", "run", str(scenario), "--no-pictures", "--quiet", "--out", str(Path(folder) / "run")]
+        quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0), (os.POSIX_SPAWN_DUP2, 1, 2)]
+        child = os.posix_spawn(sys.executable, [sys.executable, *command], os.environ, file_actions=quiet)
         _, status, usage = os.wait4(child, 0)
-    assert os.waitstatus_to_exitcode(status) in (0, 3)
-    return usage.ru_maxrss / 1024
+    assert os.waitstatus_to_exitcode(status) in (0, 3), f"{scenario} ends with {os.waitstatus_to_exitcode(status)}"
+    return usage.ru_maxrss * 1024 / 1e6
+
+
+def estimated_mb(path: Path) -> float:
+    """Return what is estimated [MB]."""
+    scenario = covey.load_scenario(path)
+    ready, sharing = set_up(scenario), scenario.share_maps
+    parts = parts_of(
+        ready.world,
+        [Crew(g.robot, poses, g.controller.program) for g, poses in zip(ready.groups, ready.poses, strict=True)],
+        shares=sharing is not None,
+        own_frames=sharing is not None and sharing.start_poses == "unknown",
+        processes=False,
+        timeout_s=scenario.stop.timeout_s,
+    )
+    return sum(parts.values()) / 1e6
 
 
 def main() -> None:
     """Print the figures."""
-    peaks = {}
-    for name, arguments in CASES.items():
-        peak_mib([*arguments, "-s", "stop.timeout_s=20"])  # fills the cache
-        peaks[name] = peak_mib(arguments)
-        print(f"{name:20} {peaks[name]:6.0f} MiB")
-    hello, maze = peaks.values()
-    print(f"above hello: {maze - hello:.0f} MiB")
+    print(f"{'case':45} {'peak':>8} {'estimate':>8}  ratio")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in CASES.items():
+            if all(word in name for word in sys.argv[1:]):
+                path = Path(folder) / "case.yaml"
+                path.write_text(text)
+                estimate, peak = estimated_mb(path), peak_mb(path)
+                print(f"{name:45} {peak:5.0f} MB {estimate:5.0f} MB  {peak / estimate:.2f}", flush=True)
 
 
 if __name__ == "__main__":

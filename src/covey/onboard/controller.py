@@ -54,6 +54,10 @@ def controller(
     return decorate
 
 
+_OF_ROUTES = ("goto", "travel", "reachable", "frontier", "route", "explore")
+"""Words in the code of a controller that plans routes."""
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """A controller with its parameters, as given to a group of robots. It must be picklable.
@@ -130,6 +134,19 @@ class Program:
     def shares_maps(self) -> bool:
         """True if its robots take part in the exchange of maps."""
         return self.sees is None or self.scope != "robot" or "shared_map" in self.sees
+
+    @property
+    def plans_routes(self) -> bool:
+        """True if its robots may plan routes over their maps; if it does not say what it sees, its file is read."""
+        if self.scope != "robot":
+            return False
+        if self.sees is not None:
+            return "map" in self.sees
+        try:
+            code = inspect.getsource(inspect.getmodule(self.factory) or self.factory)
+        except (OSError, TypeError):
+            return True
+        return any(word in code for word in _OF_ROUTES)
 
     @property
     def counts_on_shared_maps(self) -> bool:

@@ -40,6 +40,7 @@ from covey.robots.team import TeamModel, TeamState
 from covey.runtime.execution import Execution, as_execution
 from covey.runtime.hosting import Hosting, hosting_of
 from covey.runtime.local.failures import stopped
+from covey.runtime.memory import Crew, check_memory
 from covey.runtime.pacing import Pace, rare_collections
 from covey.runtime.phases.communication import Communication
 from covey.runtime.phases.computing import Computing
@@ -151,6 +152,16 @@ class Simulation:
         self.names = [n for group in self.groups for n in group.names]
         if len(set(self.names)) < len(self.names):
             raise InvalidValueError(f"robot names clash: {sorted(self.names)}; give the groups different names")
+        sharing = as_share_maps(share_maps)
+        own_frames = sharing.start_poses == "unknown"
+        check_memory(
+            world,
+            [Crew(group.robot, group.start, group.program) for group in self.groups],
+            shares=share_maps is not None,
+            own_frames=own_frames,
+            processes=execution.controllers != "in_process",
+            timeout_s=(stop if isinstance(stop, Stop) else Stop()).timeout_s,
+        )
         self.clock = Clock(execution.substep_s, execution.step_s)
         if not (stop is None or isinstance(stop, Stop) or callable(stop)):
             hint = "give a covey.Stop, such as covey.Stop(timeout_s=60), or a function of the simulation"
@@ -169,8 +180,6 @@ class Simulation:
             raise InvalidValueError(f"mission is {mission!r:.60}; give a mission, such as covey.missions.Coverage()")
         check_needed(self.groups, mission.gives_waypoints)
         check_kinds(self.groups, set(place.targets.kinds))
-        sharing = as_share_maps(share_maps)
-        own_frames = sharing.start_poses == "unknown"
         if own_frames:
             check_unknown_starts(self.groups, mission.kind)
         beliefs, host = hosting or hosting_of(execution)

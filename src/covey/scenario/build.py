@@ -27,6 +27,8 @@ from covey.planning.orders import Order
 from covey.random import generator
 from covey.registry import code_of
 from covey.results.recording import Recording
+from covey.runtime.memory import Crew
+from covey.runtime.memory import check_memory as check_run
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import to_yaml
 from covey.scenario.messages import dotted
@@ -50,9 +52,6 @@ _SPARED_M = 1.0
 
 TRIED_CELLS = 10_000_000
 """Largest world [cells] for which `try_out` builds a simulation; larger ones would take minutes and gigabytes."""
-
-_CELL_BYTES, _ROBOT_BYTES = 45.0, 0.25
-"""Largest memory [bytes] of a simulation per cell of the world: once, and for each robot; see `check_room`."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +111,8 @@ def try_out(scenario: "Scenario") -> SetUp:
         CoveyError: as in `build`.
     """
     ready = set_up(scenario)
+    check_memory(scenario, ready)
     if ready.world.grid.cells.size > TRIED_CELLS:
-        check_memory(ready)
         return ready
     still = ControllerReference.model_validate("still")
     groups = tuple(group.model_copy(update={"controller": still}) for group in ready.groups)
@@ -124,15 +123,17 @@ def try_out(scenario: "Scenario") -> SetUp:
     return ready
 
 
-def check_memory(ready: SetUp) -> None:
-    """Raise `InvalidValueError` if a simulation needs too much memory; maps are checked when they are made."""
-    from covey.mapping.exchange.shared_maps import check_room
-
-    robots, (rows, columns) = sum(len(poses) for poses in ready.poses), ready.world.grid.shape
-    check_room(
-        rows * columns * (_CELL_BYTES + _ROBOT_BYTES * robots),
-        f"a simulation of {columns} x {rows} cells and a team of {robots} takes about",
-        "take a coarser resolution_m, a smaller world, or fewer robots",
+def check_memory(scenario: "Scenario", ready: SetUp) -> None:
+    """Raise `InvalidValueError` if a run of the scenario needs more memory than this process can get."""
+    sharing = scenario.share_maps
+    groups = zip(ready.groups, ready.poses, strict=True)
+    check_run(
+        ready.world,
+        [Crew(group.robot, poses, group.controller.program) for group, poses in groups],
+        shares=sharing is not None,
+        own_frames=sharing is not None and sharing.start_poses == "unknown",
+        processes=scenario.execution.controllers != "in_process",
+        timeout_s=scenario.stop.timeout_s,
     )
 
 
@@ -144,7 +145,6 @@ def _begun(
     observers: Iterable[Any] = (),
     hosting: Any = None,
 ) -> "Simulation":
-    check_memory(ready)
     from covey.onboard.group import Group  # after the checks: these imports load the kernels
     from covey.runtime.simulation import Simulation
 

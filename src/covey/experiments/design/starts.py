@@ -48,7 +48,7 @@ def check_starts(design: Design, observer: Callable[[int, int], object] = lambda
 
 def _problems(scenario: Scenario, design: Design) -> list[Problem]:
     try:
-        check_memory(set_up(scenario))
+        check_memory(scenario, set_up(scenario))
     except ScenarioError as error:
         return error.problems
     except CoveyError as error:

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import psutil
 
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.mapping.exchange.map_updates import MapUpdate
+from covey.memory import check_room
 
 _CELL_BYTES = 9
 """What the truth that maps are set beside takes for each of their cells, however many maps there are."""
@@ -35,16 +35,6 @@ def check_memory(maps: int, robots: int, shape: tuple[int, int]) -> None:
         f"maps of {robots} robots, {shape[0]} x {shape[1]} cells each, take",
         "take fewer robots, coarser maps (mapping.resolution_m), or less world",
     )
-
-
-def check_room(needed: float, what_takes: str, advice: str) -> None:
-    """Raise `InvalidValueError` if the machine has less than ``needed`` bytes left."""
-    memory = psutil.virtual_memory()
-    if needed > memory.available:
-        raise InvalidValueError(
-            f"{what_takes} {needed / 1e9:.3g} GB, more than is left of the {memory.total / 1e9:.3g} GB of this "
-            f"machine; {advice}"
-        )
 
 
 class SharedMaps(ABC):

@@ -1,0 +1,134 @@
+"""How much memory a simulation takes, before anything of it is made.
+
+The numbers of bytes are those of the arrays (`covey.mapping.occupancy.tiles`, `covey.mapping.elevation.kernels`,
+`covey.onboard.navigation.route`); what no array says is measured by ``benchmarks/memory.py``, which prints the largest
+resident memory of runs beside this estimate.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import psutil
+
+from covey.memory import check_room
+from covey.onboard.controller import Program
+from covey.robots.model import RobotModel
+
+PROCESS = 255e6
+"""Of a process with the libraries and kernels of a run."""
+CONTROLLER_PROCESS = 110e6
+"""Of each controller's own process, which shares its libraries with the others."""
+ROBOT = 0.4e6
+"""Of a robot with its handle, and its rows until they are written."""
+WORLD_CELL = 45.0
+"""Once for each cell of the world: truth, skip field, clearance, and what a run records of them."""
+SEEN_CELL = 0.25
+"""For each cell of the world and robot: what it has explored."""
+STATE, EVIDENCE, STAMP, SUM = 1.0, 1.0, 2.0, 2.0
+"""For each cell of a map: its state; where a robot has looked, its evidence and the time; the sum of all evidence."""
+ROUTE = 5.0
+"""For each cell of the map of a robot that plans routes: the cost of driving, and the map that it was computed from."""
+SEARCH_CELL, COMPARED_CELL = 35.0, 10.0
+"""Once for each cell of the largest map: a search over all of it; comparing maps with the truth at the end."""
+ALTITUDES = 84.0
+"""For each vertex of a map of the ground: own and others' evidence, mean and variance, marks."""
+_TILE = 32
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Equal robots, as the estimate needs them: a `covey.onboard.group.Group`, or a group of a scenario."""
+
+    robot: RobotModel
+    start: np.ndarray
+    program: Program | None
+
+
+def parts_of(
+    world: Any, crews: Sequence[Crew], *, shares: bool, own_frames: bool, processes: bool, timeout_s: float
+) -> dict[str, float]:
+    """Return the bytes that a run takes at most, by what takes them.
+
+    How much of its map a robot sees itself is estimated: the disc of its lidar, and the strip that it drives through
+    until the end of the run, or until a team has driven through the world three times.
+
+    Args:
+        world: the truth, a `covey.world.world.World`.
+        crews: the robots.
+        shares: whether robots share maps.
+        own_frames: whether they do not know where the others started.
+        processes: whether each controller is a process.
+        timeout_s: the longest simulated time [s].
+    """
+    n, cells, grid = sum(len(crew.start) for crew in crews), world.grid.cells.size, world.grid
+    found = {
+        "the process": PROCESS,
+        "the world": cells * (WORLD_CELL + SEEN_CELL * n),
+        "the robots": n * ROBOT + 8.0 * n * n,
+    }
+    maps = routes = largest = 0.0
+    for crew in crews:
+        record = crew.robot.mapping
+        if not crew.robot.maps or record is None:
+            continue
+        count = len(crew.start)
+        if record.kind == "elevation":
+            ground = world.ground
+            if ground is None:
+                continue
+            fine = (ground.spacing_m / (record.spacing_m or ground.spacing_m)) ** 2
+            own = ground.altitude.size * fine
+            maps += count * own * ALTITUDES
+        else:
+            own = _cells(grid, crew.start, record.resolution_m, own_frames)
+            seen = _seen(crew, record, world, n, timeout_s)
+            maps += count * own * (STATE + seen * (EVIDENCE + STAMP + (EVIDENCE + SUM if shares else 0.0)))
+        largest = max(largest, own)
+        program = crew.program
+        if program is not None and program.plans_routes:
+            routes += count * own * ROUTE
+        if processes:
+            maps += count * own * STATE  # the simulation keeps a copy
+    found |= {"the maps of the robots": maps, "their routes": routes}
+    found["searches over maps"] = largest * (COMPARED_CELL + (SEARCH_CELL if routes else 0.0))
+    if processes:
+        found["processes of the controllers"] = n * CONTROLLER_PROCESS
+    return found
+
+
+def check_memory(
+    world: Any, crews: Sequence[Crew], *, shares: bool, own_frames: bool, processes: bool, timeout_s: float
+) -> None:
+    """Raise `InvalidValueError` if a run takes more than this process can get; arguments as for `parts_of`."""
+    parts = parts_of(world, crews, shares=shares, own_frames=own_frames, processes=processes, timeout_s=timeout_s)
+    rows, columns = world.grid.shape
+    robots = sum(len(crew.start) for crew in crews)
+    most = sorted(((size, name) for name, size in parts.items()), reverse=True)[:2]
+    check_room(
+        max(0.0, sum(parts.values()) - psutil.Process().memory_info().rss),
+        f"a simulation of {columns} x {rows} cells and a team of {robots} "
+        f"({', '.join(f'{name} {size / 1e9:.2g} GB' for size, name in most)}) takes about",
+        "take fewer robots, coarser maps (mapping.resolution_m) or a coarser world (resolution_m), or a smaller world",
+    )
+
+
+def _cells(grid: Any, start: np.ndarray, resolution_m: float, own_frames: bool) -> float:
+    """Return the number of cells of one map: whole tiles over the world, from every start if those are unknown."""
+    rows, columns = grid.shape
+    corners = grid.to_world(np.array([(r, c) for r in (0, rows) for c in (0, columns)]) - 0.5)
+    sides = corners.max(axis=0) - corners.min(axis=0)
+    if own_frames:
+        sides = np.full(2, 2.0 * np.abs(corners[None] - start[:, None, :2]).max())
+    return float(np.prod([_TILE * math.ceil(round(s / resolution_m, 6) / _TILE) for s in sides.tolist()]))
+
+
+def _seen(crew: Crew, record: Any, world: Any, robots: int, timeout_s: float) -> float:
+    """Return the share of the tiles of its map that a robot sees itself, 0 to 1."""
+    reach = max((sensor.range_m for sensor in crew.robot.sensors if sensor.kind == "lidar"), default=0.0)
+    reach = min(reach, record.max_range_m or reach)
+    area, speed = float(np.prod(world.grid.size_m)), crew.robot.max_speed_m_s
+    longest_s = min(timeout_s, 3.0 * area / max(robots * 2.0 * reach * speed, 1e-9))
+    return min(1.0, (math.pi * reach**2 + 2.0 * reach * speed * longest_s) / max(area, 1e-9))
