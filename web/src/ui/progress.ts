@@ -12,7 +12,7 @@ const MAIN: Record<string, [name: string, words: string][]> = {
   rescue: [["score", "score"], ["targets_found", "found"]],
 };
 
-/** What the team has achieved at the time that is shown, and the time that is left. */
+/** What the team has achieved at the time that is shown; of now, the time that is left, too. */
 export function achieved(model: Model): string {
   const { hello, series, times } = model;
   const main = MAIN[hello!.mission.kind] ?? [[[...series.keys()][0] ?? "", ""]];
@@ -27,8 +27,8 @@ export function achieved(model: Model): string {
     return [`${words || wordsOf(name)} ${text}${of}`];
   });
   const end_s = Math.min(hello!.timeout_s ?? Infinity, (hello!.mission.time_limit_s as number | null | undefined) ?? Infinity);
-  const over = model.frame?.status != null && model.shown === null;
-  if (Number.isFinite(end_s) && !over && said.length) said.push(`${clock(end_s - now)} left`);
+  const isNow = model.shown === null && model.frame?.status == null;
+  if (Number.isFinite(end_s) && isNow && said.length) said.push(`${clock(end_s - now)} left`);
   return said.join(" · ");
 }
 
