@@ -26,7 +26,7 @@ from covey.experiments.analysis.table import read_results
 from covey.experiments.design.axes import parameters
 from covey.experiments.design.load import load_design
 from covey.experiments.report.finds import finds, shares
-from covey.experiments.workers.folder import RUNS
+from covey.experiments.workers.row import RUNS
 from covey.results.figures import Picture, found_curves
 from covey.results.metrics.rescue import COURSE_KINDS
 from covey.results.run import Run

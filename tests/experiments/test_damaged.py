@@ -74,6 +74,7 @@ def study(finished, tmp_path, in_this_process):
 def test_a_run_whose_row_is_damaged_is_set_aside_and_done_again(damage, study, plain):
     folder, executed = study
     before = deterministic(Results(folder).table)
+    shutil.rmtree(folder / "rows")  # only the folders of the runs were copied
     place = sorted((folder / "runs").iterdir())[1]
     damage(place / "row.json")
     found = Results(folder)
@@ -92,6 +93,7 @@ def test_a_run_whose_row_is_damaged_is_set_aside_and_done_again(damage, study, p
 def test_a_row_that_was_swapped_with_that_of_another_run_does_not_count(study, plain):
     folder, executed = study
     before = deterministic(Results(folder).table)
+    shutil.rmtree(folder / "rows")
     one, other = sorted((folder / "runs").iterdir())[:2]
     rows = [(place / "row.json").read_bytes() for place in (one, other)]
     for place, row in zip((other, one), rows, strict=True):
@@ -107,6 +109,7 @@ def test_every_command_says_in_words_what_is_damaged(damage, name, study, capsys
     folder, _ = study
     run = sorted((folder / "runs").iterdir())[0]
     damage(folder / name if name == "plan.json" else run / name)
+    shutil.rmtree(folder / "rows")
     for command in (["results", str(folder)], ["compare", str(folder), str(folder)]):
         assert main(command) == (BAD_INPUT if name == "plan.json" else REACHED)
         error = capsys.readouterr().err
@@ -116,12 +119,22 @@ def test_every_command_says_in_words_what_is_damaged(damage, name, study, capsys
         assert "row.json' " in capsys.readouterr().err
 
 
+def test_a_run_in_the_table_does_not_need_the_row_in_its_folder(study, plain):
+    folder, executed = study
+    before = Results(folder).table
+    for run in (folder / "runs").iterdir():
+        (run / "row.json").unlink()
+    assert Results(folder).table.equals(before)
+    assert run_design(plain(), folder, jobs=1).table.equals(before)
+    assert len(executed) == 4
+
+
 def test_a_plan_that_leads_out_of_its_folder_is_refused(study):
     folder, _ = study
     plan = json.loads((folder / "plan.json").read_text())
-    plan["runs"][0]["run_id"] = "../../elsewhere"
+    plan["vectors"][0]["runs"][0] = "../../elsewhere"
     (folder / "plan.json").write_text(json.dumps(plan))
-    with pytest.raises(RunFolderError, match=r"plan.json.*runs\.0\.run_id"):
+    with pytest.raises(RunFolderError, match=r"plan.json.*vectors\.0\.runs\.0"):
         Results(folder)
 
 

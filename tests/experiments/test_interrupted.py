@@ -14,7 +14,8 @@ from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
 from covey.experiments.run import Results
 from covey.experiments.workers.execute import execute
-from covey.experiments.workers.folder import entry, placed
+from covey.experiments.workers.folder import entry
+from covey.experiments.workers.rows import rows_of
 from covey.experiments.workers.supervisor import compile_if_cold
 
 DESIGN = """\
@@ -88,7 +89,7 @@ def test_killed_and_interrupted_the_table_is_that_of_an_undisturbed_run(tmp_path
 
     planned = plan(load_design(tmp_path / "design.yaml"))
     rows = {one.run_id: execute(one, tmp_path / "again" / one.run_id) for one in planned}
-    undisturbed = deterministic(build_table(placed(rows, map(entry, planned))))
+    undisturbed = deterministic(build_table(rows_of(tmp_path, rows.values()), map(entry, planned)))
     table = deterministic(read_results(tmp_path / "out"))
     assert table.write_csv() == undisturbed.write_csv()
     assert (undisturbed["status"] == "timeout").all()

@@ -1,5 +1,6 @@
 """The report of a design, and two sets of results side by side."""
 
+import json
 import re
 import shlex
 import shutil
@@ -17,6 +18,7 @@ from covey.experiments.analysis.compare import compare_results, differences
 from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.design.axes import Axes
 from covey.experiments.report.report import Gallery, metric_figures, outcome, write_report
+from covey.experiments.report.runs import chosen, failed, spread
 from covey.experiments.run import Results, run_design
 from covey.results import statistics
 
@@ -62,10 +64,97 @@ def test_a_report_is_one_page_that_needs_nothing_else(done):
     page = written.page.read_text(encoding="utf-8")
     assert not re.search(r'(?:src|href)="(?!data:|#|\.\./runs/)', page)  # pictures inside, links to the runs
     assert "sizes &amp; &lt;signs&gt;" in page
-    assert page.count("data:image/png") == 4  # one for each run that has a result
+    assert page.count("data:image/png") == 4  # two settings with a result, and the best and worst run of each
     for row in done[1].rows:
-        assert f"../runs/{row['run_id']}/" in page
+        assert row["run_id"] in page
     assert {path.suffix for path in written.figures} == {".png", ".svg", ".pdf"}
+
+
+def list_of(page):
+    """Return the data of the list of all runs."""
+    text = page.partition('id="all-runs-data">')[2].partition("</script>")[0]
+    return json.loads(text)
+
+
+def test_the_list_of_all_runs_holds_each_with_its_values(done):
+    page = done[2].page.read_text(encoding="utf-8")
+    found = list_of(page)
+    assert found["metrics"] == ["exploration_cost_m", "simulated_time_s"]
+    assert found["settings"] == ["number of robots 1", "number of robots 2", "number of robots 2000"]
+    for row, line in zip(done[1].rows, found["rows"], strict=True):
+        setting, iteration, status, run_id, there, cost, time = line
+        assert (setting, iteration, run_id, there) == (row["vector"], row["iteration"], row["run_id"], 1)
+        assert found["statuses"][status] == row["status"]
+        failed = row["status"] == "failed"
+        assert cost == (None if failed else pytest.approx(row["metrics"]["exploration_cost_m"], rel=1e-3))
+        assert time == (None if failed else 1.0)
+    assert (done[2].page.parent / found["runs"] / done[1].rows[0]["run_id"] / "row.json").is_file()
+
+
+def test_best_median_and_worst_are_those_of_the_metric():
+    """A run that never got there is worse than all others; of a share, the larger the better."""
+    table = table_of([30.0, None, 10.0, 20.0, 40.0], [5.0, 6.0])
+    first, second = (part for _, part in statistics.groups(table, "vector"))
+    assert [(word, row["iteration"]) for word, row in chosen(first, "exploration_time_s")] == [
+        ("best", 2),
+        ("median", 0),
+        ("worst", 1),
+    ]
+    assert [(word, row["iteration"]) for word, row in chosen(second, "exploration_time_s")] == [
+        ("best", 0),
+        ("worst", 1),
+    ]
+    shares = first.with_columns(explored_share=pl.Series([0.3, 0.1, 0.9, 0.5, 0.4]))
+    assert [row["iteration"] for _, row in chosen(shares, "explored_share")] == [2, 4, 1]
+    assert [word for word, _ in chosen(first[:1], "exploration_time_s")] == [""]
+
+
+def test_of_very_many_settings_some_are_shown_from_the_best_to_the_worst():
+    groups = [pl.DataFrame({"vector": [v] * 3, "t": [float(v), 300.0, float(v)]}) for v in range(250)][::-1]
+    shown = [part["vector"][0] for part in spread(groups, "t")]
+    assert len(shown) == 100
+    assert {shown[0], shown[-1]} == {0, 249}
+    gaps = np.diff(sorted(shown))
+    assert {int(gap) for gap in gaps} <= {2, 3}
+
+
+@pytest.mark.parametrize("keep", ["measurements", "rows"])
+def test_runs_without_maps_have_no_pictures_and_none_that_is_broken(keep, plain, tmp_path):
+    written = report_of(plain(keep=keep), tmp_path)[2]
+    page = written.page.read_text(encoding="utf-8")
+    assert "data:image/png" not in page
+    assert 'src="data:,"' not in page
+    assert "The runs kept no maps" in page
+    found = list_of(page)
+    assert [line[4] for line in found["rows"]] == [int(keep != "rows")] * 4
+    assert not re.findall(r'href="\.\./runs/[^"]+"', page) or keep != "rows"
+    assert "numpy" in page[page.index('id="environment"') :], "the versions are known without folders, too"
+
+
+def test_failures_with_the_same_reason_stand_together(tmp_path):
+    rows = [
+        {
+            "run_id": f"{n:x}",
+            "iteration": n,
+            "status": "died",
+            "reason": "it vanished",
+            "parameters": {},
+            "reproduce": f"r{n}",
+        }
+        for n in range(7)
+    ]
+    rows.insert(3, rows[0] | {"run_id": "ff", "status": "failed", "reason": "<b>", "reproduce": "alone"})
+    often, once = failed(rows, Axes(None, None, None, ()), tmp_path, {"0"}, tmp_path / "report")
+    assert (often["status"], often["count"], len(often["runs"])) == ("died", 7, 5)
+    assert (once["reason"], once["count"], once["runs"][0]["reproduce"]) == ("<b>", 1, "alone")
+    assert [run["href"] for run in often["runs"]] == ["../runs/0/", "", "", "", ""]
+
+
+def test_a_report_tells_its_progress(done, tmp_path):
+    said = []
+    write_report(*done[:2], tmp_path, observer=lambda *step: said.append(step))
+    assert said
+    assert all(0 <= done_ <= total for _, done_, total in said)
 
 
 def test_failures_come_with_the_command_that_runs_them_alone(done):
@@ -88,10 +177,8 @@ def test_the_tables_of_a_report_are_latex_too(done):
 
 def test_a_report_of_nothing(plain, tmp_path, in_this_process):
     run_design(plain(), tmp_path, jobs=1, shard=(4, 4))
-    for folder in (tmp_path / "runs").iterdir():
-        for file in folder.iterdir():
-            file.unlink()
-        folder.rmdir()
+    for name in ("rows", "runs"):
+        shutil.rmtree(tmp_path / name)
     with pytest.raises(InvalidValueError, match="run the design first"):
         write_report(plain(), Results(tmp_path))
 
@@ -196,18 +283,16 @@ def test_a_sheet_in_latex_escapes_what_latex_would_read():
 def test_runs_that_the_seed_does_not_change_are_told():
     from covey.experiments.analysis.summary import is_seedless
 
-    def rows(*times):
-        each = [{"vector": k // 2, "status": "reached", "metrics": {"t": t}} for k, t in enumerate(times)]
-        for k, row in enumerate(each):
-            row["metrics"]["wall_time_s"] = 0.1 * k
-        return each
+    def table(*times, status="reached"):
+        n = len(times)
+        columns = {"vector": [k // 2 for k in range(n)], "status": ["reached"] * (n - 1) + [status]}
+        columns |= {"timeout_s": [9.0] * n, "t": times, "host_wall_time_s": [0.1 * k for k in range(n)]}
+        return pl.DataFrame(columns)
 
-    assert is_seedless(rows(1.0, 1.0, 2.0, 2.0))
-    assert not is_seedless(rows(1.0, 1.0, 2.0, 2.5))
-    assert not is_seedless(rows(1.0)), "one run says nothing"
-    failed = rows(1.0, 1.0)
-    failed[1]["status"] = "failed"
-    assert not is_seedless(failed)
+    assert is_seedless(table(1.0, 1.0, 2.0, 2.0))
+    assert not is_seedless(table(1.0, 1.0, 2.0, 2.5))
+    assert not is_seedless(table(1.0)), "one run says nothing"
+    assert not is_seedless(table(1.0, 1.0, status="failed"))
 
 
 STRATEGIES, TERRAINS, SIZES = ("near", "far", "wide"), ("loop", "cross", "maze"), (3, 6)

@@ -154,7 +154,9 @@ def test_progress_counts():
 def test_the_plan_stands_in_the_folder(plain, tmp_path, in_this_process):
     run_design(plain(iterations=1), tmp_path, jobs=1)
     plan = json.loads((tmp_path / "plan.json").read_text())
-    assert [run["run_id"] for run in plan["runs"]] == read_results(tmp_path)["run_id"].to_list()
+    assert [run_id for vector in plan["vectors"] for run_id in vector["runs"]] == read_results(tmp_path)[
+        "run_id"
+    ].to_list()
     assert "two sizes" in (tmp_path / "design.yaml").read_text()
 
 

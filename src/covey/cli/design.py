@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from covey.cli.design_progress import DesignProgress
+from covey.cli.design_progress import DesignProgress, ReportProgress
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.looking import refuse_code_of
 from covey.errors import InvalidValueError, RunFolderError, printable
@@ -19,9 +19,20 @@ from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
 from covey.experiments.design.shipped import is_design
 from covey.experiments.design.vectors import is_known
-from covey.experiments.run import Progress, Results, design_folder, parse_shard, replaces, run_design
+from covey.experiments.run import (
+    Progress,
+    Results,
+    design_folder,
+    in_words_damaged,
+    in_words_taken_over,
+    parse_shard,
+    replaces,
+    run_design,
+)
 from covey.experiments.workers.cluster import job_script, open_cluster
-from covey.experiments.workers.folder import DESIGN, LOGS, RESULTS, RUNS, load_kept_design, read_rows, refuse_others
+from covey.experiments.workers.folder import DESIGN, LOGS, RESULTS, load_kept_design, refuse_others, taken_over
+from covey.experiments.workers.row import RUNS
+from covey.experiments.workers.rows import read_rows
 from covey.experiments.workers.versions import differences, in_words
 from covey.processors import processors
 from covey.registry import Looking, looking
@@ -134,8 +145,8 @@ def results_command(
     """Print the results of a design so far."""
     folder = _folder(source, out, trusted_only)
     results = _read(folder)
-    if len(results.rows) < results.planned:
-        print(f"{len(results.rows)} of {results.planned} runs have ended", file=sys.stderr)
+    if len(results) < results.planned:
+        print(f"{len(results)} of {results.planned} runs have ended", file=sys.stderr)
     print({"table": as_text, "csv": as_csv, "latex": as_latex, "json": as_json}[form](results).rstrip("\n"))
     return REACHED
 
@@ -150,7 +161,8 @@ def report_command(source: str, results: Path | None, out: Path | None, *, trust
             design = load_kept_design(found.folder, trusted_only=trusted_only)
         else:
             design = load_design(source, trusted_only=trusted_only)
-        written = write_report(design, found, out)
+        with ReportProgress() as progress:
+            written = write_report(design, found, out, observer=progress.observe)
     print(f"{written.page}\n{written.latex}\n{len(written.figures)} figures in the same folder")
 
 
@@ -219,6 +231,10 @@ def _check_version(source: str, design: Design, folder: Path, seen: Looking, whe
 def _read(folder: Path) -> Results:
     """Return the results in a folder; damaged runs are reported and left out."""
     results = Results(folder)
+    if results.taken_over:
+        print(in_words_taken_over(results.taken_over), file=sys.stderr)
+    for path, lines in results.damaged_lines.items():
+        print(in_words_damaged(path, lines), file=sys.stderr)
     for run_id in results.damaged:
         print(f"{folder / RUNS / run_id} is damaged and left out; run the design again to repeat it", file=sys.stderr)
     return results
@@ -233,7 +249,9 @@ def _what_would_run(design: Design, folder: Path, seen: Looking) -> str:
         )
     runs = plan(design)
     planned = {p.run_id for p in runs}
-    there = len(read_rows(folder, planned))
+    rows = read_rows(folder)
+    taken_over(folder, planned, rows, None)
+    there = sum(run_id in rows.places for run_id in planned)
     if replaced := replaces(folder, design, lambda: runs):
         print(f"warning: {replaced}", file=sys.stderr)
     return f"{len(planned)} runs: {there} have ended already, {len(planned) - there} would run, into {folder}"
@@ -245,11 +263,11 @@ def _report(results: Results, folder: Path, quiet: bool) -> int:
         print(folder)
     else:
         print(as_text(results), end="\n\n")
-        print(f"{len(results.rows)} of {results.planned} runs have ended: {_counts(results)}")
-        print(f"results  {folder / RESULTS}" if len(results.rows) == results.planned else f"folder  {folder}")
+        print(f"{len(results)} of {results.planned} runs have ended: {_counts(results)}")
+        print(f"results  {folder / RESULTS}" if len(results) == results.planned else f"folder  {folder}")
         print(f"report   covey report {shlex.quote(str(folder))}")
     _warn_of_processors(results)
-    if is_seedless(results.rows):
+    if is_seedless(results.table):
         print(f"warning: {SEEDLESS}", file=sys.stderr)
     for row in failures[:_FAILURES_SHOWN]:
         said = f"{row['status']}: {row.get('reason')}\n  alone: {row['reproduce']}"
@@ -260,11 +278,11 @@ def _report(results: Results, folder: Path, quiet: bool) -> int:
 
 
 def _counts(results: Results) -> str:
-    return ", ".join(f"{n} {status}" for status, n in sorted(Counter(row["status"] for row in results.rows).items()))
+    return ", ".join(f"{n} {status}" for status, n in sorted(Counter(results.table["status"]).items()))
 
 
 def _warn_of_processors(results: Results) -> None:
-    kinds = {row["host"].get("cpu") for row in results.rows} - {None}
+    kinds = results.table["host_cpu"].drop_nulls().unique()
     if len(kinds) > 1:
         print(
             f"warning: {len(kinds)} kinds of processor computed these runs (column host_cpu); their last digits may "

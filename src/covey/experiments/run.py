@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,28 +18,26 @@ from covey.experiments.design.plan import PlannedRun, plan, software
 from covey.experiments.design.records import Design
 from covey.experiments.workers.cluster_workers import Workers
 from covey.experiments.workers.folder import (
-    FAILURES,
-    RUNS,
-    Row,
+    NO_FOLDER,
     entry,
+    folders_of,
     is_damaged,
-    placed,
     prepare,
     read_plan,
-    read_row,
-    read_rows,
-    rows_of,
     set_aside,
     sweep,
+    taken_over,
     unwritable,
 )
 from covey.experiments.workers.refusals import RefusedError
-from covey.experiments.workers.remeasure import measured
-from covey.experiments.workers.row import ROW
+from covey.experiments.workers.remeasure import is_known_measured, measured
+from covey.experiments.workers.row import FAILURES, RUNS, Row, read_row
+from covey.experiments.workers.rows import Rows, RowWriter, read_rows
 from covey.experiments.workers.supervisor import Supervisor, keep, this_supervisor
 from covey.experiments.workers.versions import differences, in_words
 from covey.lazy import pl
 from covey.processors import processors
+from covey.results.lock import writer_of
 from covey.results.run import Run
 from covey.scenario.folders import folder_name
 
@@ -84,6 +82,9 @@ class Progress:
 class Results:
     """The results of a design so far, from its folder.
 
+    If runs have rows only in their own folders, as those that a former version of Covey has computed, their rows are
+    taken over into the table.
+
     Args:
         folder: the folder of the design.
         rows: its rows, if they are known already.
@@ -92,38 +93,85 @@ class Results:
         RunFolderError: there is no design in the folder.
 
     Attributes:
-        rows: rows of the runs that have ended, in the order of the table.
         metrics: metrics that the design names.
         planned: number of runs that the design asks for.
         damaged: ids of runs with a folder but no complete row.
+        damaged_lines: number of damaged lines in each file of the table; their rows are left out.
+        taken_over: number of runs whose rows have just been taken over into the table.
     """
 
-    def __init__(self, folder: Path | str, rows: Sequence[Row] | None = None):
+    def __init__(self, folder: Path | str, rows: Rows | None = None):
         self.folder = Path(folder)
         plan = read_plan(self.folder)
         self.metrics: tuple[str, ...] = tuple(plan["metrics"])
         self.planned = len(plan["runs"])
-        self.rows = rows_of(self.folder, plan["runs"]) if rows is None else list(rows)
-        ended = {row["run_id"] for row in self.rows}
-        ids = dict.fromkeys(one["run_id"] for one in plan["runs"] if one["run_id"] not in ended)
-        self.damaged = [run_id for run_id in ids if is_damaged(self.folder / RUNS / run_id)]
+        self._rows = read_rows(self.folder) if rows is None else rows
+        ids = [one["run_id"] for one in plan["runs"]]
+        self.taken_over = self._take_over(ids) if rows is None else 0
+        known, there = self._rows.places, folders_of(self.folder)
+        self._entries = [one for one in plan["runs"] if one["run_id"] in known]
+        missing = [run_id for run_id in dict.fromkeys(ids) if run_id not in known and run_id in there]
+        self.damaged = [run_id for run_id in missing if is_damaged(self.folder / RUNS / run_id)]
+        self.damaged_lines = dict(self._rows.damaged)
+
+    def _take_over(self, ids: Sequence[str]) -> int:
+        """Take over rows from the folders of runs, into the table if nobody else writes there and it can be written."""
+        if not writer_of(self.folder):
+            with suppress(OSError), RowWriter(self.folder) as writer:
+                return taken_over(self.folder, ids, self._rows, writer)
+        taken_over(self.folder, ids, self._rows, None)
+        return 0
 
     @cached_property
     def table(self) -> "pl.DataFrame":
         """One row per run; see `covey.experiments.analysis.table.build_table`."""
         from covey.experiments.analysis.table import build_table
 
-        return build_table(self.rows)
+        return build_table(self._rows, self._entries)
+
+    def __len__(self) -> int:
+        """Return the number of runs that have ended."""
+        return len(self._entries)
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Rows of the runs that have ended, in the order of the table; each is made when it is asked for."""
+        return _PlacedRows(self._rows, self._entries)
+
+    @property
+    def versions(self) -> dict[str, str | None]:
+        """Versions of the packages that computed the runs, of the first run that tells them."""
+        abouts = self._rows.abouts()
+        return next((v for one in self._entries if (v := abouts[one["run_id"]].get("versions"))), {})
 
     @property
     def failures(self) -> list[Row]:
         """Runs without a result, each with its ``reason`` and the command that runs it alone, ``reproduce``."""
-        return [row for row in self.rows if row["status"] in FAILURES]
+        statuses, rows = self._rows.statuses(), self.rows
+        return [rows[i] for i, one in enumerate(self._entries) if statuses[one["run_id"]] in FAILURES]
 
     @property
     def runs(self) -> list[Run]:
-        """The runs that have a result, in the order of the table."""
-        return [Run(self.folder / RUNS / row["run_id"]) for row in self.rows if row["status"] not in FAILURES]
+        """The runs that have a result and a folder, in the order of the table."""
+        statuses, there = self._rows.statuses(), folders_of(self.folder)
+        ids = [one["run_id"] for one in self._entries]
+        return [Run(self.folder / RUNS / i) for i in ids if statuses[i] not in FAILURES and i in there]
+
+
+class _PlacedRows(Sequence[Row]):
+    """Rows, each at its place in the present plan, not in the plan with which it ran."""
+
+    def __init__(self, rows: Rows, entries: Sequence[Row]):
+        self._rows, self._entries = rows, entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        one = self._entries[index]
+        return self._rows[one["run_id"]] | one
 
 
 def design_folder(design: Design, root: Path | str = "runs") -> Path:
@@ -165,16 +213,18 @@ def run_design(
     replaced = replaces(folder, design, lambda: planned)
     lock = prepare(folder, design, planned)
     try:
-        session = _Session(folder, planned, shard or (1, 1), retry_failed, observer)
-        session.progress.remarks += [f"warning: {replaced}"] if replaced else []
-        observer(session.progress)
-        if session.todo:
-            try:
-                with nullcontext(executor) if executor else _threads(processors() if jobs is None else jobs) as engine:
-                    session.run(engine, design)
-            finally:
-                sweep(folder / RUNS)
-        return Results(folder, session.finish())
+        with RowWriter(folder) as writer:
+            session = _Session(folder, planned, writer, shard or (1, 1), retry_failed, observer)
+            session.progress.remarks += [f"warning: {replaced}"] if replaced else []
+            observer(session.progress)
+            if session.todo:
+                workers = nullcontext(executor) if executor else _threads(processors() if jobs is None else jobs)
+                try:
+                    with workers as engine:
+                        session.run(engine, design)
+                finally:
+                    sweep(folder / RUNS)
+            return Results(folder, session.finish())
     finally:
         lock.release()
 
@@ -194,6 +244,17 @@ def replaces(folder: Path, design: Design, planned: Callable[[], Sequence[Planne
         f"{in_words(folder, design, keys)}, and has no run in common with it. All runs are kept, but a folder shows "
         f"one design. To keep both, choose --out FOLDER, or another name after `design:`"
     )
+
+
+def in_words_taken_over(number: int) -> str:
+    """Return a sentence about rows that only the folders of their runs held."""
+    return f"the rows of {number} finished runs stood only in their own folders; they are in the table now"
+
+
+def in_words_damaged(path: Path, lines: int) -> str:
+    """Return a sentence about damaged lines in a file of the table."""
+    what = "1 line is" if lines == 1 else f"{lines} lines are"
+    return f"{what} damaged in {path} and left out; runs that are lost with them are repeated when the design is run"
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -222,6 +283,7 @@ class _Session:
         self,
         folder: Path,
         planned: Sequence[PlannedRun],
+        writer: RowWriter,
         shard: tuple[int, int],
         retry_failed: bool,
         observer: Callable[[Progress], Any],
@@ -233,38 +295,60 @@ class _Session:
         self.keeps_table = parts == 1
         sweep(folder)
         sweep(folder / RUNS)
-        self.rows = read_rows(folder, [p.run_id for p in mine])
-        if retry_failed:
-            for run_id in [run_id for run_id, row in self.rows.items() if row["status"] in FAILURES]:
-                shutil.rmtree(folder / RUNS / run_id)
-                del self.rows[run_id]
-        again = [p for p in mine if p.run_id in self.rows and not self._is_measured(p)]
-        for one in again:
-            shutil.rmtree(folder / RUNS / one.run_id)
-            del self.rows[one.run_id]
-        self.todo = [p for p in mine if p.run_id not in self.rows]
-        self.progress = Progress(len(mine), len(self.rows), Counter(row["status"] for row in self.rows.values()))
-        places = [folder / RUNS / one.run_id for one in self.todo]
-        for place, aside in [(place, set_aside(place)) for place in places if is_damaged(place)]:
-            if aside is not None:
-                self.progress.remarks.append(
-                    f"{place.name} is damaged: it was renamed to {aside.name}, and the run is repeated"
-                )
+        self.keep = planned[0].keep
+        self.rows, self._writer = read_rows(folder), writer
+        remarks = [in_words_damaged(path, lines) for path, lines in self.rows.damaged.items()]
+        try:
+            if taken := taken_over(folder, [p.run_id for p in mine], self.rows, self._writer):
+                remarks.append(in_words_taken_over(taken))
+            there = folders_of(folder)
+            ended = self.rows.statuses()
+            failed = [p for p in mine if ended.get(p.run_id) in FAILURES] if retry_failed else []
+            results = [p for p in mine if ended.get(p.run_id, FAILURES[0]) not in FAILURES]
+            again = self._not_measured(results, there)
+            for one in (*failed, *again):
+                shutil.rmtree(folder / RUNS / one.run_id, ignore_errors=True)
+                there.discard(one.run_id)
+                del ended[one.run_id]
+        except OSError as error:
+            raise unwritable(folder, error) from error
+        self.ended = {p.run_id: ended[p.run_id] for p in mine if p.run_id in ended}
+        self.todo = [p for p in mine if p.run_id not in ended]
+        self.progress = Progress(len(mine), len(self.ended), Counter(self.ended.values()), remarks=remarks)
+        for place in [folder / RUNS / one.run_id for one in self.todo if one.run_id in there]:
+            if is_damaged(place) and (aside := set_aside(place)) is not None:
+                remarks.append(f"{place.name} is damaged: it was renamed to {aside.name}, and the run is repeated")
         if again:
-            self.progress.remarks.append(
+            remarks.append(
                 f"{len(again)} runs are repeated: their kept recordings do not hold the measurements that the design "
-                "asks for now; with keep: everything they would"
+                "asks for now, or are gone; with keep: everything they would"
             )
         self._next_table = 0.0
 
-    def _is_measured(self, one: PlannedRun) -> bool:
-        """Return whether a run holds the design's measurements; a failed run needs none."""
-        if self.rows[one.run_id]["status"] in FAILURES:
-            return True
-        try:
-            return measured(self.folder / RUNS / one.run_id, one)
-        except OSError as error:
-            raise unwritable(self.folder, error) from error
+    def _not_measured(self, results: Sequence[PlannedRun], there: set[str]) -> list[PlannedRun]:
+        """Return the runs whose folders do not hold what the design asks for, after adding what can be added.
+
+        Raises:
+            OSError: the disk is full or cannot be written.
+        """
+        abouts, known = self.rows.abouts(), dict[str, bool]()
+        lacking: list[PlannedRun] = []
+        added: list[tuple[Row, PlannedRun]] = []
+        for one in results:
+            about = abouts[one.run_id]
+            key = about["about"]
+            if key not in known:
+                known[key] = is_known_measured(about, one)
+            if one.keep == NO_FOLDER or (known[key] and one.run_id in there):
+                continue
+            place = self.folder / RUNS / one.run_id
+            if one.run_id in there and measured(place, one):
+                added.append((self.rows[one.run_id], one))
+            else:
+                lacking.append(one)
+        for row, one in added:
+            self._writer.append(row, one.keep, one.measurements, self.rows)
+        return lacking
 
     def run(self, executor: Executor, design: Design) -> None:
         """Execute all runs that are left.
@@ -322,44 +406,51 @@ class _Session:
     def _take(self, one: PlannedRun, row: Row) -> None:
         """Take in the row of a run that has ended."""
         place = self.folder / RUNS / one.run_id
-        if not place.is_dir():
+        if one.keep != NO_FOLDER and not place.is_dir():
             where = row["host"].get("name", "a worker")
             raise DiskError(
                 f"{str(place)!r} was written by {where} but is not here: workers must share the folder, and "
                 "nobody may remove it while they run"
             )
-        self.rows[one.run_id] = row
+        try:
+            self._writer.append(row, one.keep, one.measurements, self.rows)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+        self.ended[one.run_id] = row["status"]
         self.progress.statuses[row["status"]] += 1
         self.progress.row = row
         self.observer(self.progress)
         if self.keeps_table and time.monotonic() >= self._next_table:
             self._write_table()
 
-    def finish(self) -> list[Row]:
+    def finish(self) -> Rows:
         """Return all rows, including those of other shards, and write the table if they are complete.
 
         Raises:
             DiskError: finished runs have been removed.
         """
-        gone = [run_id for run_id in self.rows if not (self.folder / RUNS / run_id / ROW).is_file()]
+        there = folders_of(self.folder)
+        kept = [one["run_id"] for one in self.entries if self.ended.get(one["run_id"], FAILURES[0]) not in FAILURES]
+        gone = [] if self.keep == NO_FOLDER else [run_id for run_id in kept if run_id not in there]
         if gone:
             raise DiskError(
-                f"{len(gone)} of {len(self.rows)} runs that had ended are gone from {str(self.folder / RUNS)!r}: "
+                f"{len(gone)} of {len(self.ended)} runs that had ended are gone from {str(self.folder / RUNS)!r}: "
                 "they were removed during the study; the same command repeats them"
             )
-        others = {one["run_id"] for one in self.entries} - self.rows.keys()
-        self.rows |= read_rows(self.folder, others)
-        rows = placed(self.rows, self.entries)
-        if len(rows) == len(self.entries):
+        if not self.keeps_table:
+            self.rows = read_rows(self.folder)
+            taken_over(self.folder, [one["run_id"] for one in self.entries], self.rows, None)
+        known = self.rows.places
+        if all(one["run_id"] in known for one in self.entries):
             self._write_table()
-        return rows
+        return self.rows
 
     def _write_table(self) -> None:
         from covey.experiments.analysis.table import build_table, write_table
 
         started = time.monotonic()
         try:
-            write_table(self.folder, build_table(placed(self.rows, self.entries)))
+            write_table(self.folder, build_table(self.rows, self.entries))
         except OSError as error:
             raise unwritable(self.folder, error) from error
         spent = time.monotonic() - started

@@ -13,11 +13,12 @@ from typing import Any
 import covey
 from covey.errors import CoveyError, InvalidValueError
 from covey.experiments.analysis.summary import USUAL
-from covey.experiments.analysis.table import parameters_of, text_of
+from covey.experiments.analysis.table import parameters_of
 from covey.experiments.design.records import Design
 from covey.experiments.run import Progress
-from covey.experiments.workers.folder import FAILURES, RUNS, read_plan, read_rows
-from covey.experiments.workers.row import Row
+from covey.experiments.workers.folder import read_plan
+from covey.experiments.workers.row import FAILURES, RUNS, Row
+from covey.experiments.workers.rows import read_rows, text_of
 from covey.experiments.workers.showing import answer_of, request_of
 from covey.results.folder import write_whole
 from covey.viewer.children import Replays
@@ -106,10 +107,10 @@ class Study:
     def _begin(self) -> None:
         entries = read_plan(self.folder)["runs"]
         names = parameters_of(entries)
-        rows = read_rows(self.folder, [one["run_id"] for one in entries])
+        rows = read_rows(self.folder)
         for i, one in enumerate(entries):
-            row = rows.get(one["run_id"])
-            said = {"state": "waiting"} if row is None else _of_row(row, self._metrics)
+            ended = one["run_id"] in rows.places
+            said = _of_row(rows[one["run_id"]], self._metrics) if ended else {"state": "waiting"}
             values = [text_of(one["parameters"].get(name)) for name in names]
             self._places.setdefault(one["run_id"], []).append(i)
             known = {"i": i, "run": one["run_id"], "vector": one["vector"], "iteration": one["iteration"]}
@@ -204,6 +205,8 @@ class Study:
                 raise InvalidValueError(f"there is no run {message.run!r:.40}")
             if self._runs[known[0]]["state"] in ("waiting", "running"):
                 url = self._watched(message.run)
+            elif not (self.folder / RUNS / message.run).is_dir():
+                raise InvalidValueError("of this run only its row is kept; see `keep` of the design")
             else:
                 url = self._replays.open(self.folder / RUNS / message.run)
             answer = {"type": "done", "url": url}

@@ -55,7 +55,7 @@ def differences(a: "Results", b: "Results") -> list[tuple[str, str, str]]:
     It compares runs of common settings. If a path varies within a set, all its values are listed.
     """
     _, shared = _common(a, b)
-    mine, theirs = ({_setting(row, shared): row for row in reversed(r.rows)} for r in (a, b))
+    mine, theirs = ({_setting(row, shared): row for row in reversed(_one_of_each(r))} for r in (a, b))
     texts = ((m["scenario"], theirs[setting]["scenario"]) for setting, m in mine.items() if setting in theirs)
     return [found for found in _unlike(texts) if found[0] != "seed"]
 
@@ -137,6 +137,12 @@ def _common(a: "Results", b: "Results") -> "tuple[pl.DataFrame, list[str]]":
         both = list(set(one[name].to_list()) & set(other[name].to_list()))
         one, other = (t.filter(t[name].is_in(both)) for t in (one, other))
     return _together(one, other), shared
+
+
+def _one_of_each(results: "Results") -> list[Mapping[str, Any]]:
+    """Return the first row of each vector; its other runs differ from it only in their seeds."""
+    firsts = results.table.with_row_index().unique("vector", keep="first", maintain_order=True)["index"]
+    return [results.rows[i] for i in firsts]
 
 
 def _setting(row: Mapping[str, Any], shared: Sequence[str]) -> tuple[str, ...]:

@@ -1,13 +1,14 @@
 """The results of a design as text: one line per vector for readers, one row per run for programs."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from covey.errors import printable
 from covey.experiments.analysis.report_tables import PREAMBLE, Sheet
-from covey.experiments.analysis.table import HOST_METRICS, parameters_of
-from covey.experiments.workers.folder import FAILURES
-from covey.experiments.workers.row import Row
+from covey.experiments.analysis.table import deterministic
+from covey.experiments.design.axes import parameters
+from covey.experiments.workers.row import FAILURES
+from covey.experiments.workers.rows import text_of
 from covey.lazy import pl
 from covey.results import statistics
 from covey.results.text import in_cell
@@ -30,23 +31,22 @@ def summary(results: "Results") -> tuple[list[str], list[list[str]]]:
     median, as in the report. A run that did not reach the goal of a time counts as longer than the timeout (``> 300``
     if half of the runs or more did not). For other metrics, the number of values follows if some runs have none.
     """
-    parameters = parameters_of(results.rows)
-    names = results.metrics or tuple(n for n in USUAL if any(r["metrics"].get(n) is not None for r in results.rows))
-    failed = bool(results.failures)
-    heads = [*parameters, "reached", *(["failed"] if failed else []), *names]
     table = results.table
-    return heads, [list(_line(part, parameters, names, failed)) for _, part in statistics.groups(table, "vector")]
+    varied = parameters(table)
+    names = results.metrics or tuple(n for n in USUAL if n in table.columns and table[n].drop_nulls().len())
+    failed = bool(table["status"].is_in(FAILURES).any())
+    heads = [*varied, "reached", *(["failed"] if failed else []), *names]
+    return heads, [list(_line(part, varied, names, failed)) for _, part in statistics.groups(table, "vector")]
 
 
-def is_seedless(rows: Sequence[Row]) -> bool:
+def is_seedless(table: "pl.DataFrame") -> bool:
     """Return whether all runs of each vector gave the same result, apart from the time and memory they took."""
-    vectors: dict[int, list[dict[str, Any]]] = {}
-    for row in rows:
-        if row["status"] not in FAILURES:
-            found = {name: value for name, value in row["metrics"].items() if name not in HOST_METRICS}
-            vectors.setdefault(row["vector"], []).append(found)
-    several = [found for found in vectors.values() if len(found) > 1]
-    return bool(several) and all(one == found[0] for found in several for one in found)
+    done = deterministic(table.filter(pl.col("status").is_in(FAILURES).not_()))
+    metrics = done.columns[done.columns.index("timeout_s") + 1 :]
+    found = done.select("vector", outcome=pl.struct("status", *metrics).hash())
+    each = found.group_by("vector").agg(runs=pl.len(), outcomes=pl.col("outcome").n_unique())
+    several = each.filter(pl.col("runs") > 1)
+    return bool(len(several)) and several["outcomes"].max() == 1
 
 
 def as_text(results: "Results") -> str:
@@ -61,8 +61,8 @@ def as_latex(results: "Results") -> str:
 
 def _sheet(results: "Results") -> Sheet:
     heads, lines = summary(results)
-    parameters = len(parameters_of(results.rows))
-    right = tuple(i >= parameters for i in range(len(heads)))
+    varied = len(parameters(results.table))
+    right = tuple(i >= varied for i in range(len(heads)))
     return Sheet("", tuple(heads), tuple(map(tuple, lines)), right)
 
 
@@ -77,11 +77,9 @@ def as_json(results: "Results") -> str:
     return results.table.write_json()
 
 
-def _line(table: "pl.DataFrame", parameters: list[str], names: tuple[str, ...], failed: bool) -> Iterator[str]:
-    from covey.experiments.analysis.table import text_of
-
+def _line(table: "pl.DataFrame", varied: list[str], names: tuple[str, ...], failed: bool) -> Iterator[str]:
     status = table["status"].to_list()
-    yield from (text_of(table[name][0]) for name in parameters)
+    yield from (text_of(table[name][0]) for name in varied)
     yield f"{status.count('reached')}/{len(status)}"
     if failed:
         yield str(sum(one in FAILURES for one in status))

@@ -1,15 +1,16 @@
 """The tidy table of a design: one row per run, sorted, with the same bytes on every machine."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import yaml
 
-from covey.experiments.workers.folder import PLAN, RESULTS, Row, put, read_plan, rows_of
+from covey.experiments.workers.folder import PLAN, RESULTS, put, read_plan, taken_over
+from covey.experiments.workers.row import Row
+from covey.experiments.workers.rows import HOST, METRIC, Rows, read_rows, series, text_of
 from covey.results.metrics import metrics
 
 HOST_METRICS = (
@@ -24,32 +25,37 @@ HOST_METRICS = (
 _HOST = ("name", "cpu", "load", "wall_s", "cpu_s")
 
 
-def build_table(rows: Iterable[Row]) -> pl.DataFrame:
-    """Return the table of these rows.
+def build_table(rows: Rows, entries: Iterable[Row]) -> pl.DataFrame:
+    """Return the table of the runs of a plan that have ended.
 
     Columns: ``run_id``, ``vector``, ``iteration``, ``seed``, one per parameter (its dotted path), ``status``,
     ``timeout_s``, every metric with a single value (null if missing), and data of the machine as ``host_...``. All but
     the last are the same for the same runs on every machine. Lists and mappings are written as YAML in one line.
+
+    Args:
+        rows: rows of runs that have ended; those of other plans do not matter.
+        entries: the runs of the plan, each as by `covey.experiments.workers.folder.entry`.
     """
-    ordered = sorted(rows, key=lambda row: (row["vector"], row["iteration"]))
-    columns: dict[str, list[Any]] = {
-        name: [row[name] for row in ordered] for name in ("run_id", "vector", "iteration", "seed")
-    }
-    for name in _names(row["parameters"] for row in ordered):
-        columns[name] = [_flat(row["parameters"].get(name)) for row in ordered]
-    columns |= {name: [row[name] for row in ordered] for name in ("status", "timeout_s")}
+    places = rows.places
+    ordered = sorted((e for e in entries if e["run_id"] in places), key=lambda e: (e["vector"], e["iteration"]))
+    there = rows.frame[[places[one["run_id"]] for one in ordered]]
+    columns = [series(name, [one[name] for one in ordered]) for name in ("run_id", "vector", "iteration", "seed")]
+    for name in parameters_of(ordered):
+        columns.append(series(name, [_flat(one["parameters"].get(name)) for one in ordered]))
+    abouts = [rows.about(key) for key in there["of"].unique(maintain_order=True)]
+    timeouts = {one["about"]: one["timeout_s"] for one in abouts}
+    columns += [there["status"], series("timeout_s", [timeouts[key] for key in there["of"]])]
     known = metrics.names()
-    by_robot = {"status", *filter(_is_by_robot, known)}
-    of_metrics = _names([dict.fromkeys(known), *(row["metrics"] for row in ordered)])
-    host = {name: [row["host"].get(name) for row in ordered] for name in _HOST}
-    for name in of_metrics:
-        values = [row["metrics"].get(name) for row in ordered]
+    apart = {"status", *filter(_is_by_robot, known), *(name for one in abouts for name in one["nested"])}
+    host = {name: _column(there, f"{HOST}{name}", name) for name in _HOST}
+    for name in dict.fromkeys([*known, *(name for one in abouts for name in one["names"])]):
+        values = _column(there, f"{METRIC}{name}", name)
         if name in HOST_METRICS:
-            host[name] = [row["host"].get(name) if v is None else v for row, v in zip(ordered, values, strict=True)]
-        elif name not in by_robot and not any(isinstance(value, (dict, list)) for value in values):
-            columns[name] = values
-    columns |= {f"host_{name}": values for name, values in host.items()}
-    return pl.DataFrame([_series(name, values) for name, values in columns.items()])
+            host[name] = _filled(values, _column(there, f"{HOST}{name}", name))
+        elif name not in apart:
+            columns.append(_of_its_kind(values) if name in known else values)
+    columns += [values.alias(f"host_{name}") for name, values in host.items()]
+    return pl.DataFrame(columns)
 
 
 def deterministic(table: pl.DataFrame) -> pl.DataFrame:
@@ -66,7 +72,9 @@ def read_results(folder: Path | str) -> pl.DataFrame:
     folder = Path(folder)
     if not (folder / PLAN).is_file() and (folder / RESULTS).is_file():
         return pl.read_parquet(folder / RESULTS)
-    return build_table(rows_of(folder, read_plan(folder)["runs"]))
+    entries, rows = read_plan(folder)["runs"], read_rows(folder)
+    taken_over(folder, [one["run_id"] for one in entries], rows, None)
+    return build_table(rows, entries)
 
 
 def write_table(folder: Path, table: pl.DataFrame) -> None:
@@ -80,21 +88,14 @@ def write_table(folder: Path, table: pl.DataFrame) -> None:
     put(folder / RESULTS, buffer.getvalue())
 
 
-def parameters_of(rows: Sequence[Row]) -> list[str]:
+def parameters_of(entries: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the dotted paths of the parameters in the order of the design."""
-    return _names(row["parameters"] for row in rows)
+    return _names(one["parameters"] for one in entries)
 
 
-def _names(mappings: Iterable[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(name for mapping in mappings for name in mapping))
-
-
-def text_of(value: Any) -> str:
-    """Return a value as YAML in one line."""
-    if isinstance(value, str):
-        return value
-    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True)
-    return text.removesuffix("...\n").strip()
+def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
+    seen: dict[int, Mapping[str, Any]] = {id(mapping): mapping for mapping in mappings}  # runs of a vector share theirs
+    return list(dict.fromkeys(name for mapping in seen.values() for name in mapping))
 
 
 @cache
@@ -107,13 +108,23 @@ def _flat(value: Any) -> Any:
     return text_of(value) if isinstance(value, (dict, list, tuple)) else value
 
 
-def _series(name: str, values: list[Any]) -> pl.Series:
-    """Return a column of whole numbers, numbers, booleans, or else texts; a column without values has numbers."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds and kinds <= {bool}:
-        return pl.Series(name, values, pl.Boolean)
-    if kinds == {int} and all(value is None or abs(value) < 2**63 for value in values):
-        return pl.Series(name, values, pl.Int64)
-    if kinds <= {int, float}:
-        return pl.Series(name, [None if value is None else float(value) for value in values], pl.Float64)
-    return pl.Series(name, [None if value is None else text_of(value) for value in values], pl.String)
+def _column(frame: pl.DataFrame, column: str, name: str) -> pl.Series:
+    """Return a column under another name; without values it has numbers."""
+    values = frame[column].alias(name) if column in frame.columns else pl.Series(name, [None] * len(frame), pl.Float64)
+    return values.cast(pl.Float64) if values.null_count() == len(values) else values
+
+
+def _filled(values: pl.Series, others: pl.Series) -> pl.Series:
+    """Return numbers, and where there are none the others."""
+    if not values.null_count() or others.null_count() == len(others):
+        return values
+    return values.cast(pl.Float64).fill_null(others.cast(pl.Float64))
+
+
+def _of_its_kind(values: pl.Series) -> pl.Series:
+    """Return numbers with the type that their metric returns, whatever the other runs in the file have."""
+    if not values.dtype.is_numeric() or values.null_count() == len(values):
+        return values
+    returned = str(metrics.get(values.name).__annotations__.get("return", ""))
+    is_whole = "int" in returned and "float" not in returned and bool((values == values.round()).all())
+    return values.cast(pl.Int64 if is_whole else pl.Float64)

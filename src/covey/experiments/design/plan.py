@@ -24,7 +24,7 @@ from covey.scenario.yaml12 import Document, parse_yaml
 _MOST_PROBLEMS = 50
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedRun:
     """One run of a design, with all data that a worker needs.
 
@@ -34,7 +34,7 @@ class PlannedRun:
         iteration: number from 0; equal iterations of all vectors have equal seeds.
         seed: root of all random numbers of the run.
         values: value or label of each parameter, by name.
-        scenario: the resolved scenario, as the text of a file.
+        text: the resolved scenario without its seed, as the text of a file; runs of one vector share it.
         folder: base of the relative paths in it.
         timeout_s: the run ends without success at this simulated time [s].
         measurements: its measurements, each as plain data of a `Measurement`.
@@ -46,11 +46,16 @@ class PlannedRun:
     iteration: int
     seed: int
     values: dict[str, Any]
-    scenario: str
+    text: str
     folder: str
     timeout_s: float
     measurements: Sequence[dict[str, Any]] = ()
     keep: str = "pictures"
+
+    @property
+    def scenario(self) -> str:
+        """The resolved scenario, as the text of a file."""
+        return f"{self.text}seed: {self.seed}\n"
 
     def load(self) -> Scenario:
         """Return the scenario of the run; its problems name no lines, because its text is in no file."""
@@ -74,11 +79,10 @@ def plan(design: Design) -> list[PlannedRun]:
         except OSError as error:
             message = f"{error.filename} cannot be read: {error.strerror}"
             raise ScenarioError([design.document.problem(message, ("scenario",))]) from None
-        for iteration, seed in enumerate(seeds):
-            whole = f"{text}seed: {seed}\n"
-            identity, timeout_s = run_id(whole, *files), scenario.stop.timeout_s
-            one = (identity, number, iteration, seed, vector.values, whole, folder, timeout_s, measurements)
-            runs.append(PlannedRun(*one, design.keep))
+        ids = run_ids(text, seeds, files)
+        for iteration, (identity, seed) in enumerate(zip(ids, seeds, strict=True)):
+            one = (identity, number, iteration, seed, vector.values, text, folder, scenario.stop.timeout_s)
+            runs.append(PlannedRun(*one, measurements, design.keep))
     _refuse_twins(design, runs)
     return runs
 
@@ -113,12 +117,22 @@ def iteration_seeds(seed: int, iterations: int) -> list[int]:
     return [int(child.generate_state(1, np.uint64)[0] >> 1) for child in children]
 
 
-def run_id(*parts: str) -> str:
-    """Return the hash of everything that the result of a run depends on: ``parts``, and `environment`."""
-    digest = hashlib.blake2b(digest_size=10)
-    for part in (*parts, environment()):
-        digest.update(part.encode() + b"\0")
-    return digest.hexdigest()
+def run_ids(text: str, seeds: Sequence[int], files: Sequence[str]) -> list[str]:
+    """Return the id of a scenario with each of some seeds: the hash of everything that its result depends on.
+
+    Args:
+        text: the scenario without its seed.
+        seeds: the seeds.
+        files: hashes of the files that it names.
+    """
+    begun = hashlib.blake2b(text.encode(), digest_size=10)
+    rest = "".join(f"{part}\0" for part in (*files, environment())).encode()
+    found = []
+    for seed in seeds:
+        digest = begun.copy()
+        digest.update(f"seed: {seed}\n\0".encode() + rest)
+        found.append(digest.hexdigest())
+    return found
 
 
 def base_scenario(design: Design) -> Scenario:

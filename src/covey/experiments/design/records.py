@@ -176,11 +176,11 @@ class Design(FromFile):
     )
     metrics: tuple[str, ...] = Field(default=(), description="Metrics in tables and reports. Default: all.")
     report: ReportSection = Field(default=ReportSection(), description="Axes of the figures.")
-    keep: Literal["measurements", "pictures", "everything"] = Field(
+    keep: Literal["rows", "measurements", "pictures", "everything"] = Field(
         default="pictures",
-        description="What is kept of the recording of a run, besides its metrics. measurements: only the "
-        "measurements; pictures: also what its pictures need, one row per second; everything: all "
-        "of it.",
+        description="What is kept of the recording of a run, besides its row in the table. rows: nothing, and no "
+        "folder; measurements: only the measurements, and the team's progress; pictures: also what its pictures need, "
+        "one row per second; everything: all of it.",
     )
     limits: Limits = Field(default=Limits(), description="Limits of a run; a run that exceeds one is stopped.")
 
@@ -212,6 +212,13 @@ class Design(FromFile):
         if twice:
             raise located(twice)
         return measurements
+
+    @field_validator("keep")
+    @classmethod
+    def _measurements_are_kept(cls, keep: str, info: ValidationInfo) -> str:
+        if keep == "rows" and info.data.get("measurements"):
+            raise ValueError("rows keeps no measurements, but the design has some; write keep: measurements")
+        return keep
 
     @field_validator("parameters")
     @classmethod

@@ -1,14 +1,14 @@
 """When the runs of a rescue found their targets, from the folders of a study."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from covey.experiments.workers.folder import RUNS
+from covey.experiments.workers.row import RUNS
 from covey.results import statistics
 from covey.results.figures.study_layout import written
 from covey.results.metrics.rescue import found_s
@@ -55,11 +55,21 @@ def finds(table: "pl.DataFrame", folder: Path, by: Sequence[str]) -> dict[str, l
     """Return the finds of the runs of a table by setting, the values of the columns ``by``."""
     found = {}
     for key, part in statistics.groups(table, by):
-        folders = (folder / RUNS / run_id for run_id in part["run_id"])
-        runs = [one for path in folders if (path / "manifest.json").is_file() and (one := Finds.of(Run(path)))]
+        runs = [one for _, alike in statistics.groups(part, "vector") for one in _of_vector(folder, alike["run_id"])]
         if runs:
             found[", ".join(map(written, key)) if key else "all runs"] = runs
     return found
+
+
+def _of_vector(folder: Path, ids: Iterable[str]) -> Iterator[Finds]:
+    """Yield the finds of the runs of a vector; runs of equal parameters have equal missions."""
+    for path in (folder / RUNS / run_id for run_id in ids):
+        if (path / "manifest.json").is_file():
+            run = Run(path)
+            if run.mission["kind"] != "rescue":
+                return
+            if (one := Finds.of(run)) is not None:
+                yield one
 
 
 def shares(found: Mapping[str, Sequence[Finds]]) -> dict[str, tuple[np.ndarray, np.ndarray]]:

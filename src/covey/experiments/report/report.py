@@ -3,9 +3,8 @@
 import base64
 import inspect
 import json
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,26 +19,27 @@ from covey.experiments.analysis.summary import SEEDLESS, is_seedless
 from covey.experiments.design import describe
 from covey.experiments.design.axes import Axes, Layout
 from covey.experiments.report.finds import finds, left, shares
+from covey.experiments.report.progress import Steps
+from covey.experiments.report.runs import failed, listed, pictures
 from covey.experiments.run import Results
-from covey.experiments.workers.folder import FAILURES, REPORT, RUNS, Row
+from covey.experiments.workers.folder import REPORT, folders_of
+from covey.experiments.workers.row import RUNS
 from covey.lazy import pl
 from covey.results import statistics
+from covey.results.checked import reading
 from covey.results.figures import style
 from covey.results.figures.study import FLEET_METRICS, ROBOT_METRICS, fleet_metrics, robot_metrics
 from covey.results.figures.study_layout import label, written
 from covey.results.figures.study_plots import box_plots, heat_map
 from covey.results.figures.study_times import explored_bands, found_curves, survival_curves, targets_left
-from covey.results.figures.thumbnail import thumbnail
 from covey.results.folder import write_whole
 from covey.results.metrics import is_time_to_goal
-from covey.results.run import Run
+from covey.results.table import read_columns
 from covey.scenario.folders import folder_name
 
 if TYPE_CHECKING:
     from covey.experiments.design.records import Design
     from covey.results.figures.style import Picture
-
-THUMBNAIL = "thumbnail.png"
 
 
 @dataclass
@@ -68,13 +68,20 @@ class Report:
     figures: list[Path]
 
 
-def write_report(design: "Design", results: Results, out: Path | None = None) -> Report:
+def write_report(
+    design: "Design",
+    results: Results,
+    out: Path | None = None,
+    *,
+    observer: Callable[[str, int, int], object] = lambda what, done, total: None,
+) -> Report:
     """Write ``report.html``, ``tables.tex`` and ``figures/`` of a design.
 
     Args:
         design: the design.
         results: its results so far.
         out: folder to write into; default: ``report`` in the folder of the results.
+        observer: told what is being done in words, how much of it is done, and how much there is.
 
     Raises:
         InvalidValueError: no run has ended yet.
@@ -85,8 +92,14 @@ def write_report(design: "Design", results: Results, out: Path | None = None) ->
         raise InvalidValueError(f"no run in {str(results.folder)!r} has ended yet; run the design first: covey run …")
     out = results.folder / REPORT if out is None else out
     out.mkdir(parents=True, exist_ok=True)
-    axes, gallery = Axes.of(design, table), Gallery(out / "figures")
-    sections = [section(table, metric, axes, gallery) for metric in shown_metrics(design, table)]
+    steps = Steps(observer)
+    axes, gallery, there = Axes.of(design, table), Gallery(out / "figures"), folders_of(results.folder)
+    shown = shown_metrics(design, table)
+    sections = []
+    for number, metric in enumerate(shown):
+        steps.say("metrics", number, len(shown))
+        sections.append(section(table, metric, axes, gallery))
+    settings = list(pictures(table, shown[0] if shown else None, axes, results.folder, there, out, steps))
     design_table, best = design_sheet(design), analysis.of_fleets(table, axes)
     named = (("Source", design.source), ("Published outcome", design.published))
     page = {
@@ -96,14 +109,16 @@ def write_report(design: "Design", results: Results, out: Path | None = None) ->
         "outcome": outcome(table, results.planned),
         "warnings": [
             *cautions(table, axes),
-            *([f"{SEEDLESS[0].upper()}{SEEDLESS[1:]}."] if is_seedless(results.rows) else []),
+            *([f"{SEEDLESS[0].upper()}{SEEDLESS[1:]}."] if is_seedless(table) else []),
         ],
-        "overview": list(overview(table, results.folder, axes, gallery)),
+        "overview": list(overview(table, results.folder, axes, gallery, steps)),
         "highlights": best,
         "sections": sections,
-        "failures": list(failures(results.rows, axes, results.folder, out)),
-        "runs": list(runs(table, axes, results.folder, out)),
-        "environment": environment(results, table),
+        "failures": failed(results.failures, axes, results.folder, there, out),
+        "pictures_of": settings,
+        "pictures_said": _which(len(settings), table["vector"].n_unique(), shown),
+        "list": listed(table, shown, axes, results.folder, there, out),
+        "environment": environment(results, table, there),
     }
     loader = Environment(
         loader=PackageLoader("covey.experiments"), autoescape=True, undefined=StrictUndefined, finalize=_shown
@@ -120,7 +135,9 @@ def design_sheet(design: "Design") -> Sheet:
     return Sheet("Design", ("element", "family", "name", "value"), rows, (False,) * 4)
 
 
-def overview(table: "pl.DataFrame", folder: Path, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, Any]]:
+def overview(
+    table: "pl.DataFrame", folder: Path, axes: Axes, gallery: "Gallery", steps: Steps = Steps()
+) -> Iterator[dict[str, Any]]:
     """Yield the figures with several metrics, and what was explored and found over time."""
     if axes.x:
         fleet = [m for m in FLEET_METRICS if m in table.columns and table[m].drop_nulls().len()]
@@ -136,7 +153,7 @@ def overview(table: "pl.DataFrame", folder: Path, axes: Axes, gallery: "Gallery"
     layout = axes.over_time(table)
     by = " and ".join(map(label, layout.curves)) or None
     for suffix, part, where in panels(table, layout):
-        curves = explored_curves(part, folder, layout.curves)
+        curves = explored_curves(part, folder, layout.curves, steps)
         if curves:
             yield from gallery.add(f"explored{suffix}", explored_bands(curves, by), f"Explored share over time{where}.")
         found = finds(part, folder, layout.curves)
@@ -160,12 +177,17 @@ def panels(table: "pl.DataFrame", layout: Layout) -> Iterator[tuple[str, "pl.Dat
 
 
 def explored_curves(
-    table: "pl.DataFrame", folder: Path, by: tuple[str, ...]
+    table: "pl.DataFrame", folder: Path, by: tuple[str, ...], steps: Steps = Steps()
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return the explored share of all runs by setting, at equal times."""
-    found = {}
+    found, read = {}, 0
     for key, part in statistics.groups(table, by):
-        curves = [c for run_id in part["run_id"] if (c := _curve(folder / RUNS / run_id)) is not None]
+        curves = []
+        for run_id in part["run_id"]:
+            steps.say("runs of a figure", read, len(table))
+            read += 1
+            if (curve := _curve(folder / RUNS / run_id)) is not None:
+                curves.append(curve)
         if curves:
             times = np.linspace(0.0, max(t[-1] for t, _ in curves), 200)
             named = ", ".join(map(written, key)) if key else "all runs"
@@ -248,50 +270,14 @@ def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery) ->
     return found
 
 
-def failures(rows: Iterable[Row], axes: Axes, folder: Path, out: Path) -> Iterator[dict[str, Any]]:
-    """Yield the runs that ended without a result, with the known details."""
-    for row in rows:
-        if row["status"] in FAILURES:
-            yield {
-                "status": row["status"].replace("_", " "),
-                "label": f"{_label(row['parameters'], axes)}, iteration {row['iteration']}".removeprefix(", "),
-                "run_id": row["run_id"],
-                "href": _href(folder, row["run_id"], out),
-                "reason": row.get("reason", ""),
-                "reproduce": row["reproduce"],
-                "traceback": row.get("traceback", ""),
-            }
-
-
-def runs(table: "pl.DataFrame", axes: Axes, folder: Path, out: Path) -> Iterator[dict[str, Any]]:
-    """Yield the runs, vector by vector, each with its picture."""
-    for _, part in statistics.groups(table, "vector"):
-        rows = part.sort("iteration").to_dicts()
-        pictures = [_picture(folder / RUNS / row["run_id"]) for row in rows]
-        yield {
-            "label": _label(rows[0], axes) or "all runs",
-            "runs": [
-                {
-                    "href": _href(folder, row["run_id"], out),
-                    "iteration": row["iteration"],
-                    "text": _ending(row),
-                    "picture": base64.b64encode(picture).decode() if picture else "",
-                }
-                for row, picture in zip(rows, pictures, strict=True)
-            ],
-        }
-
-
-def environment(results: Results, table: "pl.DataFrame") -> Sheet:
-    """Return the software and machines of the runs."""
-    paths = (results.folder / RUNS / name / "manifest.json" for name in table["run_id"])
+def environment(results: Results, table: "pl.DataFrame", there: Set[str]) -> Sheet:
+    """Return the software and machines of the runs; ``there``: ids of the runs that have a folder."""
+    paths = (results.folder / RUNS / name / "manifest.json" for name in table["run_id"] if name in there)
     manifest = next((json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()), {})
-    rows = [(name, version or "–") for name, version in manifest.get("versions", {}).items()]
-    cpu = manifest.get("cpu", {})
-    rows += [
-        ("processor", f"{cpu.get('name', '')} ({cpu.get('machine', '')})"),
-        ("system", manifest.get("platform", "")),
-    ]
+    rows = [(name, version or "–") for name, version in (manifest.get("versions") or results.versions).items()]
+    if cpu := manifest.get("cpu"):
+        rows.append(("processor", f"{cpu.get('name', '')} ({cpu.get('machine', '')})"))
+        rows.append(("system", manifest.get("platform", "")))
     for column, what in (
         ("host_name", "hosts"),
         ("host_load", "load of the host, median"),
@@ -315,17 +301,11 @@ def _meaning(metric: str) -> str:
     return " ".join(paragraph.split())
 
 
-def _label(row: Mapping[str, Any], axes: Axes) -> str:
-    return ", ".join(f"{label(name)} {text(row[name])}" for name in axes.varying)
-
-
-def _ending(row: Mapping[str, Any]) -> str:
-    time = row.get("exploration_time_s")
-    return f"{time:.0f} s" if row["status"] == "reached" and time is not None else row["status"].replace("_", " ")
-
-
-def _href(folder: Path, run_id: str, out: Path) -> str:
-    return Path(os.path.relpath(folder / RUNS / run_id, out)).as_posix() + "/"
+def _which(shown: int, settings: int, metrics: Sequence[str]) -> str:
+    """Return a sentence about the runs that have pictures."""
+    by = f" by {metrics[0]}" if metrics else ""
+    some = f" {shown} of {settings} settings, evenly from the best to the worst." if shown < settings else ""
+    return f"The best, the median and the worst run of each setting{by}.{some}"
 
 
 def _shown(value: Any) -> Any:
@@ -333,22 +313,12 @@ def _shown(value: Any) -> Any:
     return printable(value) if type(value) is str else value
 
 
-def _picture(folder: Path) -> bytes | None:
-    """Return the small picture of a run from its folder; draw it first if it is missing."""
-    path = folder / THUMBNAIL
-    if not path.is_file():
-        if not (folder / "maps.npz").is_file():
-            return None
-        drawn = thumbnail(Run(folder))
-        if drawn is None:
-            return None
-        write_whole(path, drawn)
-    return path.read_bytes()
-
-
 def _curve(folder: Path) -> tuple[np.ndarray, np.ndarray] | None:
     """Return times [s] and the explored share of a run; None if it was not kept."""
-    if not (folder / "team.parquet").is_file():
+    path = folder / "team.parquet"
+    if not path.is_file():
         return None
-    run = Run(folder)
-    return run.times, run.series("explored_share_union")
+    with reading(path):
+        columns = read_columns(path, ("time_s", "explored_share_union"))
+        times, share = (columns[name].to_numpy() for name in ("time_s", "explored_share_union"))
+    return times, share.astype(np.float64)

@@ -14,7 +14,7 @@ import psutil
 from covey.errors import CoveyError, RunFolderError
 from covey.experiments.design.plan import PlannedRun
 from covey.experiments.design.records import Limits, Measurement
-from covey.experiments.workers.folder import Row, new_row, publish, read_row, work_folder
+from covey.experiments.workers.folder import NO_FOLDER, Row, new_row, publish, read_row, work_folder
 from covey.experiments.workers.refusals import RefusedError, refused
 from covey.experiments.workers.retention import keep_of
 from covey.experiments.workers.showing import Showing
@@ -26,9 +26,9 @@ __all__ = ["execute", "read_row"]
 
 
 def execute(planned: PlannedRun, folder: Path, limits: Limits | None = None) -> Row:
-    """Execute a run into ``folder``; return its row (`covey.experiments.workers.folder.new_row`), also in ``row.json``.
+    """Execute a run into ``folder``; return its row (`covey.experiments.workers.folder.new_row`).
 
-    Code files that its scenario names are reloaded.
+    If its folder is kept, ``row.json`` in it holds the row, too. Code files that its scenario names are reloaded.
 
     Raises:
         OSError: the disk is full or cannot be written. The run is not to blame, and nothing of it is kept.
@@ -43,7 +43,8 @@ def execute(planned: PlannedRun, folder: Path, limits: Limits | None = None) -> 
             run = planned.load().build(work, overwrite=True).run(before_step=showing)
         why = _why_failed(run) if run.status == "failed" else {}
         _blame_the_machine("\n".join(_failures(run)), memory_mib, work)
-        keep_of(run, [Measurement.model_validate(m) for m in planned.measurements], planned.keep)
+        if planned.keep != NO_FOLDER:
+            keep_of(run, [Measurement.model_validate(m) for m in planned.measurements], planned.keep)
         row |= {"status": run.status, "metrics": run.metrics} | why
     except RunFolderError as error:
         shutil.rmtree(work, ignore_errors=True)
@@ -59,7 +60,7 @@ def execute(planned: PlannedRun, folder: Path, limits: Limits | None = None) -> 
         "cpu_s": time.process_time() - cpu,
         "load": load,
     }
-    return publish(row, work, folder)
+    return publish(row, planned.keep, work, folder)
 
 
 def _blame_the_machine(said: str, memory_mib: float, work: Path) -> None:

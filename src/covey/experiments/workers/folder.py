@@ -4,23 +4,25 @@
 
     design.yaml      the design
     plan.json        the runs that it asks for
-    runs/<run_id>/   one run: its tables, and row.json
+    rows/            a row for each run that has ended; see `covey.experiments.workers.rows`
+    runs/<run_id>/   what the design keeps of one run: its tables, and row.json
     results.parquet  the tidy table
     report/          what `covey.experiments.report.report` makes of it
     logs/            the logs of the jobs of a cluster
 
 A run is recorded beside its place, in ``runs/.<run_id>.<host>.<pid>``, and renamed when its row is written. So a folder
-``runs/<run_id>`` always holds one complete run, even if processes are killed or execute the same run.
+``runs/<run_id>`` always holds one complete run, even if processes are killed or execute the same run. Its row.json
+makes it complete without the rest of the design; `taken_over` reads it if the row is nowhere else.
 """
 
 import itertools
 import json
 import os
-import shlex
 import shutil
 import socket
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,37 +33,62 @@ from covey.errors import DiskError, RunFolderError
 from covey.experiments.design.load import parse_design
 from covey.experiments.design.plan import PlannedRun
 from covey.experiments.design.records import Design
-from covey.experiments.workers.row import ROW, Row, read_row
+from covey.experiments.workers.row import ROW, RUNS, Row, read_row
+from covey.experiments.workers.rows import ROWS, Rows, RowWriter, reproduce
 from covey.results import folder as run_folder
-from covey.results.checked import Shape, read_json
+from covey.results.checked import Shape, damaged, read_json
 from covey.results.folder import write_json, write_whole
 from covey.results.lock import FolderLock
 from covey.scenario.from_file import read_file
 
-PLAN, DESIGN, RESULTS, RUNS, REPORT = "plan.json", "design.yaml", "results.parquet", "runs", "report"
-LOGS = "logs"
-_OURS = (PLAN, DESIGN, RESULTS, RUNS, REPORT, LOGS)
+PLAN, DESIGN, RESULTS, REPORT, LOGS = "plan.json", "design.yaml", "results.parquet", "report", "logs"
+_OURS = (PLAN, DESIGN, RESULTS, ROWS, RUNS, REPORT, LOGS)
+NO_FOLDER = "rows"
+"""What a design keeps if its runs have no folders; see `Design`."""
 
-FAILURES = ("failed", "hung", "out_of_memory", "died")
-"""Statuses of a run without a result: an exception, an exceeded limit, or a lost process."""
-
-
+_PLAN_FORMAT = 2
 _DAMAGED = "damaged"
 _WAIT_S = 10.0
 
 
-class EntryShape(Shape):
-    """A run in ``plan.json``."""
+_RunId = Annotated[str, Field(pattern=r"^[0-9a-f]{1,64}$")]  # used as the name of a folder
 
-    run_id: Annotated[str, Field(pattern=r"^[0-9a-f]{1,64}$")]  # used as the name of a folder
+
+class VectorShape(Shape):
+    """A vector in ``plan.json``: its parameters, and the id of each iteration."""
+
+    parameters: dict[str, Any]
+    runs: list[_RunId]
+
+
+class AnyPlanShape(Shape):
+    """``plan.json`` of any format."""
+
+    format: int
+
+
+class PlanShape(Shape):
+    """``plan.json``."""
+
+    design: str
+    metrics: list[str]
+    folder: str = ""
+    seeds: list[int]
+    vectors: list[VectorShape]
+
+
+class EntryShape(Shape):
+    """A run in a ``plan.json`` of format 1."""
+
+    run_id: _RunId
     vector: int
     iteration: int
     seed: int
     parameters: dict[str, Any]
 
 
-class PlanShape(Shape):
-    """``plan.json``."""
+class OldPlanShape(Shape):
+    """``plan.json`` of format 1."""
 
     design: str
     metrics: list[str]
@@ -88,7 +115,7 @@ def new_row(planned: PlannedRun, folder: Path) -> Row:
         "status": "failed",
         "metrics": {},
         "host": {},
-        "reproduce": f"covey run {shlex.quote(str(folder))}",
+        "reproduce": reproduce(folder),
         "scenario": planned.scenario,
         "folder": planned.folder,
     }
@@ -99,15 +126,18 @@ def work_folder(folder: Path, pid: int | None = None) -> Path:
     return folder.with_name(f".{folder.name}.{socket.gethostname()}.{os.getpid() if pid is None else pid}")
 
 
-def publish(row: Row, work: Path, folder: Path) -> Row:
+def publish(row: Row, keep: str, work: Path, folder: Path) -> Row:
     """Write the row into the work folder and rename that to ``folder``; return the row that is there afterwards.
 
     If another process has published the same run before, its row stays and this work folder is removed. A folder
-    without a complete row is set aside.
+    without a complete row is set aside. If nothing is to be kept but the row, the work folder is removed.
 
     Raises:
         OSError: the disk is full or cannot be written.
     """
+    if keep == NO_FOLDER:
+        shutil.rmtree(work, ignore_errors=True)
+        return row
     work.mkdir(parents=True, exist_ok=True)
     write_json(work / ROW, row)
     for path in work.iterdir():
@@ -191,9 +221,15 @@ def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> Fold
             cannot be written.
         DiskError: the disk is full or broken.
     """
-    content = {"format": 1, "design": design.design, "metrics": list(design.metrics)}
-    content["folder"] = str(design.folder.resolve())
-    plan = json.dumps(content | {"runs": list(map(entry, planned))}, indent=1).encode()
+    content = {"format": _PLAN_FORMAT, "design": design.design, "metrics": list(design.metrics)}
+    content |= {"folder": str(design.folder.resolve()), "seeds": [], "vectors": []}
+    for one in planned:
+        if one.iteration == 0:
+            content["vectors"].append({"parameters": one.values, "runs": []})
+        if one.vector == 0:
+            content["seeds"].append(one.seed)
+        content["vectors"][-1]["runs"].append(one.run_id)
+    plan = json.dumps(content, indent=1).encode()
     try:
         refuse_others(folder, design)
         (folder / RUNS).mkdir(parents=True, exist_ok=True)
@@ -275,26 +311,60 @@ def read_plan(folder: Path) -> dict[str, Any]:
     Raises:
         RunFolderError: there is no design in it, or its plan is damaged.
     """
+    path = folder / PLAN
     try:
-        return read_json(folder / PLAN, PlanShape, 1)
+        if read_json(path, AnyPlanShape)["format"] == 1:
+            return read_json(path, OldPlanShape, 1)
+        plan = read_json(path, PlanShape, _PLAN_FORMAT)
     except (FileNotFoundError, NotADirectoryError):
         raise RunFolderError(f"{str(folder)!r} is not the folder of a design: it has no {PLAN}") from None
+    if any(len(vector["runs"]) != len(plan["seeds"]) for vector in plan["vectors"]):
+        raise damaged(path, "a vector has another number of runs than there are seeds")
+    runs = [
+        {
+            "run_id": run_id,
+            "vector": number,
+            "iteration": iteration,
+            "seed": plan["seeds"][iteration],
+            "parameters": vector["parameters"],
+        }
+        for number, vector in enumerate(plan["vectors"])
+        for iteration, run_id in enumerate(vector["runs"])
+    ]
+    return {"design": plan["design"], "metrics": plan["metrics"], "folder": plan.get("folder", ""), "runs": runs}
 
 
-def read_rows(folder: Path, ids: Iterable[str]) -> dict[str, Row]:
-    """Return the rows of the runs that have ended, by run id."""
-    rows = {run_id: read_row(folder / RUNS / run_id) for run_id in ids}
-    return {run_id: row for run_id, row in rows.items() if row is not None}
+def folders_of(folder: Path) -> set[str]:
+    """Return the names of all folders of runs in the folder of a design."""
+    with suppress(FileNotFoundError), os.scandir(folder / RUNS) as found:
+        return {one.name for one in found}
+    return set()
 
 
-def rows_of(folder: Path, entries: Sequence[Row]) -> list[Row]:
-    """Return the rows of the table: of all runs of a plan that have ended."""
-    return placed(read_rows(folder, [one["run_id"] for one in entries]), entries)
+def taken_over(folder: Path, ids: Iterable[str], rows: Rows, writer: RowWriter | None) -> int:
+    """Add the rows of finished runs that only their own folders hold; return their number.
 
+    A run has such a folder if its process or its runner was killed at that moment, or if a former version of Covey
+    computed it.
 
-def placed(rows: Mapping[str, Row], entries: Iterable[Row]) -> list[Row]:
-    """Return the rows of the table, each at its place in the present plan, not in the plan with which it ran."""
-    return [rows[one["run_id"]] | one for one in entries if one["run_id"] in rows]
+    Args:
+        folder: folder of the design.
+        ids: runs that may be meant.
+        rows: the rows so far.
+        writer: writes them into the table; None: they are only read.
+
+    Raises:
+        OSError: the disk is full or cannot be written.
+    """
+    there, known = folders_of(folder), rows.places
+    found = [run_id for run_id in ids if run_id not in known and run_id in there]
+    taken = [row for run_id in found if (row := read_row(folder / RUNS / run_id)) is not None]
+    for row in taken:
+        if writer is None:
+            rows.take(row)
+        else:
+            writer.append(row, "", (), rows)
+    return len(taken)
 
 
 def unwritable(folder: Path, error: OSError, where: str = "") -> DiskError:

@@ -1,8 +1,11 @@
 """Later measurements of a finished run, from the kept part of its recording."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
+from pydantic import ValidationError
 
 from covey.experiments.design.plan import PlannedRun
 from covey.experiments.design.quantities import QUANTITIES
@@ -10,8 +13,24 @@ from covey.experiments.design.records import Measurement
 from covey.experiments.workers.retention import ABOARD, HOST, THIN_S, write_measurement
 from covey.results.run import Run
 
-_KEPT = ("measurements", "pictures", "everything")
+_KEPT = ("rows", "measurements", "pictures", "everything")
 _COMPUTED = {"explored_area_m2": "explored_share_union"}
+
+
+def is_known_measured(about: Mapping[str, Any], planned: PlannedRun) -> bool:
+    """Return whether what a row tells of its run (`covey.experiments.workers.rows.AboutShape`) shows that it is.
+
+    If it does not, `measured` finds out.
+    """
+    there: dict[str, set[str]] = {}
+    try:
+        for one in map(Measurement.model_validate, about["measurements"]):
+            there.setdefault(one.file, set()).update(one.record)
+    except ValidationError:  # of another version of Covey
+        return False
+    wanted = map(Measurement.model_validate, planned.measurements)
+    enough = about["keep"] in _KEPT and _KEPT.index(about["keep"]) >= _KEPT.index(planned.keep)
+    return enough and all(set(one.record) <= there.get(one.file, set()) for one in wanted)
 
 
 def measured(folder: Path, planned: PlannedRun) -> bool:

@@ -6,7 +6,10 @@ from typing import Any
 from covey.errors import RunFolderError
 from covey.results.checked import Shape, read_json
 
-ROW = "row.json"
+ROW, RUNS = "row.json", "runs"
+
+FAILURES = ("failed", "hung", "out_of_memory", "died")
+"""Statuses of a run without a result: an exception, an exceeded limit, or a lost process."""
 
 Row = dict[str, Any]
 """One run as a row; see `covey.experiments.workers.folder.new_row`."""

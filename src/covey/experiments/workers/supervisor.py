@@ -87,7 +87,7 @@ class Supervisor:
         row, pid = self._attempt(planned, folder, limits, software)
         if row["status"] == "died":  # another program may have killed the process; a second death is the run's own
             row, pid = self._attempt(planned, folder, limits, software)
-        return row if pid is None else publish(row, work_folder(folder, pid), folder)
+        return row if pid is None else publish(row, planned.keep, work_folder(folder, pid), folder)
 
     def _attempt(
         self, planned: PlannedRun, folder: Path, limits: Limits, software: dict[str, Any]
