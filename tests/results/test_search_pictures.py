@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 from matplotlib import font_manager
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
 from PIL import ImageFont
 
 import covey
@@ -25,7 +27,7 @@ from covey.results.figures.search import (
     meetings,
     targets_of,
 )
-from covey.results.figures.style import ROBOTS, rgb
+from covey.results.figures.style import INK, ROBOTS, rgb
 from covey.robots.catalogue import disc
 from covey.sensors import TagCamera
 from covey.world.world import World
@@ -111,6 +113,43 @@ def test_the_overview_shows_targets_and_walls(run):
     assert {"7", "4", "8"} <= set(numbers)
     curves = [text.get_text() for text in picture.axes[1].get_legend().get_texts()]
     assert curves == ["explored", "searched", "found (2 of 3)", "meeting"]
+
+
+def test_what_was_found_and_what_was_not_have_their_own_colours(run):
+    """Each symbol and each wall, and its entry in the legend."""
+    axes = trajectories(run).axes[0]
+    looks = {}
+    for line in axes.lines:
+        if line.get_marker() in ("P", "*") and len(line.get_xdata()) == 1:
+            place = round(float(line.get_xdata()[0])), round(float(line.get_ydata()[0]), 1)
+            looks[place] = line.get_markerfacecolor(), line.get_markeredgecolor()
+    assert looks == {
+        (2, 0.5): (SEARCHED_COLOR, "white"),
+        (2, -1.0): (SEARCHED_COLOR, "white"),
+        (-2, 0.0): ("white", LEFT_COLOR),
+    }
+    numbers = {text.get_text(): text.get_color() for text in axes.texts if text.get_text() in ("7", "4", "8")}
+    assert numbers == {"7": INK, "4": INK, "8": LEFT_COLOR}
+    entries = axes.get_legend().legend_handles
+    named = {text.get_text(): handle for text, handle in zip(axes.get_legend().get_texts(), entries, strict=True)}
+    assert named["searched"].get_color() == SEARCHED_COLOR
+    assert named["not searched"].get_color() == LEFT_COLOR
+    assert named["victim 1/2"].get_markerfacecolor() == SEARCHED_COLOR
+    # The robots stand at x = 0.5 and look east, so the middle of the east wall was searched, and the west wall was not.
+    walls = {}
+    for collection in axes.collections:
+        if isinstance(collection, LineCollection) and to_hex(collection.get_color()[0]).upper() in (
+            SEARCHED_COLOR,
+            LEFT_COLOR,
+        ):
+            middles = np.array([segment.mean(axis=0) for segment in collection.get_segments()])
+            walls[to_hex(collection.get_color()[0]).upper()] = middles
+    east, west = (
+        (np.abs(m[:, 0] - x) < 0.05) & (np.abs(m[:, 1]) < 0.3) for x in (2, -2) for m in (walls[SEARCHED_COLOR],)
+    )
+    assert east.any()
+    assert not west.any()
+    assert (np.abs(walls[LEFT_COLOR][:, 0] + 2) < 0.05).any()
 
 
 def test_the_time_line_of_finds(run):

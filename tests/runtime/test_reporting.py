@@ -88,6 +88,16 @@ def test_a_report_is_judged_in_its_step_and_answered_in_the_next(controllers):
     assert said[0] == "reports target 3 at (1.0, 2.0): accepted"
 
 
+@pytest.mark.parametrize("place", [(2.5, -1.5), (-3.0, 1.0)])
+def test_the_events_of_reports_and_meetings_are_where_the_robot_stands(place):
+    """Not where the target was reported, and x before y."""
+    group = covey.Group("robot", covey.robots.disc(), [(*place, 0.5)], reports)
+    world, stop = covey.World.empty(10, 10), covey.Stop(timeout_s=3)
+    done = covey.Simulation(world, [group], mission=Listen(), stop=stop).run()
+    events = done.events.filter(done.events["kind"] == "mission").select("robot", "x_m", "y_m").rows()
+    assert events == [("robot0", *place)] * 2
+
+
 def test_a_report_need_not_be_awaited():
     assert run(Listen(), controller=Steps)[1] == ["None", "accepted"]
 

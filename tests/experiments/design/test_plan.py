@@ -1,11 +1,15 @@
 """From a design to its runs."""
 
 import re
+import shutil
+from importlib import metadata
+from pathlib import Path
 
 import pytest
 
 from covey.errors import ScenarioError
-from covey.experiments.design.plan import iteration_seeds, plan
+from covey.experiments.design import plan as module
+from covey.experiments.design.plan import iteration_seeds, plan, run_ids
 from covey.experiments.design.records import Design
 from covey.experiments.workers.again import scenario_of
 from covey.experiments.workers.execute import execute, read_row
@@ -29,6 +33,40 @@ def test_every_vector_has_the_same_seeds():
     assert [r.seed for r in runs[:2]] == [r.seed for r in runs[2:]]
     assert runs[0].seed != runs[1].seed
     assert len({r.run_id for r in runs}) == 4
+
+
+def test_the_id_of_a_run_depends_on_everything_that_its_result_depends_on(monkeypatch):
+    """Otherwise rows would be used for runs that would end in another way."""
+    usual = ("name: a\n", [1], ["of a map"])
+    (first,) = run_ids(*usual)
+    assert run_ids(*usual) == [first]
+    others = [run_ids("name: b\n", *usual[1:]), run_ids(usual[0], [2], usual[2]), run_ids(*usual[:2], ["of another"])]
+    others += [run_ids(*usual[:2], []), run_ids("name: a\nseed: 1\n", *usual[1:])]
+    monkeypatch.setattr(module, "environment", lambda: "other software")
+    others.append(run_ids(*usual))
+    assert len({first, *(one for (one,) in others)}) == 1 + len(others)
+    assert run_ids(usual[0], [1, 2], usual[2])[0] == others[-1][0], "nor on the other seeds"
+
+
+@pytest.mark.parametrize("change", ["version", "package", "plugin", "sources"])
+def test_other_software_is_another_environment(change, monkeypatch, tmp_path):
+    shutil.copytree(Path(module.__file__).parents[2] / "geometry", tmp_path / "covey")
+    monkeypatch.setattr(module.resources, "files", lambda _: tmp_path / "covey")
+    packages = {"python": "3.11.0", "numpy": "2.1.0"}
+    monkeypatch.setattr(module, "versions", lambda: packages)
+    before = module.environment.__wrapped__()
+    assert module.environment.__wrapped__() == before
+    if change == "version":
+        packages["numpy"] = "2.1.1"
+    elif change == "package":
+        packages["numba"] = "1"
+    elif change == "sources":
+        with (tmp_path / "covey" / "se2.py").open("a") as file:
+            file.write("\n")
+    else:
+        named = metadata.EntryPoint("mine", "mine:Controller", "covey.controllers")
+        monkeypatch.setattr(module.metadata, "entry_points", lambda: metadata.EntryPoints([named]))
+    assert module.environment.__wrapped__() != before
 
 
 def test_more_iterations_change_no_earlier_seed():
