@@ -198,7 +198,7 @@ def test_a_disk_that_fails_during_a_study_is_an_error_and_not_bad_input(write, m
         (["--seed", str(2**64)], "a seed is a whole number"),
         (["--seed", "0.5"], "must be a whole number"),
         (["--out", "x" * 250], "x' is a file"),
-        (["--out", "y" * 300], "File name too long"),
+        (["--out", "y" * 300], "too long"),
     ],
 )
 def test_options_that_no_study_can_have_are_refused(options, said, write, capsys):
