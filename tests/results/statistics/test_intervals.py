@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from covey.results.statistics import bootstrap_interval, quantile
+from covey.results.statistics import bootstrap_interval, intervals, quantile
 
 # Efron & Tibshirani 1993, table 2.1: survival of treated mice [days]; with 7 values, mean 86.86
 MICE = [94.0, 197, 16, 38, 99, 141, 23]
@@ -19,6 +19,17 @@ def test_bootstrap_of_the_mean_is_that_of_scipy():
     ).confidence_interval
     assert (ours.low, ours.high) == (pytest.approx(theirs.low, rel=0.05), pytest.approx(theirs.high, rel=0.05))
     assert str(ours) == "95 % bootstrap interval"
+
+
+@pytest.mark.parametrize("block", [1, 1000, 12_345, 10**9])
+def test_resamples_are_the_same_however_many_are_drawn_at_a_time(block, monkeypatch):
+    values = np.random.default_rng(1).random(101)
+    samples = values[intervals.resamples(101, 0)]
+    found = np.sort(samples.mean(axis=-1))
+    monkeypatch.setattr(intervals, "_BLOCK", block)
+    interval = bootstrap_interval(values, np.mean)
+    assert (interval.low, interval.high) == intervals.percentiles(found, 0.95)
+    np.testing.assert_allclose(intervals.drawn(101) @ values / 101, samples.mean(axis=-1), rtol=1e-12)
 
 
 def test_ends_of_the_interval_of_a_median_are_values():

@@ -1,7 +1,7 @@
 """Intervals of a median or a mean: a bootstrap interval, or the range of fewer than six values."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +14,7 @@ from covey.results.statistics.ranks import checked
 FEWEST = 6
 """With fewer values an interval would claim too much: comparing five pairs of runs cannot even give p < 0.05."""
 RESAMPLES = 5000
+_BLOCK = 1 << 21  # indices at a time
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def bootstrap_interval(
     values = checked(values)
     if len(values) < FEWEST:
         return Interval(float(values.min()), float(values.max()), "range", level)
-    found = np.sort(statistic(values[resamples(len(values), seed)], axis=-1))
+    found = np.sort(np.concatenate([statistic(values[part], axis=-1) for part in _blocks(len(values), seed)]))
     low, high = percentiles(found, level)
     return Interval(low, high, "bootstrap", level)
 
@@ -93,6 +94,15 @@ def bootstrap_interval(
 def resamples(n: int, seed: int, stream: str = "statistics/bootstrap") -> np.ndarray:
     """Return the indices into ``n`` values of each resample, shape (RESAMPLES, n)."""
     return generator(seed, stream).integers(0, n, (RESAMPLES, n))
+
+
+def _blocks(n: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield `resamples` some at a time, as far as they fit into a few MiB."""
+    random, left = generator(seed, "statistics/bootstrap"), RESAMPLES
+    while left:
+        rows = min(left, max(1, _BLOCK // n))
+        yield random.integers(0, n, (rows, n))
+        left -= rows
 
 
 def percentiles(found: np.ndarray, level: float) -> tuple[float, float]:
@@ -103,7 +113,10 @@ def percentiles(found: np.ndarray, level: float) -> tuple[float, float]:
 
 def drawn(n: int, seed: int = 0) -> np.ndarray:
     """Return how often each of ``n`` values is in each resample, float64 (RESAMPLES, n)."""
-    return np.array([np.bincount(row, minlength=n) for row in resamples(n, seed)], float)
+    found = np.empty((RESAMPLES, n))
+    for counts, row in zip(found, (row for part in _blocks(n, seed) for row in part), strict=True):
+        counts[:] = np.bincount(row, minlength=n)
+    return found
 
 
 def mean_band(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
