@@ -102,7 +102,6 @@ def test_a_page_that_is_loading_when_the_run_of_a_worker_ends_gets_its_last_stat
     with urllib.request.urlopen(address) as page:
         page.read()
     sim.end()
-    sim.step()
     ending = threading.Thread(target=joined.end, daemon=True)
     ending.start()
     at = address.replace("http", "ws") + "/ws"

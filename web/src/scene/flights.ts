@@ -12,7 +12,7 @@ const STANDS = 0.75;
 const LOST = 0.6;
 /** Largest number of crosses with words. */
 const WORDS = 20;
-const CALM = matchMedia("(prefers-reduced-motion: reduce)");
+const isCalm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 interface Flight {
   from: number;
@@ -54,7 +54,7 @@ export function drawFlights(pen: Pen, context: Context): void {
   const { model, hello, colors, radius } = context;
   const pose = model.poses();
   if (!pose || !data(context, "message")) return state.flights.clear();
-  const stands = CALM.matches || !model.frame!.playing;
+  const stands = isCalm() || !model.frame!.playing;
   take(context, stands);
   const now = performance.now();
   const g = pen.g;
