@@ -25,11 +25,8 @@ STANDS_S, MOVES_M = 20.0, 0.1
 """A robot that wants to drive and has not moved this far in this time stands."""
 _WANTS, _DRIVES_M_S = ("going", "following", "driving"), 0.02
 _LOOK_S, _NEAR_M = 1.0, 1.0
-_LEAST_M, _SAME_M, _MOST = (
-    0.3,
-    1.0,
-    20,
-)  # frontiers: shorter ones do not count, nearer ones are the same, more are counted
+_LEAST_M, _SAME_M, _MOST = 0.3, 1.0, 20
+"""Frontiers that are shorter do not count, nearer ones are the same, and no robot tells of more."""
 
 
 class Told(NamedTuple):
@@ -126,7 +123,7 @@ class GivingUp:
             unexplored: bool (rows, columns), cells of the world that could have been explored.
         """
         frontiers = self._frontiers() if self._world.ground is None else []
-        counts = Counter(told.text.split(": ", 1)[1] for told in frontiers)
+        counts = Counter(_because(why) for _, why in frontiers)
         what = "; ".join(f"{count} because {why}" for why, count in counts.most_common())
         many = f"{len(frontiers)} frontier{'s are' if len(frontiers) > 1 else ' is'} left: {what}"
         if not frontiers:
@@ -135,7 +132,7 @@ class GivingUp:
         text = f"{explored_share:.1%} explored; {many}"
         if area_m2:
             text += f"; the largest unexplored area has {area_m2:.1f} m² near ({place[0]:.1f}, {place[1]:.1f})"
-        return [*frontiers, Told("exhausted", -1, "", place, text)]
+        return [*(told for told, _ in frontiers), Told("exhausted", -1, "", place, text)]
 
     def _largest(self, unexplored: np.ndarray) -> tuple[tuple[float, float], float]:
         """Return a place in the largest unexplored area [m], and its size [m2]."""
@@ -147,8 +144,8 @@ class GivingUp:
         x, y = grid.to_world(middle).tolist()
         return (x, y), len(cells) * grid.resolution**2
 
-    def _frontiers(self) -> list[Told]:
-        told = list[Told]()
+    def _frontiers(self) -> list[tuple[Told, Reason]]:
+        told = list[tuple[Told, Reason]]()
         for i, belief in self._localization.belief_of.items():
             if i in self._deciding.lost or self._state.vanished[i]:
                 continue
@@ -156,11 +153,12 @@ class GivingUp:
             found = find_frontiers(np.ascontiguousarray(belief.occupancy()), "explore", 1)
             order = [k for k in np.argsort(-found.sizes, kind="stable") if found.sizes[k] * grid.resolution >= _LEAST_M]
             points = place.to_world(found.nearest)
-            new = [k for k in order if all(math.dist(points[k], t.place) > _SAME_M for t in told)]
+            new = [k for k in order if all(math.dist(points[k], one.place) > _SAME_M for one, _ in told)]
             x, y, _ = self._localization.in_own_frames([i], self._localization.pose[[i]])[0].tolist()
             radius = float(self._model.radius[i])
             for k, why in zip(new[:_MOST], self._why(belief, (x, y), radius, found, new[:_MOST]), strict=True):
-                told.append(Told("frontier_left", i, why.kind or "tried", tuple(points[k].tolist()), _sentence(why)))
+                text = f"frontier left: {_because(why)}"
+                told.append((Told("frontier_left", i, why.kind or "tried", tuple(points[k].tolist()), text), why))
         return told
 
     def _why(self, belief, start, radius, found, clusters) -> list[Reason]:
@@ -188,7 +186,7 @@ class GivingUp:
         return tuple(compose(frames[[robot]], np.array([[x, y, 0.0]]))[0, :2].tolist())
 
 
-def _sentence(why: Reason) -> str:
+def _because(why: Reason) -> str:
     if why.kind == "narrow":
-        return f"frontier left: {why.widths}"
-    return f"frontier left: {'its map shows no way there' if why.kind else 'it got no nearer, or saw no more there'}"
+        return why.widths
+    return "its map shows no way there" if why.kind else "it got no nearer, or saw no more there"
