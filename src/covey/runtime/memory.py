@@ -29,6 +29,8 @@ SEEN_CELL = 0.25
 """For each cell of the world and robot: what it has explored."""
 STATE, EVIDENCE, STAMP, SUM = 1.0, 1.0, 2.0, 2.0
 """For each cell of a map: its state; where a robot has looked, its evidence and the time; the sum of all evidence."""
+ALIGNED = 9.0
+"""For each cell of the map of a robot that does not know where others started: their evidence, laid into its map."""
 ROUTE = 5.0
 """For each cell of the map of a robot that plans routes: the cost of driving, and the map that it was computed from."""
 SEARCH_CELL, COMPARED_CELL = 35.0, 10.0
@@ -86,6 +88,7 @@ def parts_of(
             own = _cells(grid, crew.start, record.resolution_m, own_frames)
             seen = _seen(crew, record, world, n, timeout_s)
             maps += count * own * (STATE + seen * (EVIDENCE + STAMP + (EVIDENCE + SUM if shares else 0.0)))
+            maps += count * own * (ALIGNED if own_frames else 0.0)
         largest = max(largest, own)
         program = crew.program
         if program is not None and program.plans_routes:
