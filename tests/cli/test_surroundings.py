@@ -1,5 +1,6 @@
 """Commands in odd environments: no docstrings, a terminal that is narrow or knows no UTF-8, settings of libraries."""
 
+import errno
 import io
 import os
 import subprocess
@@ -8,7 +9,7 @@ import sys
 import pytest
 
 from covey.cli import main
-from covey.cli.exit_codes import BAD_INPUT, REACHED
+from covey.cli.exit_codes import BAD_INPUT, FAILED, REACHED
 from covey.controllers.rescue.rescue_team import takes_settings
 
 
@@ -46,3 +47,22 @@ def test_controllers_load_without_docstrings():
         pass
 
     assert "report_at" in takes_settings(bare).__signature__.parameters
+
+
+class Full(io.StringIO):
+    """A file on a full disk."""
+
+    def write(self, text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_no_bad_input(tmp_path, monkeypatch, capsys):
+    def write_bytes(path, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", write_bytes)
+    assert main(["lessons", str(tmp_path / "course")]) == FAILED
+    assert "course: No space left on device" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert main(["list", "controllers"]) == FAILED  # nobody has made a word of this error
+    assert capsys.readouterr().err.startswith("cannot write: No space left on device; make room")

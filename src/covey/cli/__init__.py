@@ -11,7 +11,7 @@ from contextlib import nullcontext
 
 from covey.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, REACHED
 from covey.cli.signals import like_ctrl_c
-from covey.cli.surroundings import make_fit, refused_settings
+from covey.cli.surroundings import full_disk, make_fit, refused_settings
 from covey.current_folder import ignore_settings
 
 _LAST_S = 2.0  # for threads that still run at the end
@@ -84,11 +84,15 @@ def _main(arguments: Sequence[str] | None) -> int:
         return BAD_INPUT
     except CoveyError as error:
         print(_printable(str(error)), file=sys.stderr)
-        return FAILED if isinstance(error, (ControllerError, MachineError)) else BAD_INPUT
+        of_the_machine = isinstance(error, (ControllerError, MachineError)) or full_disk(error)
+        return FAILED if of_the_machine else BAD_INPUT
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REACHED
     except OSError as error:
+        if said := full_disk(error):
+            print(_printable(said), file=sys.stderr)
+            return FAILED
         if error.filename is None:
             raise
         if error.errno == errno.ENAMETOOLONG:
@@ -98,6 +102,9 @@ def _main(arguments: Sequence[str] | None) -> int:
         print(said, file=sys.stderr)
         return FAILED if error.errno in OF_THE_DISK else BAD_INPUT
     except Exception as error:
+        if said := full_disk(error):
+            print(_printable(said), file=sys.stderr)
+            return FAILED
         if said := refused_settings(error):
             print(_printable(said), file=sys.stderr)
             return BAD_INPUT

@@ -1,5 +1,6 @@
 """What the terminal and the environment of a command may be: text that it cannot show, no width, odd settings."""
 
+import errno
 import os
 import shutil
 import sys
@@ -20,6 +21,22 @@ def make_fit() -> None:
             stream.reconfigure(errors="replace")
     if shutil.get_terminal_size((_NARROWEST, 0)).columns < _NARROWEST or os.environ.get("COLUMNS") in ("0", "00"):
         os.environ["COLUMNS"] = str(_NARROWEST)
+
+
+def full_disk(error: BaseException) -> str:
+    """Return what to say of an error that a full disk has caused; empty if it is another error.
+
+    Examples:
+        >>> full_disk(OSError(errno.ENOSPC, "No space left on device"))
+        'cannot write: No space left on device; make room, or write to another disk with --out'
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+            where = "" if cause.filename is None else f" {str(cause.filename)!r}"
+            return f"cannot write{where}: {cause.strerror}; make room, or write to another disk with --out"
+        cause = cause.__cause__ or cause.__context__
+    return ""
 
 
 def refused_settings(error: Exception) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from covey.errors import InvalidValueError, RunFolderError
+from covey.errors import InvalidValueError
 from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
 from covey.lab.kept import columns_of, values_of
@@ -17,7 +17,7 @@ from covey.lazy import pl
 from covey.results.archive import npz_bytes
 from covey.results.checked import read_arrays, reading
 from covey.results.details import Readings, arrays_of_draws, draws_of
-from covey.results.folder import write_whole
+from covey.results.folder import unwritable, write_whole
 from covey.results.marks import arrays_of as arrays_of_marks
 from covey.results.marks import marks_of
 from covey.results.run import Run
@@ -74,7 +74,7 @@ def written(path: Path | str, write: Callable[[], T]) -> T:
     try:
         return write()
     except OSError as error:
-        raise RunFolderError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+        raise unwritable(repr(str(path)), error) from error
 
 
 def load(path: Path, kind_of_out: type["Out"]) -> "Out":

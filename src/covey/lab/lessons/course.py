@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from covey.errors import InvalidValueError
+from covey.results.folder import unwritable
 
 _HERE = Path(__file__).parent
 _CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
@@ -85,5 +86,5 @@ def write_lessons(folder: Path) -> list[Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
     except OSError as error:
-        raise InvalidValueError(f"cannot write into {folder}: {error.strerror or error}") from None
+        raise unwritable(f"into {folder}", error) from error
     return list(files)

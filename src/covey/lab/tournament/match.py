@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covey.errors import ControllerError, CoveyError, MachineError
+from covey.lab.tournament.fence import fence
 from covey.lab.tournament.files import program_of_file
 from covey.lab.tournament.game import Game, GameError, Played
 from covey.lab.tournament.games import error_of_game, game_of, is_of_game
@@ -174,6 +175,7 @@ def _serve(address: tuple[str, int], key: str, name: str) -> None:
     os.setsid()  # so that what it starts ends with it
     for number in (0, 1, 2):
         os.dup2(os.open(os.devnull, os.O_RDWR), number)
+    fence()  # the games, their files and the other laws are out of its reach
     with suppress(BaseException):
         be_robot(address, name)
     os._exit(0)

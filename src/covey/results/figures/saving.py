@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.errors import InvalidValueError, UnknownNameError
 from covey.results.figures import on_ground
 from covey.results.figures.animation import FRAMES, Mp4Error, animation_images, save_images
 from covey.results.figures.belief import robot_maps, union_map
@@ -18,7 +18,7 @@ from covey.results.figures.overview import overview
 from covey.results.figures.search import finds
 from covey.results.figures.style import Picture
 from covey.results.figures.trajectories import trajectories
-from covey.results.folder import FIGURES, write_whole
+from covey.results.folder import FIGURES, unwritable, write_whole
 
 if TYPE_CHECKING:
     from covey.results.run import Run
@@ -125,7 +125,7 @@ def _writing(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        raise RunFolderError(f"cannot write pictures into {str(folder)!r}: {error.strerror or error}") from error
+        raise unwritable(f"pictures into {str(folder)!r}", error) from error
 
 
 def _save_view(run: "Run", name: str, folder: Path) -> list[Path]:
