@@ -39,7 +39,7 @@ def slow(robot):
     robot.drive(0.1, 0.1)
 """
 PATH = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-WAIT_S = 300
+WAIT_S = 1500
 
 
 @pytest.fixture(scope="module")
