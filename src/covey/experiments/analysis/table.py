@@ -40,8 +40,10 @@ def build_table(rows: Rows, entries: Iterable[Row]) -> pl.DataFrame:
     ordered = sorted((e for e in entries if e["run_id"] in places), key=lambda e: (e["vector"], e["iteration"]))
     there = rows.frame[[places[one["run_id"]] for one in ordered]]
     columns = [series(name, [one[name] for one in ordered]) for name in ("run_id", "vector", "iteration", "seed")]
+    vectors = {id(one["parameters"]): one["parameters"] for one in ordered}  # runs of a vector share theirs
     for name in parameters_of(ordered):
-        columns.append(series(name, [_flat(one["parameters"].get(name)) for one in ordered]))
+        values = {key: _flat(parameters.get(name)) for key, parameters in vectors.items()}
+        columns.append(series(name, [values[id(one["parameters"])] for one in ordered]))
     abouts = [rows.about(key) for key in there["of"].unique(maintain_order=True)]
     timeouts = {one["about"]: one["timeout_s"] for one in abouts}
     columns += [there["status"], series("timeout_s", [timeouts[key] for key in there["of"]])]
