@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import covey
+from covey.onboard.controller import Program
 
 
 def run(controller, until_s=4.0):
@@ -20,9 +21,80 @@ def test_a_controller_that_ends_before_its_motion_began_has_not_reached_anything
 
     run_of_it = run(go)
     assert run_of_it.status == "failed"
-    second = go.__code__.co_firstlineno + 2
-    assert f"robot0 at 0 s: {__file__}:{second}: this motion replaces one that has not begun" in caplog.text
+    first = go.__code__.co_firstlineno + 1
+    said = f"nobody awaits this motion, so line {first + 1} replaced it before it began; write await robot.goto(…)"
+    assert f"robot0 at 0 s: {__file__}:{first}: {said}" in caplog.text
     assert "it returned before its last motion began; await that motion" in caplog.text
+
+
+def test_a_motion_that_is_begun_and_forgotten_is_told_once_when_the_next_replaces_it(caplog):
+    async def go(robot):
+        for x in (3.0, -3.0, 3.0):
+            robot.goto((x, 0.0))
+            await robot.sleep(0.5)
+        robot.stop()
+
+    assert covey.Simulation(covey.World.empty(8, 8), 2, go, seed=1).run(until_s=4.0).status == "reached"
+    line = go.__code__.co_firstlineno + 2
+    said = f"nobody awaits this motion, so line {line} replaced it; write await robot.goto(…)"
+    assert [record.getMessage() for record in caplog.records] == [f"robot0 at 0.5 s: {__file__}:{line}: {said}"]
+
+
+def test_a_forgotten_motion_is_told_of_when_the_controller_ends(caplog):
+    async def go(robot):
+        robot.forward(3.0)
+        await robot.sleep(0.5)
+
+    assert run(go).status == "reached"
+    line = go.__code__.co_firstlineno + 1
+    said = "nobody awaits this motion, so the controller ended first; write await robot.forward(…)"
+    assert [record.getMessage() for record in caplog.records] == [f"robot0 at 0.5 s: {__file__}:{line}: {said}"]
+
+
+def test_one_line_may_be_told_of_for_two_reasons(caplog):
+    async def go(robot):
+        robot.turn(90)
+        await robot.sleep(0.2)
+        robot.turn(1.0)
+        await robot.sleep(0.2)
+        robot.stop()
+
+    run(go)
+    line = f"{__file__}:{go.__code__.co_firstlineno + 1}: "
+    first, second = (record.getMessage().partition(line)[2] for record in caplog.records)
+    assert first.startswith("turn(90): an angle is in radians")
+    assert second.startswith(f"nobody awaits this motion, so line {go.__code__.co_firstlineno + 3} replaced it")
+
+
+def test_a_wait_for_a_message_that_nobody_awaits_is_told_of(caplog):
+    async def go(robot):
+        robot.receive("news", timeout_s=1.0)
+        await robot.sleep(0.2)
+
+    run(go)
+    line = go.__code__.co_firstlineno + 1
+    said = "nobody awaits this wait for a message, so it does nothing; write message = await robot.receive(…)"
+    assert caplog.text.count(f"{__file__}:{line}: {said}") == 1
+
+
+def test_a_reactive_strategy_that_a_sequential_one_runs_may_change_its_motion_at_any_time(caplog):
+    def swings(robot):
+        robot.goto((3.0 if int(robot.time) % 2 else -3.0, 0.0))
+
+    strategy = {"name": "with_lookout", "strategy": swings}
+    run(Program.of(strategy), until_s=2.5)
+    assert caplog.text == ""
+
+
+def test_of_two_motions_that_a_step_begins_only_the_last_counts(caplog):
+    def both(robot):
+        robot.forward(1.0)
+        robot.goto((1.0, 0.0))
+
+    run(both, until_s=0.5)
+    line = both.__code__.co_firstlineno + 2
+    assert caplog.text.count("this motion replaces one that has not begun; of one step, only the last counts") == 1
+    assert f"{__file__}:{line}: this motion replaces" in caplog.text
 
 
 def test_a_motion_whose_place_was_taken_is_cancelled_and_says_why():

@@ -9,8 +9,9 @@ import sys
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from inspect import CO_COROUTINE
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from covey.onboard.motions import (
     Sleep,
     Twist,
     Until,
+    Waiting,
     above_zero,
     finite_twist,
     number,
@@ -89,6 +91,30 @@ def _whole(value: Any) -> int | None:
 
 def _by_name(places: dict[str, int], seen: tuple[Any, ...]) -> dict[str, Any]:
     return {name: seen[place] for name, place in places.items() if seen[place] is not None}
+
+
+class _Call(NamedTuple):
+    """Where a controller called for something: its code and line, and the name of what it called."""
+
+    code: CodeType
+    line: int
+    name: str
+
+    def seen_from(self, other: "_Call") -> str:
+        """Return words for its line, with the file if the other is in another one."""
+        of = "" if self.code.co_filename == other.code.co_filename else f" of {self.code.co_filename}"
+        return f"line {self.line}{of}"
+
+
+def _call() -> _Call:
+    """Return from where the method of the handle that is running was called."""
+    name, frame = "", sys._getframe(1)
+    while frame.f_code.co_filename == _FILE and frame.f_back is not None:
+        name, frame = frame.f_code.co_name, frame.f_back
+    return _Call(frame.f_code, frame.f_lineno, name)
+
+
+_FILE = _call.__code__.co_filename
 
 
 class Robot:
@@ -156,9 +182,9 @@ class Robot:
         self.history = History()
         self._navigator = navigator
         self._motion: Motion | None = None
-        self._begun_at: tuple[CodeType, int]  # where it was called for
-        self._warned: set[tuple[str, int]] = set()  # file, line
-        self._sleep: tuple[Sleep, CodeType, int] | None = None  # the last, and where it was called for
+        self._begun_at: _Call  # where it was called for
+        self._warned: set[tuple[str, int, str]] = set()  # file, line, of what
+        self._wait: tuple[Waiting, _Call] | None = None  # the last that is no motion, and where it was called for
         self._command: Twist = STILL
         self._work: Work | None = None
         self._reports: dict[int, Report] = {}  # those without an answer, by number
@@ -319,7 +345,7 @@ class Robot:
         if abs(omega) > math.tau and abs(omega) > 2 * self.model.max_turn_rad_s and float(omega).is_integer():
             most = f"a turn rate is in rad/s, and this robot's is at most {self.model.max_turn_rad_s:g}"
             text = f"drive({v:g}, {omega:g}): {most}; if this is in degrees, write math.radians({omega:g})"
-            self._warn((frame := sys._getframe(1)).f_code, frame.f_lineno, text)
+            self._warn(_call(), "degrees", text)
         return self._begin(Drive(command, self.time + number("drive(…, for_s=", for_s, DURATION), until))
 
     def torque(self, left_n_m: float, right_n_m: float, *, for_s: float = math.inf, until: Until = None) -> Motion:
@@ -388,14 +414,14 @@ class Robot:
         angle = number("turn(", angle, "an angle is a number of radians")
         if abs(angle) > math.tau and angle.is_integer():
             text = f"turn({angle:g}): an angle is in radians; if this is in degrees, write math.radians({angle:g})"
-            self._warn((frame := sys._getframe(1)).f_code, frame.f_lineno, text)
+            self._warn(_call(), "degrees", text)
         return self._begin(Manoeuvre("turn", angle, until))
 
     def sleep(self, seconds: float, *, until: Until = None) -> Sleep:
         """Wait for simulated seconds; the last twist stays in force. At least one step passes."""
-        self._check_sleep()
-        sleep, frame = Sleep(self.time + number("sleep(", seconds, DURATION), until), sys._getframe(1)
-        self._sleep = sleep, frame.f_code, frame.f_lineno
+        self._check_wait()
+        sleep = Sleep(self.time + number("sleep(", seconds, DURATION), until)
+        self._wait = sleep, _call()
         return sleep
 
     def send(
@@ -420,7 +446,10 @@ class Robot:
 
     def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
         """Wait for a message of a kind (None: any); the await returns the message, or None after ``timeout_s``."""
-        return Receive(kind, self.time + number("receive(…, timeout_s=", timeout_s, DURATION))
+        self._check_wait()
+        wait = Receive(kind, self.time + number("receive(…, timeout_s=", timeout_s, DURATION))
+        self._wait = wait, _call()
+        return wait
 
     def report(self, identity: int, position: Any, *, timeout_s: float = math.inf) -> Report:
         """Report to the referee of the mission that a target is at a place; if awaited, returns the answer.
@@ -581,29 +610,46 @@ class Robot:
         return travel(*where, navigator.jams)
 
     def _begin(self, motion: Motion) -> Motion:
-        before, frame = self._motion, sys._getframe(2)
-        self._begun_at = frame.f_code, frame.f_lineno
+        before, call = self._motion, _call()
         if before is not None and before.outcome is None:
             before.outcome = Outcome(
                 "cancelled", "another motion replaced it" + ("" if before.began else " before it began")
             )
-            if not before.began and before.has_end and motion.has_end:
-                self._warn(*self._begun_at, "this motion replaces one that has not begun; await that one first")
-        self._motion = motion
+            if before.has_end and motion.has_end:
+                self._check_motion(before, f"{call.seen_from(self._begun_at)} replaced it", call)
+        self._motion, self._begun_at = motion, call
         return motion
 
-    def _check_sleep(self) -> None:
-        """Warn of a sleep that nobody awaits."""
-        if self._sleep is not None:
-            sleep, code, line = self._sleep
-            self._sleep = None
-            if not sleep.awaited:
-                self._warn(code, line, "nobody awaits this sleep, so it does nothing; write await robot.sleep(…)")
+    def _check_motion(self, motion: Motion, ended: str, by: "_Call | None" = None) -> None:
+        """Warn of a motion with an end that has not come, if nobody awaits it.
 
-    def _warn(self, code: CodeType, line: int, text: str) -> None:
+        Args:
+            motion: the last one that has begun.
+            ended: what ended it, as words.
+            by: the call that replaced it.
+        """
+        call, early = self._begun_at, "" if motion.began else " before it began"
+        if call.code.co_flags & CO_COROUTINE and not motion.awaited:
+            self._warn(call, "await", f"nobody awaits this motion, so {ended}{early}; write await robot.{call.name}(…)")
+        elif early and by is not None:
+            self._warn(by, "await", "this motion replaces one that has not begun; of one step, only the last counts")
+
+    def _check_wait(self) -> None:
+        """Warn of a sleep, or a wait for a message, that nobody awaits."""
+        if self._wait is not None:
+            wait, call = self._wait
+            self._wait = None
+            if not wait.awaited:
+                what, how = wait.said
+                self._warn(
+                    call, "await", f"nobody awaits this {what.removeprefix('a ')}, so it does nothing; write {how}"
+                )
+
+    def _warn(self, call: "_Call", about: str, text: str) -> None:
         """Warn of a line of the controller's code, once."""
-        if (where := (code.co_filename, line)) not in self._warned:
-            self._warned.add(where)
+        where = call.code.co_filename, call.line
+        if (*where, about) not in self._warned:
+            self._warned.add((*where, about))
             logging.getLogger("covey").warning("%s at %.4g s: %s:%d: %s", self.name, self.time, *where, text)
 
     def _camera(self) -> tuple[int, TagCamera] | None:

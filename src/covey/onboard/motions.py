@@ -31,7 +31,7 @@ class Waiting:
         InvalidValueError: ``until`` is not a function of the robot, or one that has to be awaited.
     """
 
-    __slots__ = ("outcome", "until")
+    __slots__ = ("awaited", "outcome", "until")
     said = "a motion", "if await robot.goto(…)"  # what it is, and how its outcome is asked for
 
     def __init__(self, until: Until = None):
@@ -39,9 +39,10 @@ class Waiting:
             hint = "give a plain function of the robot that returns true or false, such as lambda robot: robot.collided"
             raise InvalidValueError(f"until is {until!r:.80}; {hint}")
         self.outcome: Any = None  # an `Outcome`; for a message, a `Received`
-        self.until = until
+        self.until, self.awaited = until, False
 
     def __await__(self) -> Generator["Waiting", Any, Any]:
+        self.awaited = True
         return (yield self)
 
     def __bool__(self) -> bool:
@@ -102,11 +103,7 @@ class Sleep(Waiting):
 
     def __init__(self, wake_s: float, until: Until = None):
         super().__init__(until)
-        self.wake_s, self.awaited = wake_s, False
-
-    def __await__(self) -> Generator["Waiting", Any, Any]:
-        self.awaited = True
-        return (yield self)
+        self.wake_s = wake_s
 
     def poll(self, robot: "Robot") -> None:
         super().poll(robot)
@@ -124,8 +121,7 @@ class Receive(Waiting):
         self.kind, self.end_s = kind, end_s
 
     def __await__(self) -> Generator["Waiting", Any, "Message | None"]:
-        outcome = yield self
-        return outcome.message
+        return (yield from super().__await__()).message
 
     def poll(self, robot: "Robot") -> None:
         message = robot._mailbox.pop_one(self.kind)
@@ -144,7 +140,7 @@ class Report(Waiting):
         self.end_s = end_s
 
     def __await__(self) -> Generator["Waiting", Any, str]:
-        return (yield self)
+        return (yield from super().__await__())
 
     def poll(self, robot: "Robot") -> None:
         if self.outcome is None and robot.time >= self.end_s - 1e-9:

@@ -43,11 +43,14 @@ class Sequential:
         try:
             waiting = coroutine.send(outcome)
         except StopIteration:
-            robot._check_sleep()
+            robot._check_wait()
             last = robot._motion
-            if last is not None and last.outcome is None and last.has_end and not last.began:
-                error = ControllerError("it returned before its last motion began; await that motion")
-                raise error.about(*robot._begun_at) from None
+            if last is not None and last.outcome is None and last.has_end:
+                if not last.began:
+                    error = ControllerError("it returned before its last motion began; await that motion")
+                    raise error.about(*robot._begun_at[:2]) from None
+                if not robot.finished:
+                    robot._check_motion(last, "the controller ended first")
             robot.finish()
             return
         if not isinstance(waiting, Waiting):
@@ -55,7 +58,7 @@ class Sequential:
                 f"awaited {waiting!r}; a controller can await robot.goto(…), robot.sleep(…) and the like"
             )
         self._waiting = waiting
-        robot._check_sleep()
+        robot._check_wait()
         if robot._motion is not motion:
             robot._move()
 

@@ -42,6 +42,9 @@ class LocalHost(Host):
             for i, spec in team.specs.items()
         }
         self._robots = [(i, onboard.robot) for i, onboard in self.onboard.items()]
+        warned = set[tuple[str, int, str]]()
+        for _, robot in self._robots:  # a line that many robots run is told of once
+            robot._warned = warned
         measured = team.computing.machines if team.computing.measures else ()
         self._steps: dict[int, Callable[[StepInput], StepOutput]] = {
             i: partial(self._measured, i) if i in measured else onboard.step for i, onboard in self.onboard.items()
