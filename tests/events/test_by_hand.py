@@ -180,7 +180,7 @@ def test_a_turn_by_hand_and_its_end():
 
 
 def test_a_dead_robot_cannot_be_driven():
-    sim = simulation()
+    sim = simulation((1.0, 2.0, 0.0), (3.0, 3.0, 0.0))
     sim.fault("dies", "scout0")
     steps(sim, 1)
     sim.do({"drive": "scout0", "twist": [0.5, 0.0]})

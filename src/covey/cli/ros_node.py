@@ -88,8 +88,8 @@ def _print_notes(time_s: float, _shown: StepInput, answer: StepOutput) -> None:
         return
     for note in answer.requests.notes:
         print(f"{time_s:.2f} s  {note}", flush=True)
-    for x, y, *why in answer.requests.gave_up:
-        print(f"{time_s:.2f} s  gave up ({x:g}, {y:g}): {Reason(*why).text}", flush=True)
+    for x, y, kind, by, gap_m, body_m in answer.requests.gave_up:
+        print(f"{time_s:.2f} s  gave up ({x:g}, {y:g}): {Reason(kind, by, gap_m, body_m).text}", flush=True)
 
 
 def _ending(node: ControllerNode) -> Any:

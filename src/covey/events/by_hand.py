@@ -115,7 +115,7 @@ class ByHand:
             self._driven[robot], self._sent[robot] = Lasting(event, None), way
             text = f"goes to ({event.to[0]:g}, {event.to[1]:g})"
             self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], text=text)
-        else:
+        elif event.twist is not None:
             self._sent.pop(robot, None)
             self._driven[robot] = Lasting(event, self._until(event.for_s))
             text = f"{event.twist[0]:g} m/s, {event.twist[1]:g} rad/s"

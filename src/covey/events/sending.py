@@ -39,7 +39,8 @@ def way_to(
         apart = np.hypot(centres[..., 0] - x, centres[..., 1] - y)
         free[rows, columns] &= apart > radius + radius_m + _ROOM_M
     cost = np.where(free, np.float32(1.0), np.float32(np.inf))
-    ends = [tuple(int(one) for one in place.to_cells(point)) for point in (start, to)]
+    (row, column), (to_row, to_column) = (place.to_cells(point).tolist() for point in (start, to))
+    ends = (int(row), int(column)), (int(to_row), int(to_column))
     inside = all(0 <= row < cost.shape[0] and 0 <= column < cost.shape[1] for row, column in ends)
     if not inside or not free[ends[1]]:
         return None

@@ -14,6 +14,7 @@ from covey.comms.message import Message
 from covey.comms.tags import TagReading
 from covey.geometry import Pose
 from covey.mapping.occupancy.apart import GivenTiles
+from covey.onboard.giving_up import Kind
 from covey.onboard.motions import STILL, Twist
 from covey.robots.sample import Sample
 
@@ -129,7 +130,7 @@ class Requests(NamedTuple):
     taken: Sequence[int] = ()
     work: Mapping[str, float] = {}
     failure: Failed | None = None
-    gave_up: Sequence[tuple[float, float, str, str, float, float]] = ()
+    gave_up: Sequence[tuple[float, float, Kind, str, float, float]] = ()
 
 
 class StepOutput(NamedTuple):

@@ -1,5 +1,7 @@
 """The widest way between places of a map: how wide a body may be that still gets through."""
 
+from typing import Any
+
 import numpy as np
 
 from covey.lazy import ndimage
@@ -42,7 +44,7 @@ def widest_ways(
     low, high = np.zeros(len(others), int), np.full(len(others), len(widths))  # widths[:low] get through
     while (low < high).any():
         middle = int((low + high)[low < high][0]) // 2
-        labels, _ = ndimage.label(width >= widths[middle], _ALL_AROUND)
+        labels = _label(width >= widths[middle], _ALL_AROUND)
         reached = np.unique(labels[first])
         reached = reached[reached > 0]
         for k, cells in enumerate(others):
@@ -60,7 +62,14 @@ def _around(wall: np.ndarray, at: np.ndarray, reach: float) -> tuple[np.ndarray,
     part = wall[top : int(at[0] + reach) + 2, left : int(at[1] + reach) + 2]
     rows, columns = np.ogrid[: part.shape[0], : part.shape[1]]
     inside = np.hypot(rows + top - at[0], columns + left - at[1]) <= max(reach, 1.0)
-    labels, _ = ndimage.label(~part & inside)
+    labels = _label(~part & inside)
     here = labels[int(at[0]) - top, int(at[1]) - left]
     cells = np.argwhere(labels == here) if here else np.empty((0, 2), int)
     return cells[:, 0] + top, cells[:, 1] + left
+
+
+def _label(mask: np.ndarray, around: np.ndarray | None = None) -> np.ndarray:
+    """Return the number of the connected part that each cell belongs to, 0 for none, int32 of the shape of ``mask``."""
+    labels: Any = np.empty(mask.shape, np.int32)
+    ndimage.label(mask, around, output=labels)
+    return labels

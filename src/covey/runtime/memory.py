@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from covey.mapping.records import ElevationMapping
 from covey.memory import check_room
 from covey.onboard.controller import Program
 from covey.robots.model import RobotModel
@@ -77,7 +78,7 @@ def parts_of(
         if not crew.robot.maps or record is None:
             continue
         count = len(crew.start)
-        if record.kind == "elevation":
+        if isinstance(record, ElevationMapping):
             ground = world.ground
             if ground is None:
                 continue

@@ -25,7 +25,7 @@ from covey.viewer.pictures import picture_of
 MOST_RUNNING = 8
 """Largest number of runs at a time."""
 _FIRST = ("maze", "office", "cave", "hills")
-_ENDS = {0: "goal reached", 3: "ended without the goal", 130: "interrupted"}
+_ENDS: dict[int | None, str] = {0: "goal reached", 3: "ended without the goal", 130: "interrupted"}
 _ENDED_AS = {"reached": "goal reached", "interrupted": "interrupted", "failed": "failed"}
 _LIKE_OURS = re.compile(rb"^(world|robots)\s*:", re.MULTILINE)
 _SPEED = re.compile(r"max|\d+(\.\d+)?")

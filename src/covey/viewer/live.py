@@ -223,7 +223,8 @@ class Live:
         if not now:
             return
         self._late = False
-        layers, details, robots = (set().union(*(wishes[edits][k] for edits in now)) for k in range(3))
+        wanted = zip(*(wishes[edits][:3] for edits in now), strict=True)
+        layers, details, robots = (set[Any]().union(*of) for of in wanted)
         state = sim.state
         arrays = {
             "pose": state.pose.astype(np.float32),

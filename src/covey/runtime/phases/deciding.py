@@ -13,6 +13,7 @@ import numpy as np
 
 from covey.errors import ControllerError
 from covey.geometry import Pose
+from covey.onboard.giving_up import Kind
 from covey.onboard.group import Group
 from covey.onboard.group_answer import checked
 from covey.onboard.group_view import GroupFacts, GroupView
@@ -55,7 +56,7 @@ class PendingRequests:
     digs: dict[int, list[Any]] = field(default_factory=dict)
     maps: dict[int, set[str]] = field(default_factory=dict)
     reports: list[tuple[int, int, int, float, float, float]] = field(default_factory=list)
-    gave_up: list[tuple[int, float, float, str, str, float, float]] = field(default_factory=list)
+    gave_up: list[tuple[int, float, float, Kind, str, float, float]] = field(default_factory=list)
 
 
 class Deciding:

@@ -67,8 +67,8 @@ class GivingUp:
     def goals(self) -> list[Told]:
         """Return the goals that robots have given up since the last call."""
         told: list[Told] = []
-        for i, x, y, *why in self._deciding.requested.gave_up:
-            reason = Reason(*why)
+        for i, x, y, kind, by, gap_m, body_m in self._deciding.requested.gave_up:
+            reason = Reason(kind, by, gap_m, body_m)
             told.append(Told("gave_up", i, reason.by or reason.kind, self._in_world(i, x, y), reason.text))
         self._deciding.requested.gave_up.clear()
         return told
