@@ -49,18 +49,27 @@ class Registry(Generic[T]):
         self.renamed: dict[str, str] = {}
         """Old names in older files, and their present names."""
 
-    def register(self, name: str) -> Callable[[Any], Any]:
-        """Return a decorator that stores its argument under ``name``."""
+    def register(self, name: str, *, of_user: bool = False) -> Callable[[Any], Any]:
+        """Return a decorator that stores its argument under ``name``; ``of_user``: it is from a user's file."""
 
         def decorate(item: Any) -> Any:
-            if self._items.get(name, item) is not item:
+            if (there := self._items.get(name, item)) is not item and not isinstance(there, Unread):
                 raise InvalidValueError(f"{self.kind} {name!r} is registered already; choose another name")
             self._items[name] = item
-            if _is_called_by_user():
+            if of_user or _is_called_by_user():
                 self._of_users.add(name)
             return item
 
         return decorate
+
+    def is_registered_here(self, name: str) -> bool:
+        """Return whether a name has been registered in this process, other than by an installed package."""
+        return name in self._items and not any(entry.name == name for entry in _installed(self.kind))
+
+    def forget(self, name: str) -> None:
+        """Forget a registered object."""
+        del self._items[name]
+        self._of_users.discard(name)
 
     def forget_users(self) -> None:
         """Forget the objects registered by users' files."""

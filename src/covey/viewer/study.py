@@ -55,7 +55,7 @@ class Study:
         self._pool = ThreadPoolExecutor(4, "covey-study")
         self._runs: list[dict[str, Any]] = []
         self._places: dict[str, list[int]] = {}  # of each run id in the table
-        self._metrics: tuple[str, ...] = tuple(design.metrics) or USUAL
+        self._metrics: tuple[str, ...] = design.columns or USUAL
         self._first = 0.0
         self.complete = False
         self._lock = threading.Lock()

@@ -12,6 +12,7 @@ from covey.experiments.workers.folder import PLAN, RESULTS, put, read_plan, take
 from covey.experiments.workers.row import Row
 from covey.experiments.workers.rows import HOST, METRIC, Rows, read_rows, series, text_of
 from covey.results.metrics import metrics
+from covey.results.metrics.headlines import is_own
 
 HOST_METRICS = (
     *("wall_time_s", "real_time_factor", "cpu_percent", "peak_rss_mib"),
@@ -50,7 +51,8 @@ def build_table(rows: Rows, entries: Iterable[Row]) -> pl.DataFrame:
     known = metrics.names()
     apart = {"status", *filter(_is_by_robot, known), *(name for one in abouts for name in one["nested"])}
     host = {name: _column(there, f"{HOST}{name}", name) for name in _HOST}
-    for name in dict.fromkeys([*known, *(name for one in abouts for name in one["names"])]):
+    shipped = [name for name in known if not is_own(name)]  # of a user's, only what the runs have
+    for name in dict.fromkeys([*shipped, *(name for one in abouts for name in one["names"])]):
         values = _column(there, f"{METRIC}{name}", name)
         if name in HOST_METRICS:
             host[name] = _filled(values, _column(there, f"{HOST}{name}", name))

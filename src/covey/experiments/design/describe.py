@@ -58,7 +58,7 @@ def table(design: Design) -> list[TableRow]:
     rows.append(TableRow("iterations", "", "", f"{design.iterations} for each vector, seed {design.seed}"))
     rows.append(TableRow("stop", "", "", stop_text(scenario.stop)))
     rows += [TableRow("measurements", "", m.timing, ", ".join(m.record)) for m in design.measurements]
-    rows += [TableRow("metrics", "", name, _first_line(name)) for name in design.metrics]
+    rows += [TableRow("metrics", "", name, _first_line(name)) for name in design.columns]
     return rows if design.metrics else [*rows, TableRow("metrics", "", "all", "")]
 
 

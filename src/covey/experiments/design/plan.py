@@ -13,6 +13,8 @@ import numpy as np
 from covey.errors import Problem, ScenarioError
 from covey.experiments.design.records import Design
 from covey.experiments.design.vectors import Vector, vectors
+from covey.plain_files import beside
+from covey.registry import code_of
 from covey.results.manifest import sha256, versions
 from covey.scenario.build import inputs
 from covey.scenario.dump import plain, text_of
@@ -39,6 +41,7 @@ class PlannedRun:
         timeout_s: the run ends without success at this simulated time [s].
         measurements: its measurements, each as plain data of a `Measurement`.
         keep: the other recordings to keep, see `Design`.
+        metrics: the metrics of files, each as ``/folder/file.py:name``.
     """
 
     run_id: str
@@ -51,6 +54,7 @@ class PlannedRun:
     timeout_s: float
     measurements: Sequence[dict[str, Any]] = ()
     keep: str = "pictures"
+    metrics: Sequence[str] = ()
 
     @property
     def scenario(self) -> str:
@@ -71,20 +75,29 @@ def plan(design: Design) -> list[PlannedRun]:
     seeds = iteration_seeds(design.seed, design.iterations)
     measurements = [plain(measurement) for measurement in design.measurements]
     hashed = cache(sha256)
+    named = [(beside(design.folder, file).resolve(), name) for file, name in map(_parted, design.metrics) if file]
+    own_metrics = [f"{path}:{name}" for path, name in named]
+    code = dict.fromkeys(file for path, _ in named for file in code_of(path))
     runs: list[PlannedRun] = []
     for number, (vector, scenario) in enumerate(scenarios(design)):
         text, folder = _text_without_seed(scenario), str(scenario.folder.resolve())
         try:
-            files = [hashed(path) for path in inputs(scenario)]
+            files = [hashed(path) for path in (*inputs(scenario), *code)]
         except OSError as error:
             message = f"{error.filename} cannot be read: {error.strerror}"
             raise ScenarioError([design.document.problem(message, ("scenario",))]) from None
         ids = run_ids(text, seeds, files)
         for iteration, (identity, seed) in enumerate(zip(ids, seeds, strict=True)):
             one = (identity, number, iteration, seed, vector.values, text, folder, scenario.stop.timeout_s)
-            runs.append(PlannedRun(*one, measurements, design.keep))
+            runs.append(PlannedRun(*one, measurements, design.keep, own_metrics))
     _refuse_twins(design, runs)
     return runs
+
+
+def _parted(metric: str) -> tuple[str, str]:
+    """Return the file of a metric, empty if it has none, and its name."""
+    file, _, name = metric.rpartition(":")
+    return file, name
 
 
 def scenarios(design: Design) -> list[tuple[Vector, Scenario]]:

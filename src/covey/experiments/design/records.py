@@ -5,11 +5,12 @@ References:
     6(3):21, 2017, section 3 (the six elements of an experimental design).
 """
 
+from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from covey.errors import InvalidValueError, did_you_mean
+from covey.errors import CoveyError, InvalidValueError, did_you_mean
 from covey.experiments.design.parameters import MAX_VECTORS, Parameter
 from covey.experiments.design.quantities import unknown_quantity
 from covey.records import Located, Record, located
@@ -100,23 +101,25 @@ class ReportSection(Record):
 
     @field_validator("y")
     @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return known_metrics(names)
+    def _known(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        return known_metrics(names, info)
 
 
-def known_metrics(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of metrics unchanged; raise an error with the places of unknown ones."""
-    from covey.results.metrics import metrics
+def known_metrics(names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    """Return the names of metrics as other processes find them; raise an error with the places of unknown ones."""
+    from covey.results.metrics.own import named
 
-    known = metrics.names()
-    wrong: list[Located] = [
-        ((i,), f"unknown metric {name!r}{did_you_mean(name, known)}", name)
-        for i, name in enumerate(names)
-        if name not in known
-    ]
+    context, found, wrong = info.context or {}, list[str](), list[Located]()
+    for i, name in enumerate(names):
+        try:
+            if ".py:" in name and context.get("trusted_only"):
+                raise InvalidValueError(f"{name!r} would run code from a file, which --trusted-only refuses")
+            found.append(named(name, Path(context.get("folder", "."))))
+        except CoveyError as error:
+            wrong.append(((i,), str(error), name))
     if wrong:
         raise located(wrong)
-    return names
+    return tuple(found)
 
 
 def _vectors(value: Any, info: ValidationInfo) -> Any:
@@ -174,7 +177,10 @@ class Design(FromFile):
     measurements: tuple[Measurement, ...] = Field(
         default=(), description="What each run records. Each measurement becomes a table."
     )
-    metrics: tuple[str, ...] = Field(default=(), description="Metrics in tables and reports. Default: all.")
+    metrics: tuple[str, ...] = Field(
+        default=(),
+        description="Metrics in tables and reports: registered names, or ./metric.py:name. Default: all.",
+    )
     report: ReportSection = Field(default=ReportSection(), description="Axes of the figures.")
     keep: Literal["rows", "measurements", "pictures", "everything"] = Field(
         default="pictures",
@@ -185,6 +191,13 @@ class Design(FromFile):
     limits: Limits = Field(default=Limits(), description="Limits of a run; a run that exceeds one is stopped.")
 
     _trusted_only: bool = PrivateAttr(default=False)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its metrics."""
+        from covey.results.metrics.own import column_of
+
+        return tuple(map(column_of, self.metrics))
 
     def __hash__(self) -> int:
         return hash((self.design, self.seed, self.iterations))
@@ -197,8 +210,8 @@ class Design(FromFile):
 
     @field_validator("metrics")
     @classmethod
-    def _metrics_known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return known_metrics(names)
+    def _metrics_known(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        return known_metrics(names, info)
 
     @field_validator("measurements")
     @classmethod

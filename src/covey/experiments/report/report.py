@@ -34,6 +34,7 @@ from covey.results.figures.study_plots import box_plots, heat_map
 from covey.results.figures.study_times import explored_bands, found_curves, survival_curves, targets_left
 from covey.results.folder import write_whole
 from covey.results.metrics import is_time_to_goal
+from covey.results.metrics.own import column_of
 from covey.results.table import read_columns
 from covey.scenario.folders import folder_name
 
@@ -257,7 +258,7 @@ def cautions(table: "pl.DataFrame", axes: Axes) -> Iterator[str]:
 
 def shown_metrics(design: "Design", table: "pl.DataFrame") -> list[str]:
     """Return the metrics with a section: those named in the report, else those of the design, else the usual ones."""
-    wanted = design.report.y or design.metrics or FLEET_METRICS
+    wanted = tuple(map(column_of, design.report.y)) or design.columns or FLEET_METRICS
     return [name for name in wanted if name in table.columns and table[name].dtype.is_numeric()]
 
 

@@ -19,6 +19,7 @@ from covey.experiments.workers.refusals import RefusedError, refused
 from covey.experiments.workers.retention import keep_of
 from covey.experiments.workers.showing import Showing
 from covey.registry import forget_files
+from covey.results.metrics.own import load_metric
 from covey.results.run import Run
 from covey.runtime.local.failures import stopped
 
@@ -39,6 +40,8 @@ def execute(planned: PlannedRun, folder: Path, limits: Limits | None = None) -> 
     forget_files()
     wall, cpu, load = time.perf_counter(), time.process_time(), _load()
     try:
+        for reference in planned.metrics:
+            load_metric(reference, Path())
         with Showing(work) as showing:
             run = planned.load().build(work, overwrite=True).run(before_step=showing)
         why = _why_failed(run) if run.status == "failed" else {}

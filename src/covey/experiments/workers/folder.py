@@ -221,7 +221,7 @@ def prepare(folder: Path, design: Design, planned: Sequence[PlannedRun]) -> Fold
             cannot be written.
         DiskError: the disk is full or broken.
     """
-    content = {"format": _PLAN_FORMAT, "design": design.design, "metrics": list(design.metrics)}
+    content = {"format": _PLAN_FORMAT, "design": design.design, "metrics": list(design.columns)}
     content |= {"folder": str(design.folder.resolve()), "seeds": [], "vectors": []}
     for one in planned:
         if one.iteration == 0:

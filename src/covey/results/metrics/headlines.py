@@ -82,7 +82,7 @@ def of_interest(run: "Run") -> dict[str, tuple[Any, str]]:
     measured = dict.fromkeys(own, "measured by the mission, at the end")
     chosen = {**_OUTCOME, **measured, **kind, **on_ground, **_TEAM}
     chosen |= {name: text for name, text in _FAILURES.items() if known.get(name)}
-    chosen |= {name: "your own metric" for name in known if _is_own(name)}
+    chosen |= {name: "your own metric" for name in known if is_own(name)}
     return {
         name: (known[name], text)
         for name, text in chosen.items()
@@ -108,5 +108,6 @@ def measured(values: Mapping[str, float]) -> list[str]:
     return [text.format(values[name]) for name, text in _MEASURES if values.get(name, math.nan) == values.get(name)]
 
 
-def _is_own(name: str) -> bool:
+def is_own(name: str) -> bool:
+    """Return whether a metric is that of a user or of an installed package."""
     return name in metrics.names() and not metrics.get(name).__module__.startswith("covey.")
