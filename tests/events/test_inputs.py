@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from covey.errors import InvalidValueError
+from covey.events import checks
+from covey.events.checks import as_input
 from covey.events.inputs import recorded_inputs
 from covey.experiments.repeating import Repeated
 from covey.onboard.group import Group
@@ -268,3 +270,13 @@ def test_a_door_is_mapped_anew_by_whoever_sees_it(events, scans):
     last, to = events[-1]
     changed = seen.index(100 if to == "closed" else 0, last)
     assert changed - last + 1 == math.ceil(scans / 2.5)
+
+
+def test_what_reads_events_and_faults_is_made_once(monkeypatch):
+    wall = {"wall": {"from": [0, 0], "to": [1, 0]}, "name": "w"}
+    for _ in range(2):
+        as_input(wall)
+        as_input({"kind": "dies", "robot": "any"})
+        monkeypatch.setattr(checks, "TypeAdapter", None)
+    with pytest.raises(InvalidValueError, match="neither an event nor a fault"):
+        as_input({"walls": 3})

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import distance_transform_edt
 
-from covey.world.clearance import clearance
+from covey.world.clearance import clearance, update_clearance
 
 
 def reference(solid, resolution):
@@ -35,3 +35,17 @@ def test_one_square_by_hand():
 
 def test_nothing_solid_is_infinitely_far():
     assert np.isinf(clearance(np.zeros((3, 4), bool), 0.1)).all()
+
+
+def test_an_update_reads_nothing_beyond_the_next_walls():
+    solid = np.zeros((600, 600), bool)
+    solid[::20] = solid[:, ::20] = True
+    field = clearance(solid, 0.1)
+    solid[309:312, 307] = True
+    expected = clearance(solid, 0.1)
+    near = np.zeros(solid.shape, bool)
+    near[220:401, 220:401] = True
+    field[~near] = np.nan  # whoever reads one gets another answer, or a warning
+    update_clearance(field, np.where(near, solid, True), 0.1, (309, 312, 307, 308))
+    np.testing.assert_array_equal(field[near], expected[near])
+    assert np.isnan(field[~near]).all()

@@ -21,6 +21,7 @@ def test_what_a_state_hands_out_stays_as_it_is_and_shows_what_was_then():
     given = World.empty(4, 4, resolution_m=0.1)
     state, worlds, cells = WorldState(given), [], []
     for row in (10, 20, 30):
+        state.clearance  # noqa: B018
         worlds.append(state.world)
         cells.append(state.grid.cells.copy())
         assert state.world is worlds[-1]  # nothing has happened
@@ -45,7 +46,7 @@ def test_an_edit_copies_nothing_unless_a_world_was_handed_out():
     for place in (5, 10, 15):
         state.edit(place, place, wall)
         state.ground.apply(crater(state.ground, (place - 15.0, 0.0), 1.0, 2.0))
-        now = state.grid.cells, state.free, state.solid, state.skip, state.ground.altitude
+        now = state.grid.cells, state.free, state.solid, state.skip, state.clearance, state.ground.altitude
         assert arrays is None or all(a is b for a, b in zip(arrays, now, strict=True))
         arrays = now
     handed_out = state.world

@@ -1,6 +1,7 @@
 """Checks of declared events and faults that need the world and the team."""
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,16 @@ def as_input(value: Any) -> When:
     """
     if isinstance(value, When):
         return value
-    kind: Any = AnyFault if isinstance(value, dict) and "kind" in value else WorldEvent
     try:
-        return TypeAdapter(kind).validate_python(value)
+        return _inputs(fault=isinstance(value, dict) and "kind" in value).validate_python(value)
     except ValidationError as error:
         raise InvalidValueError(f"{value!r} is neither an event nor a fault: {text_of(error, None, '')}") from None
+
+
+@cache
+def _inputs(fault: bool) -> TypeAdapter[Any]:
+    """Return what reads faults or events; making it takes many times as long as reading one."""
+    return TypeAdapter(AnyFault if fault else WorldEvent)
 
 
 def check(record: When, world: AnyWorld, groups: Sequence[Any], declared: Sequence[When] | None, what: str) -> None:

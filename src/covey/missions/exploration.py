@@ -122,8 +122,8 @@ class ExplorationTracker(Tracker):
         """Process one scan of each robot of a bank; unread scans are cast only where they may find something new."""
         members, poses, world = bank.members, sample.pose[bank.members], self.world
         if world.version != self._version:
-            self._version = world.version
-            explored.close(world.solid)
+            windows, self._version = world.edited_since(self._version), world.version
+            explored.close(world.solid, windows)
         if sample.readings is not None:
             explored.mark(members, poses, sample.readings.truth, angles, mount, step)
         else:

@@ -23,37 +23,66 @@ def clearance(solid: np.ndarray, resolution: float) -> np.ndarray:
 
 
 def update_clearance(
-    before: np.ndarray, solid: np.ndarray, resolution: float, window: tuple[int, int, int, int]
-) -> np.ndarray:
-    """Return the clearance after cells of ``solid`` in a window changed, given the previous clearance.
+    field: np.ndarray, solid: np.ndarray, resolution: float, window: tuple[int, int, int, int]
+) -> None:
+    """Bring the clearance up to date, in place, after cells of ``solid`` in a window changed.
 
     The clearance can change only in cells whose previous clearance was at least their distance from the window; these
-    are recomputed from the necessary surroundings. The result is that of `clearance`.
+    are recomputed from the necessary surroundings. The result is that of `clearance`. Cells farther away are not even
+    read.
 
     Args:
-        before: float32 (rows, columns), the previous clearance [m].
+        field: float32 (rows, columns), the previous clearance [m].
         solid: bool (rows, columns), the present solid cells.
         resolution: side of a cell [m].
         window: first row, last row + 1, first column, last column + 1.
     """
     shape = solid.shape
-    reach = _grown(window, 1 + int(min(before.max() / resolution, max(shape))), shape)
-    row, column = np.arange(reach[0], reach[1]) + 0.5, np.arange(reach[2], reach[3]) + 0.5
-    away_v = np.maximum(np.maximum(window[0] - row, row - window[1]), 0.0)
-    away_u = np.maximum(np.maximum(window[2] - column, column - window[3]), 0.0)
-    near = before[_slices(reach)] >= resolution * (1 - 1e-6) * np.hypot(away_v[:, None], away_u)
+    reach = _reach(field, resolution, window)
+    near = field[_slices(reach)] >= resolution * (1 - 1e-6) * _away(window, reach)
     rows, columns = np.flatnonzero(near.any(axis=1)) + reach[0], np.flatnonzero(near.any(axis=0)) + reach[2]
     box = (int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1)
-    margin = 1 + int(min(before[_slices(box)].max() / resolution, max(shape)))
+    margin = 1 + int(min(field[_slices(box)].max() / resolution, max(shape)))
     while True:
         part = _grown(box, margin, shape)
         there = clearance(solid[_slices(part)], resolution)
         inner = there[box[0] - part[0] : box[1] - part[0], box[2] - part[2] : box[3] - part[2]]
         if part == (0, shape[0], 0, shape[1]) or inner.max() <= margin * resolution:
-            after = before.copy()
-            after[_slices(box)] = inner
-            return after
+            field[_slices(box)] = inner
+            return
         margin *= 2
+
+
+def _reach(field: np.ndarray, resolution: float, window: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    """Return a box around all cells in which the clearance can change, given the previous clearance.
+
+    Two points differ in clearance by no more than their distance. So where it can change, it can change on the whole
+    way to the window. That way crosses each ring of cells around the window, less than a cell from the centre of one:
+    if all cells of a ring have less clearance than their distance minus two cells, nothing changes beyond it.
+    """
+    away = 1
+    while True:
+        box = _grown(window, away, field.shape)
+        south, north, west, east = box
+        ring = (
+            (south, south + 1, west, east),
+            (north - 1, north, west, east),
+            (south, north, west, west + 1),
+            (south, north, east - 1, east),
+        )
+        wanted = window[0] - away, window[1] + away, window[2] - away, window[3] + away
+        sides = [side for side, at, free in zip(ring, box, wanted, strict=True) if at == free]  # not at the edge
+        if not any(np.any(field[_slices(side)] >= resolution * (_away(window, side) - 2)) for side in sides):
+            return box
+        away *= 2
+
+
+def _away(window: tuple[int, int, int, int], box: tuple[int, int, int, int]) -> np.ndarray:
+    """Return the distances of the centres of the cells of a box from a window, in cells."""
+    row, column = np.arange(box[0], box[1]) + 0.5, np.arange(box[2], box[3]) + 0.5
+    away_v = np.maximum(np.maximum(window[0] - row, row - window[1]), 0.0)
+    away_u = np.maximum(np.maximum(window[2] - column, column - window[3]), 0.0)
+    return np.hypot(away_v[:, None], away_u)
 
 
 def _slices(box: tuple[int, int, int, int]) -> tuple[slice, slice]:

@@ -73,7 +73,7 @@ class WorldState:
         if self._clearance is None:
             self._clearance = clearance(self.solid, self.grid.resolution)
         elif self._stale is not None:
-            self._clearance = update_clearance(self._clearance, self.solid, self.grid.resolution, self._stale)
+            update_clearance(self._clearance, self.solid, self.grid.resolution, self._stale)
         self._stale = None
         return self._clearance
 
@@ -148,6 +148,8 @@ class WorldState:
         self._world = None
         self.grid = self.grid.with_cells(self.grid.cells.copy())
         self.free, self.solid, self.skip = self.free.copy(), self.solid.copy(), self.skip.copy()
+        if self._clearance is not None:
+            self._clearance = self._clearance.copy()
         if self.materials is not None:
             self.materials = self.materials.copy()
 

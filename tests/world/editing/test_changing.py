@@ -7,7 +7,8 @@ import shapely
 from covey.errors import InvalidValueError
 from covey.geometry.raycast import line_of_sight, skip_field
 from covey.world.doors import Door
-from covey.world.editing.changing import Structures, robot_in, with_doors, with_doors_open
+from covey.world.editing import changing
+from covey.world.editing.changing import Structures, _part, robot_in, with_doors, with_doors_open
 from covey.world.editing.obstacles import shape_patch
 from covey.world.state import WorldState
 from covey.world.world import FREE, WALL, World
@@ -55,6 +56,48 @@ def test_what_lies_below_comes_back_in_any_order():
     place.open_door("d")
     assert np.array_equal(world.grid.cells, before)
     assert np.array_equal(world.skip, skip_field(before != FREE))
+
+
+def test_walls_lie_over_each_other_as_if_all_were_painted_anew():
+    draw = np.random.default_rng(4)
+    world = WorldState(World.empty(12, 9, resolution_m=0.1))
+    place, own, standing = Structures(world), world.grid.cells.copy(), {}
+    for _ in range(150):
+        name, (x, y), sides = f"w{draw.integers(30)}", draw.uniform((-6, -4.5), (5, 3.5)), draw.uniform(0.1, 4.0, 2)
+        if standing.pop(name, None) is not None and draw.random() < 0.5:
+            place.remove(name)
+        else:
+            box = shapely.box(x, y, x + sides[0], y + sides[1])
+            standing[name] = shape_patch(world.grid, box), draw.choice(["brick", "wood"])
+            place.put(name, *standing[name])
+        cells = own.copy()
+        for patch, _ in standing.values():
+            _part(cells, patch)[patch.mask] = WALL
+        assert np.array_equal(world.grid.cells, cells)
+        last, material = next(reversed(standing.values())) if standing else (None, "")
+        if last is not None:
+            painted = _part(world.materials, last)[last.mask]
+            assert (painted == world.material_names.index(material)).all()  # it lies on top
+
+
+def test_a_wall_costs_the_same_however_many_stand_elsewhere(monkeypatch):
+    compared = []
+    overlap = changing._overlap
+    monkeypatch.setattr(changing, "_overlap", lambda *of: compared.append(1) or overlap(*of))
+    world = WorldState(World.empty(60, 60, resolution_m=0.1))
+    place = Structures(world)
+    counts = []
+    for i in range(400):  # 3 m apart
+        compared.clear()
+        x, y = i % 20 * 3.0 - 29.0, i // 20 * 3.0 - 29.0
+        place.put(f"w{i}", shape_patch(world.grid, shapely.box(x, y, x + 0.5, y + 0.5)))
+        counts.append(len(compared))
+    assert max(counts) <= 9  # those of 2 x 2 blocks of 3.2 m
+    for i in range(400):
+        compared.clear()
+        place.remove(f"w{i}")
+        assert len(compared) <= 9
+    assert not place._near
 
 
 def test_own_walls_fall_and_put_up_ones_stay():

@@ -10,7 +10,7 @@ from covey.geometry.beams import crossed_cells
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import cast_ray_reference, skip_field
 from covey.geometry.se2 import Pose
-from covey.world.visibility.beam_culling import block_bits, closed_bits, fan
+from covey.world.visibility.beam_culling import block_bits, closed_bits, fan, update_closed
 from covey.world.visibility.explored import ExploredTruth
 
 
@@ -31,6 +31,18 @@ def test_blocks_are_closed_where_walls_fill_them_or_the_array_ends():
     solid[4:, :3] = True
     closed = closed_bits(solid)[:2]
     assert [[int(row >> k) & 1 for k in range(4)] for row in closed] == [[0, 1, 0, 1], [0, 0, 0, 1]]
+
+
+def test_blocks_that_open_or_close_change_their_own_bits_alone():
+    draw = np.random.default_rng(3)
+    for shape in ((7, 9), (150, 3), (5, 290), (270, 300)):
+        solid = draw.random(shape) < 0.97
+        closed = closed_bits(solid)
+        for _ in range(40):
+            (row0, row1), (column0, column1) = (np.sort(draw.choice(side + 1, 2, replace=False)) for side in shape)
+            solid[row0:row1, column0:column1] = draw.random() < 0.7
+            update_closed(closed, solid, row0, row1, column0, column1)
+            assert np.array_equal(closed, closed_bits(solid))
 
 
 @pytest.mark.parametrize("shape", [(3, 20_000), (20_000, 3)])

@@ -1,7 +1,8 @@
 """A changing world: doors, added walls and obstacles over the permanent cells."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from covey.world.world import FREE, OPEN, WALL, World
 
 DEFAULT_MATERIAL = "concrete"
 """Material of walls without one, once a wall with a material is put up."""
+_BLOCK = 32  # rows and columns of the blocks of cells by which things are found
 
 
 def door_patch(world: AnyWorld, door: Door) -> Patch:
@@ -62,11 +64,13 @@ class Structures:
     def __init__(self, world: WorldState):
         self.world = world
         self._cells = with_doors_open(world.world).grid.cells.copy()
-        self._things: dict[str, tuple[Patch, int | None]] = {}
+        self._things: dict[str, _Thing] = {}
+        self._near: dict[tuple[int, int], dict[str, None]] = {}  # names of the things in each block of cells
+        self._count = 0  # of all things put up so far
         self.doors = {door.name: door_patch(world, door) for door in world.doors}
         for door in world.doors:
             if not door.open:
-                self._things[_door(door.name)] = (self.doors[door.name], None)
+                self._enter(_door(door.name), self.doors[door.name], None)
 
     def is_open(self, door: str) -> bool:
         """Return whether a door is open."""
@@ -112,23 +116,39 @@ class Structures:
         return Patch(patch.row, patch.column, patch.mask & ~_part(self.world.solid, patch))
 
     def _put(self, name: str, patch: Patch, material: int | None) -> None:
-        before = self._things.pop(name, None)
-        self._things[name] = (patch, material)
-        if before is None:
-            self._repaint(patch)
-        else:
-            self._repaint(_union(before[0], patch))
+        before = self._leave(name) if name in self._things else None
+        self._enter(name, patch, material)
+        self._repaint(patch if before is None else _union(before.patch, patch))
 
     def _remove(self, name: str) -> tuple[Patch, int | None]:
-        patch, material = self._things.pop(name)
-        self._repaint(patch)
-        return patch, material
+        thing = self._leave(name)
+        self._repaint(thing.patch)
+        return thing.patch, thing.material
+
+    def _enter(self, name: str, patch: Patch, material: int | None) -> None:
+        self._things[name] = _Thing(self._count, patch, material)
+        self._count += 1
+        for block in _blocks(patch):
+            self._near.setdefault(block, {})[name] = None
+
+    def _leave(self, name: str) -> "_Thing":
+        thing = self._things.pop(name)
+        for block in _blocks(thing.patch):
+            del self._near[block][name]
+            if not self._near[block]:
+                del self._near[block]
+        return thing
+
+    def _things_near(self, window: Patch) -> "list[_Thing]":
+        """Return the things in the blocks of a window, in the order in which they were put up."""
+        names = {name for block in _blocks(window) for name in self._near.get(block, ())}
+        return sorted(map(self._things.__getitem__, names), key=lambda thing: thing.number)
 
     def _repaint(self, window: Patch) -> None:
         """Recompute the cells of a window from the permanent cells and the structures."""
         cells = _part(self._cells, window).copy()
         materials = None
-        for patch, material in self._things.values():
+        for _, patch, material in self._things_near(window):
             mask = _overlap(patch, window)
             if mask is None:
                 continue
@@ -174,6 +194,21 @@ def robot_in(world: AnyWorld, patch: Patch, discs: np.ndarray) -> int:
         if (away_v**2 + away_u**2 < radius[i, k] ** 2).any():
             return int(i)
     return -1
+
+
+class _Thing(NamedTuple):
+    """What was put up: how many were before, its cells, and its material, an index, or None."""
+
+    number: int
+    patch: Patch
+    material: int | None
+
+
+def _blocks(patch: Patch) -> Iterator[tuple[int, int]]:
+    """Return the blocks of cells that the rectangle around a patch touches."""
+    (h, w), row, column = patch.mask.shape, patch.row, patch.column
+    rows = range(row // _BLOCK, (row + h - 1) // _BLOCK + 1)
+    return product(rows, range(column // _BLOCK, (column + w - 1) // _BLOCK + 1))
 
 
 def _door(name: str) -> str:

@@ -148,7 +148,8 @@ class _Floor:
             return False
         self.cells[at][mask] = after
         window = at[0].start, at[0].stop, at[1].start, at[1].stop
-        clear = update_clearance(self.clearance, (self.cells != FREE) & (self.cells != OPEN), grid.resolution, window)
+        clear = self.clearance.copy()
+        update_clearance(clear, (self.cells != FREE) & (self.cells != OPEN), grid.resolution, window)
         passable = self._passable(clear)
         room = label_by_size(passable)[0] == 1
         if not (self.room & passable & ~room).any():

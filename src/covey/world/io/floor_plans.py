@@ -322,8 +322,8 @@ def _drawn(lines: Sequence[np.ndarray], thickness: Sequence[float], resolution: 
         left, right = (np.clip(side, 0, columns) for side in (left, right))
         at = row * (columns + 1)
         some = left < right
-        np.add.at(edges, (at + left)[some].astype(np.int64), 1)
-        np.add.at(edges, (at + right)[some].astype(np.int64), -1)
+        np.add.at(edges, (at + left)[some].astype(np.int64), np.int32(1))  # of the same type: many times as fast
+        np.add.at(edges, (at + right)[some].astype(np.int64), np.int32(-1))
     return Grid(np.cumsum(edges.reshape(rows, -1), axis=1)[:, :-1] > 0, resolution, grid.origin)
 
 
@@ -331,10 +331,10 @@ def _between(slope: np.ndarray, offset: np.ndarray, limit: np.ndarray) -> tuple[
     """Return from where to where x is such that ``|slope x + offset| <= limit``; from infinity on if nowhere."""
     flat = np.abs(slope) < 1e-12
     slope = np.where(flat, 1.0, slope)
-    ends = np.sort(np.stack(((-limit - offset) / slope, (limit - offset) / slope)), axis=0)
+    ends = (-limit - offset) / slope, (limit - offset) / slope
     inside = np.abs(offset) <= limit
     low, high = np.where(inside, -np.inf, np.inf), np.where(inside, np.inf, -np.inf)
-    return np.where(flat, low, ends[0]), np.where(flat, high, ends[1])
+    return np.where(flat, low, np.minimum(*ends)), np.where(flat, high, np.maximum(*ends))
 
 
 def _cells(

@@ -105,6 +105,34 @@ def complete(open_, shape, row, column):
 
 
 @kernel
+def update_closed(closed, solid, row0, row1, column0, column1):
+    """Bring `closed_bits` up to date, in place, after cells of ``solid`` in a window changed.
+
+    Args:
+        closed: int64, the bits of what it was before.
+        solid: bool (rows, columns), as it is now.
+        row0, row1, column0, column1: first row, last row + 1, first column, last column + 1.
+    """
+    rows, columns = solid.shape
+    shape = (rows + BLOCK - 1) // BLOCK, (columns + BLOCK - 1) // BLOCK
+    by_row, by_column = (shape[1] + 31) >> 5, (shape[0] + 31) >> 5
+    for row in range(row0 // BLOCK, (row1 - 1) // BLOCK + 1):
+        for column in range(column0 // BLOCK, (column1 - 1) // BLOCK + 1):
+            complete(closed, shape, row, column)
+            full = True
+            for r in range(row * BLOCK, min((row + 1) * BLOCK, rows)):
+                for c in range(column * BLOCK, min((column + 1) * BLOCK, columns)):
+                    full = full and solid[r, c]
+            if full:
+                for side in range(2):
+                    at, bit = (row * by_row, column) if side == 0 else (shape[0] * by_row + column * by_column, row)
+                    at += bit >> 5
+                    closed[at] |= 1 << (bit & 31)
+                    if bit >= 32:
+                        closed[at - 1] |= 1 << (32 + (bit & 31))
+
+
+@kernel
 def first_open(open_, closed, shape, steep, count, u, v, a0, b0, a1, b1, length):
     """Return how many columns a beam between two others may cross before a block with something left to explore.
 

@@ -6,6 +6,7 @@ explored are skipped (`covey.world.visibility.beam_culling`), except in an occas
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from covey.geometry.beams import clip_segment, sensor_in_grid, walk
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import march_flat
 from covey.kernel import kernel
+from covey.world.state import Window
 from covey.world.visibility.beam_culling import (
     BLOCK,
     SAFE,
@@ -25,6 +27,7 @@ from covey.world.visibility.beam_culling import (
     complete,
     fan,
     first_open,
+    update_closed,
 )
 
 _NEVER = -1
@@ -66,9 +69,16 @@ class ExploredTruth:
         self._since = self._step = 0
         self._shares: tuple[np.ndarray, float] | None = None
 
-    def close(self, solid: np.ndarray) -> None:
-        """Set the cells in which beams end now, bool (rows, columns)."""
-        self._closed = closed_bits(solid)
+    def close(self, solid: np.ndarray, windows: Sequence[Window] | None = None) -> None:
+        """Set the cells in which beams end now, bool (rows, columns).
+
+        They have changed only in some windows, as `covey.world.state.WorldState.edited_since` says; None: anywhere.
+        """
+        if windows is None:
+            self._closed = closed_bits(solid)
+            return
+        for window in windows:
+            update_closed(self._closed, solid, *window)
 
     def cast_and_mark(
         self,
