@@ -184,11 +184,14 @@ def test_the_file_says_what_ros_needs_to_play_it(bag):
     assert "MSG: std_msgs/Header" in scan.data.decode()
 
 
-def test_mcap_is_short_for_a_bag_of_ros(run, bag, tmp_path, capsys):
+def test_the_old_spelling_of_a_bag_of_ros_is_hidden_and_names_the_new_one(run, bag, tmp_path, capsys):
+    assert main(["export", "--help"]) == 0
+    assert "--mcap" not in capsys.readouterr().out
     assert main(["export", str(run.folder), "--mcap", "--out", str(tmp_path / "run.mcap")]) == 0
+    assert "--mcap is the old spelling of --format ros2" in capsys.readouterr().err
     assert (tmp_path / "run.mcap").read_bytes() == bag.read_bytes()
     assert main(["export", str(run.folder), "--mcap", "--format", "html"]) == 2
-    assert "--mcap writes a bag of ROS 2" in capsys.readouterr().err
+    assert "--mcap means --format ros2" in capsys.readouterr().err
 
 
 def test_formats_with_the_same_ending_are_told_apart(run, tmp_path, capsys):

@@ -224,7 +224,7 @@ def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_p
         of_run.socket.close()
         viewer.ask(type="quit", run="1")
         viewer.until(lambda header: header["type"] == "runs" and not header["runs"][0]["running"])
-        (folder,) = tmp_path.glob("runs/mine/*")
+        (folder,) = tmp_path.glob("runs/mine/2*")
         assert gallery.runs["1"].folder == folder
         assert gallery.runs["1"].state == "interrupted"
         again = viewer.ask(type="open", run="1")

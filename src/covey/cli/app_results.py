@@ -1,5 +1,6 @@
 """The commands that look at finished runs and studies."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -98,7 +99,7 @@ def export(
     /,
     *,
     format: Literal["html", "mcap", "ros2", "rrd", "map", "log"] | None = None,  # noqa: A002
-    mcap: Annotated[bool, Parameter(negative=())] = False,
+    mcap: Annotated[bool, Parameter(negative=(), show=False)] = False,
     out: Path | None = None,
     robot: str | None = None,
 ) -> None:
@@ -113,8 +114,6 @@ def export(
         is an MCAP of ROS 2 messages for Foxglove and ros2 bag play, and needs 'covey[ros2]'; map is the world at the
         end of the run, a .yaml and a .pgm as ROS reads them; log is what one robot measured, an .npz for covey slam
         (record: {scans_every_s: 0.1}), with a NAME_relations.csv to score by.
-    mcap
-        The same as --format ros2: a bag of ROS 2.
     out
         File to write. Default: NAME of the run folder, with the ending of the format, in the current folder.
     robot
@@ -122,8 +121,10 @@ def export(
     """
     from covey.cli.view import export_command
 
-    if mcap and format not in (None, "ros2"):
-        raise InvalidValueError(f"--mcap writes a bag of ROS 2; leave out --format {format}, or --mcap")
+    if mcap:
+        if format not in (None, "ros2"):
+            raise InvalidValueError(f"--mcap means --format ros2, and --format {format} is given; leave out --mcap")
+        print("--mcap is the old spelling of --format ros2, and will go; write that", file=sys.stderr)
     export_command(run, "ros2" if mcap else format or "html", out, robot)
 
 

@@ -13,7 +13,7 @@ from covey.results.lock import LOCK, FolderLock
 
 FORMAT = 1
 LATEST = "latest"
-"""In place of the name of a run folder: the newest run there."""
+"""In place of the name of a run folder: the newest run there. Where the system has links, it is one to that run."""
 TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parquet")
 RADIO_TABLES = ("radio.parquet", "links.parquet", "traffic.parquet", "messages.parquet")
 PROCESS_TABLES = ("process_host.parquet", "process_traffic.parquet")
@@ -109,8 +109,31 @@ def run_folder(path: Path) -> Path:
         >>> run_folder(Path("runs/maze/20300101-120000")).as_posix()
         'runs/maze/20300101-120000'
     """
-    runs = _runs_in(path.parent) if path.name == LATEST and not path.exists() else []
+    runs = _runs_in(path.parent) if path.name == LATEST and (path.is_symlink() or not path.exists()) else []
     return runs[0] if runs else path
+
+
+def link_latest(run: Path) -> None:
+    """Let ``latest`` beside a run folder be a link to it.
+
+    What is there and no link stays. Where the system has no links nothing happens: `run_folder` needs none.
+    """
+    link, unfinished = run.with_name(LATEST), run.with_name(f".{LATEST}-{run.name}")
+    with contextlib.suppress(OSError, NotImplementedError):
+        if link.is_symlink() or not link.exists():
+            os.symlink(run.name, unfinished, target_is_directory=True)
+            os.replace(unfinished, link)
+
+
+def unlink_latest(run: Path) -> None:
+    """Let ``latest`` beside a run folder, if it is a link to that, be one to the folder before, or remove it."""
+    link = run.with_name(LATEST)
+    with contextlib.suppress(OSError):
+        if link.is_symlink() and os.readlink(link) == run.name:
+            before = [each for each in run.parent.iterdir() if each.is_dir() and each.name not in (LATEST, run.name)]
+            link.unlink()
+            if before:
+                link_latest(max(before))
 
 
 def near_run(path: Path) -> str:
@@ -141,7 +164,8 @@ def _runs_in(folder: Path) -> list[Path]:
     """Return the run folders in a folder, the newest first."""
     found: list[tuple[float, Path]] = []
     with contextlib.suppress(OSError, ValueError):
-        found = [(manifest.stat().st_mtime, manifest.parent) for manifest in folder.glob("*/manifest.json")]
+        manifests = [path for path in folder.glob("*/manifest.json") if path.parent.name != LATEST]
+        found = [(manifest.stat().st_mtime, manifest.parent) for manifest in manifests]
     return [run for _, run in sorted(found, reverse=True)]
 
 

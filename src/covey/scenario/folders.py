@@ -7,24 +7,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from covey.errors import RunFolderError
-from covey.results.folder import held_by, unwritable
+from covey.results.folder import held_by, link_latest, unlink_latest, unwritable
 from covey.results.lock import refuse_locked
 
 
 @contextlib.contextmanager
 def fresh_folder(name: str, root: Path | str = "runs") -> Iterator[Path]:
-    """Yield a new folder ``root/<name>/<id>``; the id is the local date and time.
+    """Yield a new folder ``root/<name>/<id>``, with the local date and time as id; ``root/<name>/latest`` links to it.
 
-    It is removed at the end of the block if it is empty.
+    It is removed at the end of the block if it is empty; then the link is to the one before.
 
     Raises:
         RunFolderError: the folder cannot be made.
     """
     parent = Path(root) / folder_name(name)
     folder = _made(parent)
+    link_latest(folder)
     try:
         yield folder
     finally:
+        if not folder.is_dir() or not any(folder.iterdir()):
+            unlink_latest(folder)
         for empty in (folder, parent, Path(root)):
             with contextlib.suppress(OSError):  # it is not empty
                 empty.rmdir()
