@@ -163,13 +163,15 @@ def test_a_file_that_cannot_be_written_is_named(recorded, tmp_path):
         export(recorded[0], "html", tmp_path / "missing" / "run.html")
 
 
-def test_the_base_install_has_no_library_of_an_export():
+def test_the_base_install_has_no_library_of_an_export_and_all_has_each():
     import tomllib
     from pathlib import Path
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert not [name for name in project["dependencies"] if name.startswith(("mcap", "rerun", "zstandard", "lz4"))]
-    assert not any("rerun" in extra for extra in project["optional-dependencies"]["all"])  # 500 MB
+    (every,) = project["optional-dependencies"]["all"]
+    named = set(every.removeprefix("covey[").removesuffix("]").split(","))
+    assert named == set(project["optional-dependencies"]) - {"all"}
 
 
 def test_rrd_has_the_poses_grids_and_measurements(recorded, tmp_path):
