@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from covey.cli.design_progress import DesignProgress, ReportProgress
+from covey.cli.bar import StageBar
+from covey.cli.design_progress import DesignProgress
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.looking import refuse_code_of
 from covey.errors import InvalidValueError, RunFolderError, printable
@@ -161,7 +162,7 @@ def report_command(source: str, results: Path | None, out: Path | None, *, trust
             design = load_kept_design(found.folder, trusted_only=trusted_only)
         else:
             design = load_design(source, trusted_only=trusted_only)
-        with ReportProgress() as progress:
+        with StageBar() as progress:
             written = write_report(design, found, out, observer=progress.observe)
     print(f"{written.page}\n{written.latex}\n{len(written.figures)} figures in the same folder")
 

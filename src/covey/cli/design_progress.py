@@ -1,4 +1,4 @@
-"""`DesignProgress`: shows how many runs of a design have ended, how they ended, and the time left; `ReportProgress`."""
+"""`DesignProgress`: shows how many runs of a design have ended, how they ended, and the time left."""
 
 import time
 from typing import IO
@@ -61,18 +61,3 @@ class DesignProgress(TextBar):
         if ended and left and not progress.news:
             parts.append(f"about {clock((now - self._first) / ended * left)} to go")
         return ", ".join(parts)
-
-
-class ReportProgress(TextBar):
-    """What a report is doing: a bar in a terminal; elsewhere a line every 10 s."""
-
-    def __init__(self, stream: IO[str] | None = None):
-        super().__init__(stream)
-        self._next = time.monotonic() + _LINE_S
-
-    def observe(self, what: str, done: int, total: int) -> None:
-        """Update the display; arguments as those of the observer of `write_report`."""
-        now = time.monotonic()
-        if self.in_terminal or now >= self._next:
-            self._next = now + _LINE_S
-            self.show(f"{what}: {done} of {total}", done / max(1, total))

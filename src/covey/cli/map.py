@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from covey.cli.bar import StageBar
 from covey.errors import InvalidValueError, near_file, printable
 from covey.world.io.floor_plans import FloorPlan, layers_of, read_floor_plan
 from covey.world.materials import made_of
@@ -53,7 +54,8 @@ def _read(path: Path, changes: Mapping[str, Any]) -> tuple[World, FloorPlan | No
     record = kind(**{"file": str(path), **changes})
     if not isinstance(record, FloorPlanWorld):
         return record.build(Path(), 0), None
-    plan = read_floor_plan(path, **record.options())
+    with StageBar() as bar:
+        plan = read_floor_plan(path, **record.options(), observe=bar.observe)
     return made_of(plan.world, record.material), plan
 
 

@@ -13,6 +13,7 @@ from covey.errors import CoveyError
 from covey.scenario.load import parse_scenario
 from covey.world.io import floor_plans
 from covey.world.io.drawings import drawing as drawings
+from covey.world.io.drawings import dxf
 from covey.world.io.floor_plans import layers_of, read_floor_plan
 from covey.world.rooms import rooms
 from covey.world.world import FREE, OPEN, UNKNOWN, WALL
@@ -417,6 +418,51 @@ def test_a_plan_of_600_entities_takes_less_than_two_seconds_of_processor_time(tm
     start = time.process_time()
     read_floor_plan(path)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_who_watches_sees_each_stage_and_the_world_is_that_of_the_plain_way(tmp_path, monkeypatch, binary):
+    def draw(space, document):
+        house(space, document, 4)
+        document.layers.add("Tür")
+        for i in range(300):
+            space.add_arc((i % 20 * 2, i // 20 * 2), 0.8, 0, 90, dxfattribs={"layer": "Tür"})
+
+    seen, path = [], drawn(tmp_path, draw, binary=binary)
+    plan = read_floor_plan(path, observe=lambda *stage: seen.append(stage))
+    assert list(dict.fromkeys(what for what, _, _ in seen)) == [
+        *([] if binary else ["reading the file, kB", "making its entities"]),
+        "measuring the lines",
+        "drawing the walls",
+        "finding the outside and narrow spaces",
+    ]
+    size = path.stat().st_size
+    read = [(done, total) for what, done, total in seen if what.startswith("reading")]
+    assert read == sorted(read)
+    assert not read or (0 < read[0][0] < 20 and {total for _, total in read} == {size // 1000})
+    assert len(read) <= size / 8000
+    assert [stage[1:] for stage in seen if stage[0] == "measuring the lines"] == [(i, 301) for i in range(301)]
+    monkeypatch.setattr(dxf, "_document", lambda path, *_: ezdxf.readfile(path))
+    plainly = read_floor_plan(path)
+    assert np.array_equal(plan.world.grid.cells, plainly.world.grid.cells)
+    assert layers_of(plan.drawing) == layers_of(plainly.drawing)
+    assert plan.world.grid.origin == plainly.world.grid.origin
+
+
+@pytest.mark.parametrize("count", [20, 200])
+def test_each_line_is_measured_once_and_drawn_in_its_own_rows(tmp_path, monkeypatch, count):
+    def draw(space, document):
+        house(space, document)
+        for i in range(count):
+            space.add_line((1, 1 + i % 60 / 10), (9, 1.5 + i % 60 / 10))
+
+    measured, rows = [], []
+    points, between = drawings.Stroke.points, floor_plans._between
+    monkeypatch.setattr(drawings.Stroke, "points", lambda *of: measured.append(1) or points(*of))
+    monkeypatch.setattr(floor_plans, "_between", lambda *of: rows.append(len(of[0])) or between(*of))
+    read_floor_plan(drawn(tmp_path, draw))
+    assert len(measured) == count + 1
+    assert sum(rows) <= 2 * (count * (0.7 / 0.05 + 2) + 2 * (8.2 / 0.05 + 2) + 2 * 4)  # twice: along it and across it
 
 
 def test_a_scenario_names_a_plan_with_its_options(tmp_path):

@@ -14,7 +14,7 @@ from covey.errors import InvalidValueError, MapFileError, did_you_mean
 from covey.geometry.grid import Grid
 from covey.lazy import ndimage
 from covey.world.editing.shapes import grid_around
-from covey.world.io.drawings.drawing import Drawing, Stroke
+from covey.world.io.drawings.drawing import Drawing, Observe, Stroke, silent
 from covey.world.records.floor_plans import KnownLength
 from covey.world.world import FREE, MAX_CELLS, OPEN, UNKNOWN, WALL, Border, World, closed
 
@@ -67,6 +67,7 @@ def read_floor_plan(
     border: Border = "wall",
     resolution_m: float = 0.05,
     wall_height_m: float = 2.0,
+    observe: Observe = silent,
 ) -> FloorPlan:
     """Read a floor plan from a drawing, ``.dxf`` or ``.svg``.
 
@@ -85,6 +86,7 @@ def read_floor_plan(
         border: ``wall``: the outside is solid; ``open``: robots can leave the plan.
         resolution_m: side of a cell [m].
         wall_height_m: height of the walls [m].
+        observe: is called with the stage, how many of its parts are done, and of how many (0: it has no parts).
 
     Raises:
         MapFileError: the file is damaged, or says no unit, or an entity, a layer or the size is wrong.
@@ -96,7 +98,7 @@ def read_floor_plan(
         least = 0 if name in ("fill_m", "close_m") else 1e-3
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= 100:
             raise InvalidValueError(f"{name} is {value!r}; it must be from {least:g} to 100 m")
-    drawing = read_drawing(path)
+    drawing = read_drawing(path, observe)
     chosen = _chosen(drawing, layers, without_layers)
     unit_m, said_by = _unit(drawing, units, scale)
     corner = drawing.corner if origin is None else origin
@@ -104,7 +106,8 @@ def read_floor_plan(
     tolerance = resolution_m / 20 / unit_m
     lines: list[tuple[Stroke, np.ndarray]] = []
     pieces = 0
-    for stroke in chosen:
+    for done, stroke in enumerate(chosen):
+        observe("measuring the lines", done, len(chosen))
         points = stroke.points(tolerance, path)
         points = (points - corner) * flip * unit_m
         points = points[np.hypot(*np.diff(points, axis=0, prepend=np.inf).T) > _SHORTEST_M]
@@ -120,7 +123,9 @@ def read_floor_plan(
         raise MapFileError(f"{path}: has no lines to read; it has {_all_layers(drawing)}")
     _check_size(drawing, lines, unit_m, corner, resolution_m, given=units is not None or scale is not None)
     thickness = [max(wall_m, stroke.width * unit_m) for stroke, _ in lines]
+    observe("drawing the walls", 0, 0)
     grid = _drawn([points for _, points in lines], thickness, resolution_m)
+    observe("finding the outside and narrow spaces", 0, 0)
     cells, surrounded, filled = _cells(grid.cells, resolution_m, fill_m, close_m, border)
     grid = Grid(cells, resolution_m, grid.origin)
     world = World(closed(grid) if border == "wall" else grid, path.stem, border, wall_height_m)
@@ -130,7 +135,7 @@ def read_floor_plan(
     return FloorPlan(world, drawing, unit_m, said_by, by_layer, surrounded, filled)
 
 
-def read_drawing(path: Path) -> Drawing:
+def read_drawing(path: Path, observe: Observe = silent) -> Drawing:
     """Return the lines of a DXF or SVG file; see `covey.world.io.drawings`."""
     if path.suffix.lower() == ".svg":
         from covey.world.io.drawings.svg import read_svg
@@ -138,7 +143,7 @@ def read_drawing(path: Path) -> Drawing:
         return read_svg(path)
     from covey.world.io.drawings.dxf import read_dxf
 
-    return read_dxf(path)
+    return read_dxf(path, observe)
 
 
 def layers_of(drawing: Drawing) -> dict[str, Counter[str]]:

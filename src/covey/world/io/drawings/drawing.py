@@ -19,6 +19,14 @@ MAX_COORDINATE = 1e12
 """Largest coordinate in a drawing, in its own units."""
 
 
+Observe = Callable[[str, int, int], None]
+"""Takes in what is being done, how many of its parts are done, and of how many; 0: it has no parts."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Observe nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stroke:
     """One line of a drawing.

@@ -1,5 +1,6 @@
 """Read DXF drawings, with the library ezdxf (extra ``[lab]``)."""
 
+import io
 import re
 from collections.abc import Iterable
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import CoveyError, MapFileError
-from covey.world.io.drawings.drawing import MAX_BYTES, MAX_COORDINATE, Drawing, Stroke, library
+from covey.world.io.drawings.drawing import MAX_BYTES, MAX_COORDINATE, Drawing, Observe, Stroke, library, silent
 from covey.world.io.images import read_bytes
 
 _UNITS_M = {
@@ -37,7 +38,7 @@ _DEEPEST = 100  # blocks within blocks
 _FINEST = 1e-5  # tolerance of a curve at least, as a share of its size
 
 
-def read_dxf(path: Path) -> Drawing:
+def read_dxf(path: Path, observe: Observe = silent) -> Drawing:
     """Read the model space of a DXF file, in text or binary form; blocks are taken apart.
 
     Raises:
@@ -58,7 +59,7 @@ def read_dxf(path: Path) -> Drawing:
             raise MapFileError(f"{path}: is no DXF file; it has no sections")
         raise MapFileError(f"{path}: is cut off, it does not end with EOF; copy or save it again")
     try:
-        document = library("ezdxf").readfile(path)
+        document = _document(path, is_binary, observe)
     except CoveyError:
         raise
     except Exception as error:  # ezdxf raises nearly anything on a damaged file
@@ -74,6 +75,33 @@ def read_dxf(path: Path) -> Drawing:
             "model space"
         )
     return drawing
+
+
+def _document(path: Path, is_binary: bool, observe: Observe) -> Any:
+    """Return the document of ezdxf; the text of a file is observed as it is read."""
+    ezdxf = library("ezdxf")
+    if is_binary or not library("ezdxf.lldxf.validator").is_dxf_file(path):  # it says what is wrong
+        return ezdxf.readfile(path)
+    encoding = library("ezdxf.filemanagement").dxf_file_info(path).encoding
+    with io.TextIOWrapper(io.BufferedReader(_Watched(path, observe)), encoding, "surrogateescape") as text:
+        return ezdxf.read(text)
+
+
+class _Watched(io.FileIO):
+    """A file that says how much of it has been read [kB]."""
+
+    def __init__(self, path: Path, observe: Observe):
+        super().__init__(path)
+        self._observe, self._size = observe, path.stat().st_size
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Read some bytes into a buffer; return how many."""
+        count = super().readinto(buffer)
+        if (at := self.tell()) < self._size:
+            self._observe("reading the file, kB", at // 1000, self._size // 1000)
+        else:
+            self._observe("making its entities", 0, 0)
+        return count
 
 
 def _add(drawing: Drawing, entities: Iterable[Any], outer: tuple[str, ...], blocks: tuple[str, ...], to: Any) -> None:
