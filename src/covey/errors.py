@@ -17,7 +17,7 @@ _CURES = {
     "truth value of an array with more than one element": "to choose for each robot write np.where(condition, a, b)",
     "truth value of an empty array": "whether it holds anything is len(…) > 0, whether any of it is true (…).any()",
     "no running event loop": "to wait for simulated time write await robot.sleep(seconds)",
-    "destination is read-only": "what a law is given cannot be written: change a copy, x = x.copy()",
+    "is read-only": "what a law is given cannot be written: change a copy, x = x.copy()",
     "arrays can be converted to Python scalars": "functions of math take one number; use those of numpy, as np.sin",
     "too many values to unpack (expected 2)": "the two columns of an array (n, 2) are: x, y = array.T",
     "operands could not be broadcast together": "one number for each robot times a place for each is: a[:, None] * b",

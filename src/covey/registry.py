@@ -228,7 +228,7 @@ def check_names(reference: str, folder: Path) -> None:
         raise UnknownNameError(f"name in {path.name}", attribute, [n for n in names if not n.startswith("_")])
 
 
-def told(error: Exception, path: Path) -> str:
+def told(error: BaseException, path: Path) -> str:
     """Return the text of an error of a file that was being loaded, with its line if known."""
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {path.name}:{error.lineno}: {error.msg}"
@@ -272,8 +272,11 @@ def load_file(path: Path) -> ModuleType:
         sys.modules[module_name] = module
         try:
             spec.loader.exec_module(module)
-        except BaseException:
+        except BaseException as error:
             del sys.modules[module_name]
+            if isinstance(error, SystemExit):  # it would end this program, as if all were well
+                hint = "it ends the program while it is loaded; put that below if __name__ == '__main__':"
+                raise InvalidValueError(f"{told(error, path)}: {hint}") from error
             raise
     return module
 

@@ -306,7 +306,10 @@ def test_wrong_settings(settings, said):
         ("return 0, team.bearing_to(7)", "{file}:2 in law: there is no robot 7"),
         ("return 0, team.bearing_to('r9')", "{file}:2 in law: UnknownNameError: unknown robot 'r9'"),
         ("team.count = 3", "{file}:2 in law: AttributeError: team.count cannot be set; keep your own values in"),
-        ("team.pose[0] = 1", "{file}:2 in law: ValueError: assignment destination is read-only"),
+        ("team.pose[0] = 1", "{file}:2 in law: ValueError: assignment destination is read-only; what a law is given"),
+        ("p = team.position; p -= 1", "{file}:2 in law: ValueError: output array is read-only; what a law is given"),
+        ("team.heading.sort()", "{file}:2 in law: ValueError: sort array is read-only; what a law is given cannot be"),
+        ("np.abs(team.pose, out=team.pose)", "{file}:2 in law: ValueError: output array is read-only; what a law is"),
     ],
 )
 def test_a_student_reads_what_to_write_instead(tmp_path, body, said):
@@ -331,12 +334,50 @@ def test_a_law_with_other_arguments(tmp_path):
         play(f"{file}:none")
 
 
-def test_the_settings_of_a_file_win_and_that_is_said(tmp_path, caplog):
+def test_the_settings_of_the_call_win_over_those_of_a_file_and_that_is_said(tmp_path, caplog):
     file = tmp_path / "law.py"
     file.write_text("settings = dict(robots=2, sampling_s=0.5)\n\n\ndef law(team):\n    return 0, 0\n")
     out = play(str(file), robots=5)
-    assert out.poses.shape == (3, 2, 3)
-    assert "law.py sets robots=2; robots=5 of the call is overruled" in caplog.messages
+    assert out.poses.shape == (3, 5, 3)
+    assert "law.py sets robots=2; the call overrules it: robots=5" in caplog.messages
+
+
+def test_a_hand_in_cannot_move_its_start_to_the_goal(tmp_path):
+    file = tmp_path / "law.py"
+    file.write_text("settings = dict(starts=[(6.5, 5, 0)])\n\n\ndef law(team):\n    return 0, 0\n")
+    assert play(str(file), robots=1, starts=[(1, 5, 0)]).poses[-1, 0].tolist() == [1, 5, 0]
+
+
+def test_a_file_that_ends_the_program_at_its_import_is_refused_with_its_line(tmp_path):
+    file = tmp_path / "law.py"
+    file.write_text("import sys\n\n\ndef law(team):\n    return 0, 0\n\n\nsys.exit(0)\n")
+    with pytest.raises(covey.InvalidValueError, match=r"SystemExit: law.py:8: 0: it ends the program while it is load"):
+        play(str(file))
+
+
+def test_the_sensor_neighbours_is_read_under_its_own_name_beside_the_graph():
+    seen = []
+
+    def of_team(team):
+        seen.append((team.neighbours.bearings[0, 0], team.neighbours(covey.graphs.proximity(9))[0, 1]))
+        return 0, 0
+
+    @covey.law(sees=("neighbours",), graph=covey.graphs.proximity(9))
+    def of_each(me):
+        seen.append((me.reading("neighbours").bearings[0], me.neighbours.bearing[0]))
+        return 0, 0
+
+    given = {"robots": 2, "starts": [(3, 5, 0), (3, 7, 0)], "sensors": [{"kind": "neighbours", "range_m": 8}]}
+    play(of_team, **given)
+    assert seen[-1] == pytest.approx((np.pi / 2, True))
+    play(of_each, **given)
+    assert seen[-2] == pytest.approx((np.pi / 2, np.pi / 2))
+
+    def without(team):
+        return 0, team.neighbours.bearings[:, 0]
+
+    with pytest.raises(covey.ControllerError, match=r"for a sensor give the run sensors=\['neighbours'\]"):
+        play(without, robots=2)
 
 
 def test_which_function_of_a_file_is_the_law(tmp_path):

@@ -22,7 +22,7 @@ def play(
 ) -> int:
     """Let the control law of a file drive robots, and show them in a web page.
 
-    The file may set its own robots, workspace, starts and more, which win over the options here (docs/lab.md).
+    The file may set its own robots, workspace, starts and more; the options here win over them (docs/lab.md).
 
     Exit codes: 0 it was played, 1 the law failed, 2 bad input, 130 interrupted.
 

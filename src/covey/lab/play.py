@@ -54,7 +54,7 @@ def play(
     Args:
         law: a function of the team, see `covey.onboard.group_view.GroupView`; a function marked by `covey.law`; another
             controller or its name; or a file, such as ``"law.py"`` or ``"law.py:chase"``, which may set its own
-            ``settings``: these win over those of the call. Or a law for each group, by its name:
+            ``settings``: those of the call win over these. Or a law for each group, by its name:
             ``{"pursuers": chase, "evaders": flee}``; a law then sees its own group, and the poses of all other robots
             as ``team.others``.
         robots: their number; or records or mappings of `covey.lab.settings.Robots`; with a law for each group numbers
@@ -90,9 +90,9 @@ def play(
         law, own, name = law_of_file(str(law))
         for key in own.keys() & given.keys():
             if not np.array_equal(np.asarray(own[key], object), np.asarray(given[key], object)):
-                said = f"{name} sets {key}={own[key]!r:.60}; {key}={given[key]!r:.60} of the call is overruled"
+                said = f"{name} sets {key}={own[key]!r:.60}; the call overrules it: {key}={given[key]!r:.60}"
                 LOG.warning("%s", said)
-        given |= own
+        given = {**own, **given}
     if isinstance(law, Mapping):
         law = {group: _law_of_group(group, one) for group, one in law.items()}
         given["robots"] = robots_of_laws(law, given.get("robots"))

@@ -176,14 +176,10 @@ class GroupView:
         offset, c, s = self._points(x) - self.position, np.cos(self.heading), np.sin(self.heading)
         return np.column_stack((c * offset[:, 0] + s * offset[:, 1], c * offset[:, 1] - s * offset[:, 0]))
 
-    def neighbours(self, graph: Any) -> np.ndarray:
-        """Return who sees whom, bool (n, n); row i: the robots that robot i sees.
-
-        Args:
-            graph: a graph of `covey.graphs`, such as ``covey.graphs.proximity(2)``.
-        """
-        check_graph(graph)
-        return graph(self.position, seen(self._fields.get("links")))
+    @property
+    def neighbours(self) -> "Neighbouring":
+        """Who sees whom by a graph, ``team.neighbours(graph)``; and what the sensor ``neighbours`` has read."""
+        return Neighbouring(self)
 
     # -- words -----------------------------------------------------------------------------------------------------
 
@@ -276,6 +272,40 @@ class GroupView:
                 f"(x, y), or points of shape ({n}, 2)"
             )
         return given.astype(float).reshape(-1, 2)
+
+
+class Neighbouring:
+    """Who sees whom by a graph, when it is called; its attributes are those of the readings of ``neighbours``.
+
+    Examples:
+        >>> import covey
+        >>> def law(team):
+        ...     return 0.1, team.neighbours.bearings[:, 0]
+        >>> out = covey.play(law, 2, stop_s=0.2, speed="max", sensors=["neighbours"])
+    """
+
+    __slots__ = ("_view",)
+
+    def __init__(self, view: GroupView):
+        self._view = view
+
+    def __call__(self, graph: Any) -> np.ndarray:
+        """Return who sees whom, bool (n, n); row i: the robots that robot i sees.
+
+        Args:
+            graph: a graph of `covey.graphs`, such as ``covey.graphs.proximity(2)``.
+        """
+        check_graph(graph)
+        return graph(self._view.position, seen(self._view.fields.get("links")))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        sensors = [sensor.name for sensor in self._view.robot.sensors]
+        if "neighbours" not in sensors:
+            hint = "for a graph call it, team.neighbours(graph); for a sensor give the run sensors=['neighbours']"
+            raise AttributeError(f"team.neighbours has no {name!r}; {hint}")
+        return getattr(self._view._seen("neighbours"), name)
 
 
 def _cure(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.errors import ControllerError, InvalidValueError, did_you_mean
+from covey.errors import ControllerError, InvalidValueError, UnknownNameError, did_you_mean
 from covey.onboard.controller import controllers
 from covey.onboard.group_answer import check_arguments, placed
 from covey.onboard.group_view import GroupView, Memory
@@ -121,6 +121,16 @@ class Me:
         (dx, dy), c, s = np.asarray(point, float) - self.position, math.cos(self.heading), math.sin(self.heading)
         return np.array([c * dx + s * dy, c * dy - s * dx])
 
+    def reading(self, sensor: str) -> Any:
+        """Return the newest reading of a sensor that the law declares; also that of ``neighbours``, beside the graph.
+
+        Raises:
+            UnknownNameError: the law declares no such sensor.
+        """
+        if sensor not in self._own:
+            raise UnknownNameError("sensor that the law sees", sensor, self._own)
+        return self._own[sensor]
+
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__.get("_own", {})
         if name in own:
@@ -160,7 +170,7 @@ def _robots_of(team: GroupView) -> list[Me]:
 
 def _row(team: GroupView, word: str, i: int) -> Any:
     """Return what robot i sees of a field or a sensor: a copy; of an add-on all that it gives."""
-    value = getattr(team, word)
+    value = team._seen(word) if word == "neighbours" else getattr(team, word)
     if word in team.addons:
         return value
     if hasattr(value, "row"):
