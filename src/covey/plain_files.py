@@ -10,6 +10,8 @@ MAX_TEXT_BYTES = 1_000_000_000
 """Longest text that is read line by line, unpacked."""
 MAX_LINE_BYTES = 100_000_000
 """Longest line."""
+MAX_LINES = 10_000_000
+"""Most lines: the largest recorded logs and pose graphs have a tenth of it, and empty lines pack endlessly."""
 
 
 class NotPlainError(OSError):
@@ -62,17 +64,20 @@ def text_lines(path: Path, *, errors: str = "strict", most_bytes: float = MAX_TE
 
     Raises:
         NotPlainError: it is no plain file, or longer than ``most_bytes`` unpacked, or a line is longer than
-            `MAX_LINE_BYTES`.
+            `MAX_LINE_BYTES`, or it has more than `MAX_LINES` lines.
         OSError, EOFError, zlib.error, UnicodeDecodeError: it cannot be read, or is damaged.
     """
     check_plain(path)
-    packed, total = path.suffix == ".gz", 0
+    packed, total, lines = path.suffix == ".gz", 0, 0
     with (gzip.open if packed else open)(path, "rt", encoding="utf-8", errors=errors) as file:
         while line := file.readline(MAX_LINE_BYTES + 1):
             total += len(line)
+            lines += 1
             if len(line) > MAX_LINE_BYTES:
                 raise NotPlainError(f"a line is longer than {MAX_LINE_BYTES / 1e6:g} million characters")
             if total > most_bytes:
                 unpacked = " when unpacked" if packed else ""
                 raise NotPlainError(f"it is longer than {most_bytes / 1e9:g} GB{unpacked}; cut it into parts")
+            if lines > MAX_LINES:
+                raise NotPlainError(f"it has more than {MAX_LINES / 1e6:g} million lines; cut it into parts")
             yield line

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import covey
 from covey.cli import main
 from covey.cli.exit_codes import BAD_INPUT, FAILED, REACHED
 from covey.controllers.rescue.rescue_team import takes_settings
@@ -38,6 +39,21 @@ def test_a_setting_that_a_library_refuses_is_named():
     assert done.returncode == BAD_INPUT
     assert done.stderr.startswith("numba refuses a setting of the environment, NUMBA_NUM_THREADS=0: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_setting_at_which_a_library_panics_is_named(tmp_path):
+    covey.Simulation(
+        covey.World.empty(4, 4), 1, "wander", stop=covey.Stop(timeout_s=0.2), recording=tmp_path / "run"
+    ).run()
+    done = subprocess.run(
+        [sys.executable, "-m", "covey", "compare", str(tmp_path / "run"), str(tmp_path / "run")],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"POLARS_MAX_THREADS": "0"},
+    )
+    assert done.returncode == BAD_INPUT
+    assert "polars refuses a setting of the environment, POLARS_MAX_THREADS=0: " in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_controllers_load_without_docstrings():

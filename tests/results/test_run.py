@@ -252,9 +252,9 @@ def test_tables_that_were_swapped_are_noticed(name, other, record):
 
 def test_a_table_with_more_rows_than_its_file_can_hold_is_refused_before_it_is_read(record, monkeypatch):
     run = record()
-    rows = pa.table({"step": np.zeros(2_000_000, np.int64), "time_s": np.zeros(2_000_000)})
+    rows = pa.table({"step": np.zeros(2_000_000, np.int64), "kind": pa.repeat("x", 2_000_000).dictionary_encode()})
     pq.write_table(rows, run.folder / "team.parquet", compression="zstd")
-    monkeypatch.setattr(checked, "MAX_BYTES", 10_000_000)
+    monkeypatch.setattr(checked, "_LARGE_BYTES", 40_000_000)  # between the 8 bytes of numbers and the 16 of texts
     with pytest.raises(RunFolderError, match=r"team.parquet' claims 2000000 rows, 0.0 GB, in a file of 0.0 MB"):
         _ = Run(run.folder).team
 

@@ -101,7 +101,7 @@ def _main(arguments: Sequence[str] | None) -> int:
             said = _printable(f"cannot read or write {str(error.filename)!r}: {error.strerror}")
         print(said, file=sys.stderr)
         return FAILED if error.errno in OF_THE_DISK else BAD_INPUT
-    except Exception as error:
+    except BaseException as error:  # a panic of a library is no Exception
         if said := full_disk(error):
             print(_printable(said), file=sys.stderr)
             return FAILED
@@ -110,7 +110,9 @@ def _main(arguments: Sequence[str] | None) -> int:
             return BAD_INPUT
         from covey.runtime.local.failures import line_of_user
 
-        line = line_of_user(error)  # of a mission, a link or another extension from a file
+        line = (
+            line_of_user(error) if isinstance(error, Exception) else ""
+        )  # of a mission, a link or another extension from a file
         if not line:
             raise
         print(_printable(line), file=sys.stderr)

@@ -9,7 +9,7 @@ from typing import Any
 
 _NARROWEST = 40
 """Columns that help and tables need at least; a narrower terminal breaks their lines."""
-_SETTINGS = {"numba": "NUMBA_", "matplotlib": "MPL"}
+_SETTINGS = {"numba": "NUMBA_", "matplotlib": "MPL", "polars": "POLARS_"}
 """Libraries, and how the names of their settings in the environment begin."""
 
 
@@ -39,19 +39,20 @@ def full_disk(error: BaseException) -> str:
     return ""
 
 
-def refused_settings(error: Exception) -> str:
-    """Return what to say of an error with which a library refused to load; empty if it is another error.
+def refused_settings(error: BaseException) -> str:
+    """Return what to say of an error with which a library refused to load, or to begin; empty if it is another error.
 
     Examples:
         >>> refused_settings(ValueError("another"))
         ''
     """
-    loading = [
-        frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code.co_name == "<module>"
-    ]
+    called = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    loading = [code for code in called if code.co_name == "<module>"]
     for library, prefix in _SETTINGS.items():
         given = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(prefix)]
-        if given and loading and f"{os.sep}site-packages{os.sep}{library}{os.sep}" in loading[-1].co_filename:
+        inside = f"{os.sep}site-packages{os.sep}{library}{os.sep}"
+        panics = type(error).__name__ == "PanicException"  # polars looks at its settings when it is used first
+        if given and any(inside in code.co_filename for code in (called[-1:] if panics else loading[-1:])):
             said = " ".join(str(error).split())[:300]
             return f"{library} refuses a setting of the environment, {', '.join(given)}: {said}; change it, or unset it"
     return ""

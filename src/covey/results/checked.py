@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from covey.archives import DAMAGED, MAX_BYTES, TooLarge, unpacked
+from covey.archives import DAMAGED, TooLarge, unpacked
 from covey.errors import CoveyError, RunFolderError
 from covey.lazy import pa, pl, pq
 from covey.plain_files import check_plain
@@ -22,8 +22,8 @@ TABLES: dict[str, dict[str, str]] = {
     "host": {**_STEP, "time_s": "number", "wall_time_s": "number"},
 }
 """The columns that each table has at least, and what is in them."""
-_PLAUSIBLE = 1000
-"""A table of more than `MAX_BYTES` in memory takes at most so many times the bytes of its file."""
+_LARGE_BYTES, _PLAUSIBLE = 1_000_000_000, 1000
+"""A table of more than the first in memory takes at most so many times the bytes of its file."""
 _PAIR = Field(min_length=2, max_length=2)  # JSON knows no tuples
 
 
@@ -123,8 +123,10 @@ def check_table(path: Path) -> None:
     """
     with pq.ParquetFile(path) as file:
         schema, rows = file.schema_arrow, file.metadata.num_rows
-    size = 8 * rows * len(schema)
-    if size > MAX_BYTES and size > _PLAUSIBLE * path.stat().st_size:
+    size = rows * sum(
+        8 if pa.types.is_primitive(field.type) else 16 for field in schema
+    )  # a text is a view of 16 bytes
+    if size > _LARGE_BYTES and size > _PLAUSIBLE * path.stat().st_size:
         raise RunFolderError(
             f"{str(path)!r} claims {rows} rows, {size / 1e9:.1f} GB, in a file of {path.stat().st_size / 1e6:.1f} MB: "
             "Covey did not write it; choose another folder"

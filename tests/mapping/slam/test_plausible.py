@@ -11,6 +11,7 @@ import pytest
 from covey.cli import main
 from covey.errors import InvalidValueError
 from covey.mapping.slam.carmen import read_carmen
+from covey.mapping.slam.g2o import read_g2o
 from covey.mapping.slam.log import Laser, Log, save_log
 from covey.mapping.slam.plausible import check_log, doubt
 from covey.mapping.slam.reading import read_log
@@ -66,6 +67,7 @@ def test_a_good_log_raises_no_doubt(good):
         (lambda log: replace(log, ranges=np.zeros_like(log.ranges)), "none of its scans has a return"),
         (lambda log: replace(log, ranges=log.ranges[:, ::-1]), "its lidar turns the other way than its odometry"),
         (lambda log: moved(log, log.odometry * [1.0, 1.0, -1.0]), "its lidar turns the other way than its odometry"),
+        (lambda log: moved(log, log.odometry * [1.0, 1.0, 180.0 / math.pi]), "128.5 degrees, half"),  # 2 pi - 4.04 rad
         (lambda log: moved(log, log.odometry * [1e3, 1e3, 1.0]), "the scans have hardly moved. Is the odometry in metres"),
     ],
 )  # fmt: skip
@@ -104,7 +106,6 @@ def test_a_laser_far_from_its_robot_is_told(value, tmp_path):
 @pytest.mark.parametrize(("name", "line"), [("a.log.gz", "#\n"), ("a.g2o.gz", "#\n"), ("b.log.gz", "#")])
 def test_a_packed_text_that_grows_without_bound_is_refused(name, line, tmp_path, monkeypatch):
     from covey import plain_files
-    from covey.mapping.slam.g2o import read_g2o
 
     monkeypatch.setattr(plain_files, "MAX_LINE_BYTES", 100_000)
     path = tmp_path / name
@@ -112,6 +113,15 @@ def test_a_packed_text_that_grows_without_bound_is_refused(name, line, tmp_path,
     monkeypatch.setattr(plain_files.text_lines, "__kwdefaults__", {"errors": "strict", "most_bytes": 1e6})
     said = "longer than 0.001 GB when unpacked" if line == "#\n" else "a line is longer than 0.1 million characters"
     with pytest.raises(InvalidValueError, match=said):
+        read_g2o(path) if "g2o" in name else read_log(path)
+
+
+@pytest.mark.parametrize("name", ["a.log.gz", "a.g2o"])
+def test_a_text_of_endless_empty_lines_is_refused(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("covey.plain_files.MAX_LINES", 1_000_000)
+    path, lines = tmp_path / name, b"\n" * 1_000_001
+    path.write_bytes(gzip.compress(lines, 1) if name.endswith(".gz") else lines)
+    with pytest.raises(InvalidValueError, match="it has more than 1 million lines; cut it into parts"):
         read_g2o(path) if "g2o" in name else read_log(path)
 
 

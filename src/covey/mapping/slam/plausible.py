@@ -21,6 +21,7 @@ _TURN_RAD, _MOST_TURN_RAD = math.radians(2.0), math.radians(90.0)
 _BETTER = 0.1  # share of points by which one motion explains a pair better than another
 _MIRRORED = 0.8  # share of the pairs that say so
 _OTHER = 0.15  # share of the points of neighbouring scans below which they see other places; recorded logs have 0.7
+_WORSE = 0.3  # share of points by which an odometry explains less than none at all
 
 
 def check_log(log: Log) -> None:
@@ -98,7 +99,7 @@ def _of_motion(log: Log) -> str:
     if len(pairs) < _LEAST_PAIRS:
         return ""
     by_odometry, _, standing = np.median(pairs, axis=0)
-    if by_odometry >= _OTHER:
+    if by_odometry >= _OTHER and standing <= by_odometry + _WORSE:
         return ""
     if standing > 2.0 * _OTHER:
         way, turn = np.median(np.hypot(motions[:, 0], motions[:, 1])), math.degrees(float(np.median(turns)))
