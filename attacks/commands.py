@@ -69,6 +69,13 @@ COMMANDS = {
     "report": (_DESIGNS, ("--results", ("study", "run", "nothing")), _OUT, _TRUST),
     "compare": (_DESIGNS, ("--metric", ("simulated_time_s", "nothing", "")), ("--format", ("table", "latex")), _TRUST),
     "plot": (_RUNS, _OUT, ("--format", ("png", "svg", "pdf", "gif")), _TRUST),
+    "export": (
+        _RUNS,
+        ("--format", ("html", "map", "log", "mcap", "ros2", "rrd", "zip")),
+        _OUT,
+        ("--robot", ("a0", "b")),
+    ),
+    "replay-robot": (("run", "run/steps", *_RUNS), ("--out", ("new", "run", "s.yaml")), ("--force", None)),
     "list": (("robots", "designs", "links", "things"),),
     "new": (("first", "a b", "s", "run/x", "1"),),
     "schema": (("scenario", "design", "map"),),
@@ -85,7 +92,7 @@ def case(number: int) -> str:
     try:
         with chdir(folder):
             damaged = [_damaged(random) for _ in range(random.choice((0, 0, 1, 1, 2)))]
-            return f"exit {_run(_typed(random), damaged)}"
+            return f"exit {run(_typed(random), damaged)}"
     finally:
         shutil.rmtree(folder)
 
@@ -105,7 +112,13 @@ def warm() -> None:
             assert cli.main(typed.split()) in (REACHED, NOT_REACHED), typed
 
 
-def _run(typed: list[str], damaged: list[str]) -> int:
+def run(typed: list[str], after: object) -> int:
+    """Run a command within this process; return its exit code, after a look at what it says.
+
+    Args:
+        typed: what follows ``covey``.
+        after: what was done before, for the error.
+    """
     from covey import cli
     from covey.cli.exit_codes import BAD_INPUT, FAILED, NOT_REACHED, REACHED
 
@@ -119,7 +132,7 @@ def _run(typed: list[str], damaged: list[str]) -> int:
         assert "Traceback" not in said, said[-1000:]
         assert "\x1b" not in said, f"an escape character: {said[-300:]!r}"
     except BaseException as error:
-        error.add_note(f"covey {shlex.join(typed)}, after {damaged}")
+        error.add_note(f"covey {shlex.join(typed)}, after {after}")
         raise
     return code
 
@@ -131,6 +144,8 @@ def _typed(random: Random) -> list[str]:
     typed = [name.strip()]
     for _ in range(random.choices((1, 0, 2), (20, 1, 1))[0] + (name == "compare")):
         typed.append(_source(random, sources))
+    if name == "replay-robot" and random.random() < 0.8:
+        typed.append("a0")
     for option, values in random.sample(options, min(len(options), random.choice((0, 1, 1, 2, 3)))):
         typed.append(option)
         if values is not None:

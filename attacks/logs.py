@@ -1,9 +1,13 @@
-"""Recorded logs and pose graphs, changed at random, byte by byte and in what they say."""
+"""Recorded logs and pose graphs, changed at random, byte by byte and in what they say, and with mistaken units."""
 
 import gzip
+import math
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 from attacks.bounded import main
@@ -29,6 +33,8 @@ def case(number: int) -> str:
     folder = Path(f"case{number}")
     folder.mkdir()
     try:
+        if random.random() < 0.2:
+            return _mistaken(folder, random)
         path = _written(folder, random)
         try:
             if ".g2o" in path.name:
@@ -48,6 +54,72 @@ def case(number: int) -> str:
         for file in folder.iterdir():
             file.unlink()
         folder.rmdir()
+
+
+def _mistaken(folder: Path, random: Random) -> str:
+    """Write the log of a room as people do who mistake a unit or a direction; it has to be refused, and without the
+    mistake taken.
+    """
+    from covey.errors import CoveyError
+    from covey.mapping.slam.log import save_log
+    from covey.mapping.slam.plausible import check_log
+    from covey.mapping.slam.reading import read_log
+
+    log, mistake = _room(random), random.choice((*MISTAKES, "none", "none"))
+    path = folder / "room.npz"
+    save_log(path, MISTAKES[mistake](log) if mistake in MISTAKES else log)
+    try:
+        check_log(read_log(path))
+    except CoveyError as error:
+        said(error)
+        if mistake == "none":
+            raise AssertionError("a right log is refused") from error
+        return "refused"
+    assert mistake == "none", f"a log with {mistake} is taken"
+    return "good"
+
+
+def _room(random: Random) -> Any:
+    """Return the log of a robot that drives a circle in an empty room, at random sizes.
+
+    From 3 to 5.2 degrees a scan: as many radians are no small turn.
+    """
+    from covey.mapping.slam.log import Laser, Log
+
+    wide, tall, beams = random.uniform(5.0, 12.0), random.uniform(4.0, 9.0), random.choice((180, 240, 360))
+    span = random.choice((math.tau, math.tau, 4.7))
+    angles = np.linspace(-span / 2, span / 2, beams, endpoint=False)
+    turn = np.radians(random.uniform(3.0, 5.2)) * np.arange(120) * random.choice((-1.0, 1.0))
+    radius = random.uniform(0.4, 1.2)
+    middle = (random.uniform(0.3, 0.7) * wide, random.uniform(0.4, 0.6) * tall)
+    poses = np.column_stack((middle[0] + radius * np.sin(turn), middle[1] - radius * np.cos(turn), turn))
+    heading = angles + poses[:, 2:]
+    c, s = (np.where(np.abs(one) < 1e-9, 1e-9, one) for one in (np.cos(heading), np.sin(heading)))
+    x, y = poses[:, :1], poses[:, 1:2]
+    ranges = np.minimum(np.where(c > 0, (wide - x) / c, -x / c), np.where(s > 0, (tall - y) / s, -y / s))
+    noise = np.random.default_rng(random.randrange(2**32)).normal(0.0, 0.01, ranges.shape)
+    odometry, rows = poses * [1.02, 1.02, 1.01], np.arange(len(poses))
+    return Log("room", Laser(angles, 30.0), (ranges + noise).astype(np.float32), odometry, 0.2 * rows, odometry, rows)
+
+
+def _with_odometry(log: Any, factors: list[float]) -> Any:
+    changed = log.odometry * factors
+    return replace(log, odometry=changed, stream=changed)
+
+
+MISTAKES: dict[str, Callable[[Any], Any]] = {
+    "bearings in degrees": lambda log: replace(log, laser=replace(log.laser, angles=np.degrees(log.laser.angles))),
+    "ranges in millimetres": lambda log: replace(log, ranges=1e3 * log.ranges),
+    "all in millimetres": lambda log: replace(
+        log, ranges=1e3 * log.ranges, laser=replace(log.laser, range_max=1e3 * log.laser.range_max)
+    ),
+    "mirrored scans": lambda log: replace(log, ranges=log.ranges[:, ::-1].copy()),
+    "headings that turn the other way": lambda log: _with_odometry(log, [1.0, 1.0, -1.0]),
+    "positions in millimetres": lambda log: _with_odometry(log, [1e3, 1e3, 1.0]),
+    "headings in degrees": lambda log: _with_odometry(log, [1.0, 1.0, 180.0 / math.pi]),
+    "no returns": lambda log: replace(log, ranges=np.zeros_like(log.ranges)),
+}
+"""What people mistake in logs."""
 
 
 def _written(folder: Path, random: Random) -> Path:
