@@ -129,7 +129,7 @@ def test_an_error_of_a_controller_is_said_at_once_and_at_the_end_with_robot_time
 def test_a_run_of_a_file_says_too_that_a_motion_was_not_awaited(folder, caplog):
     (folder / "twice.py").write_text("async def go(robot):\n    robot.goto((1, 0))\n    await robot.goto((0, 1))\n")
     main(["run", write(folder, "./twice.py:go"), "--no-pictures", "-s", "stop.timeout_s=0.2"])
-    assert f"{folder}/twice.py:3: this motion replaces one that has not begun" in caplog.text
+    assert f"{folder}/twice.py:2: nobody awaits this motion, so line 3 replaced it before it began" in caplog.text
 
 
 def test_an_endless_loop_is_said_with_the_line_where_it_hangs(folder, capsys):

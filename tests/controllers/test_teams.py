@@ -85,7 +85,7 @@ def test_robots_drive_where_the_leader_sends_them():
 def test_a_robot_that_is_led_turns_round_at_first_and_keeps_a_target_until_it_is_there():
     sim = team("leader", robots=2)
     turned, heading, left_m, goal = 0.0, sim.state.pose[1, 2], [], ""
-    while sim.time < 60.0:
+    while not sim.done and sim.time < 60.0:
         text = sim.robot("scout1").text
         if text != goal:
             if not goal:

@@ -1,7 +1,7 @@
 """A page that joins late, or comes back, shows what the run has been; what it keeps has bounds."""
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from tests.viewer.browser.conftest import until
@@ -202,8 +202,12 @@ def test_with_viewers_that_come_and_go_the_past_is_that_of_the_recording(page_of
         == sim.world.grid.cells.sum()
     )
     shown.live.gate.end()
-    until(lambda: sim.manifest.get("status") == "finished", "the end of the record", page=shown.page)
-    run = covey.Run(tmp_path / "run")
+
+    def finished():
+        with suppress(covey.RunFolderError):
+            return covey.Run(tmp_path / "run")
+
+    run = until(finished, "the end of the record", page=shown.page)
     with opened(browser, run) as page:
         page.get_by_label("Covered", exact=True).check()
         until(lambda: page.evaluate("covey.model.layers.has('first_covered')"), page=page)

@@ -289,11 +289,10 @@ def _of_queue(name: str, options: dict[str, Any], security: Any, logs: Path | No
         ValueError: an option has a name that the system does not know; the options do not name the network by which
             the workers reach this machine, or it has none of that name.
     """
-    known_options = _option_names(name)
-    for option in options:
+    found, known_options = _of_sge(options) if name == "sge" else dict(options), _option_names(name)
+    for option in found:
         if option not in known_options:
             raise ValueError(f"{name} has no option {option!r}{did_you_mean(option, known_options)}")
-    found = _of_sge(options) if name == "sge" else dict(options)
     scheduler = _QUIET | (found.pop("scheduler_options", None) or {})
     interface = found.get("interface") or default_of(name, "interface")
     if not interface and not {"host", "interface"} & scheduler.keys():
