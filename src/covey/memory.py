@@ -1,12 +1,16 @@
 """How much memory the machine leaves this process: by what is free, control groups, and limits of the process."""
 
-import resource
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 
 from covey.errors import InvalidValueError
+
+try:
+    import resource
+except ImportError:  # Windows has no limits of processes
+    resource = None
 
 _GROUPS, _OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 _LIMITED = {"RLIMIT_AS": ("ulimit -v", "vms"), "RLIMIT_DATA": ("ulimit -d", "data")}
@@ -28,8 +32,9 @@ def room() -> tuple[float, str]:
     limits = [(float(memory.available), f"are left of the {memory.total / 1e9:.3g} GB of this machine")]
     used = psutil.Process().memory_info()
     for name, (command, kind) in _LIMITED.items():
-        soft = resource.getrlimit(getattr(resource, name))[0] if hasattr(resource, name) else resource.RLIM_INFINITY
-        if soft != resource.RLIM_INFINITY and hasattr(used, kind):
+        if resource is None or not hasattr(resource, name) or not hasattr(used, kind):
+            continue
+        if (soft := resource.getrlimit(getattr(resource, name))[0]) != resource.RLIM_INFINITY:
             said = f"`{command}` leaves this process of {soft / 1e9:.3g} GB"
             limits.append((float(soft - getattr(used, kind)), said))
     limits += list(left_in_groups(_OWN, _GROUPS))

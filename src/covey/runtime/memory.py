@@ -108,11 +108,12 @@ def check_memory(
 ) -> None:
     """Raise `InvalidValueError` if a run takes more than this process can get; arguments as for `parts_of`."""
     parts = parts_of(world, crews, shares=shares, own_frames=own_frames, processes=processes, timeout_s=timeout_s)
+    parts["the process"] -= min(PROCESS, psutil.Process().memory_info().rss)  # it has its libraries already
     rows, columns = world.grid.shape
     robots = sum(len(crew.start) for crew in crews)
     most = sorted(((size, name) for name, size in parts.items()), reverse=True)[:2]
     check_room(
-        max(0.0, sum(parts.values()) - psutil.Process().memory_info().rss),
+        sum(parts.values()),
         f"a simulation of {columns} x {rows} cells and a team of {robots} "
         f"({', '.join(f'{name} {size / 1e9:.2g} GB' for size, name in most)}) takes about",
         "take fewer robots, coarser maps (mapping.resolution_m) or a coarser world (resolution_m), or a smaller world",
