@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from covey.mapping.exchange.shared_maps import check_size
 from covey.mapping.records import ElevationMapping
 from covey.memory import check_room
 from covey.onboard.controller import Program
@@ -127,7 +128,10 @@ def _cells(grid: Any, start: np.ndarray, resolution_m: float, own_frames: bool) 
     sides = corners.max(axis=0) - corners.min(axis=0)
     if own_frames:
         sides = np.full(2, 2.0 * np.abs(corners[None] - start[:, None, :2]).max())
-    return float(np.prod([_TILE * math.ceil(round(s / resolution_m, 6) / _TILE) for s in sides.tolist()]))
+    shape = [_TILE * math.ceil(round(s / resolution_m, 6) / _TILE) for s in sides.tolist()]
+    if not own_frames:  # such maps grow as robots see more
+        check_size(shape)
+    return float(math.prod(shape))
 
 
 def _seen(crew: Crew, record: Any, world: Any, robots: int, timeout_s: float) -> float:

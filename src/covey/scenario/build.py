@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -124,17 +125,18 @@ def try_out(scenario: "Scenario") -> SetUp:
 
 
 def check_memory(scenario: "Scenario", ready: SetUp) -> None:
-    """Raise `InvalidValueError` if a run of the scenario needs more memory than this process can get."""
+    """Raise `ScenarioError` if a run of the scenario needs more memory than this process can get."""
     sharing = scenario.share_maps
     groups = zip(ready.groups, ready.poses, strict=True)
-    check_run(
-        ready.world,
-        [Crew(group.robot, poses, group.controller.program) for group, poses in groups],
-        shares=sharing is not None,
-        own_frames=sharing is not None and sharing.start_poses == "unknown",
-        processes=scenario.execution.controllers != "in_process",
-        timeout_s=scenario.stop.timeout_s,
-    )
+    with _at_its_key(scenario):
+        check_run(
+            ready.world,
+            [Crew(group.robot, poses, group.controller.program) for group, poses in groups],
+            shares=sharing is not None,
+            own_frames=sharing is not None and sharing.start_poses == "unknown",
+            processes=scenario.execution.controllers != "in_process",
+            timeout_s=scenario.stop.timeout_s,
+        )
 
 
 def _begun(
@@ -168,7 +170,7 @@ def _begun(
         scenario_yaml=_text(scenario),
         inputs=tuple(inputs(scenario)),
     )
-    try:
+    with _at_its_key(scenario):
         return Simulation(
             ready.world,
             groups,
@@ -188,6 +190,13 @@ def _begun(
             observers=observers,
             hosting=hosting,
         )
+
+
+@contextmanager
+def _at_its_key(scenario: "Scenario") -> Iterator[None]:
+    """Raise an error from below, which knows no file, as a `ScenarioError` at the key of the scenario."""
+    try:
+        yield
     except MissionError as error:
         path = ("mission", scenario.mission._reference or scenario.mission.kind, *error.path)
         raise ScenarioError([scenario.document.problem(f"{dotted(path)}{error}", path)]) from None

@@ -19,17 +19,22 @@ MAX_CELLS = 40_000_000
 """Of a map; what a run keeps of 40 million cells takes half a gigabyte."""
 
 
+def check_size(shape: Sequence[int]) -> None:
+    """Raise `InvalidValueError` if a map of some rows and columns has too many cells."""
+    if math.prod(shape) > MAX_CELLS:
+        raise InvalidValueError(
+            f"a map of {shape[0]} x {shape[1]} cells is too large, at most {MAX_CELLS:,} are allowed: use coarser maps "
+            "(mapping.resolution_m), or a smaller world"
+        )
+
+
 def check_memory(maps: int, robots: int, shape: tuple[int, int]) -> None:
     """Check that so many maps of some rows and columns have room, before it is taken.
 
     Raises:
         InvalidValueError: a map has too many cells, or the machine has not so much memory left.
     """
-    if math.prod(shape) > MAX_CELLS:
-        raise InvalidValueError(
-            f"a map of {shape[0]} x {shape[1]} cells is too large, at most {MAX_CELLS:,} are allowed: use coarser maps "
-            "(mapping.resolution_m), or a smaller world"
-        )
+    check_size(shape)
     check_room(
         (maps + _CELL_BYTES) * math.prod(shape) + 8 * robots**2,
         f"maps of {robots} robots, {shape[0]} x {shape[1]} cells each, take",
