@@ -38,7 +38,8 @@ def run(folder: Path, tests: str, *options: str) -> tuple[subprocess.CompletedPr
     (folder / "test_toy.py").write_text(tests)
     failed = folder / "failed"
     failed.touch()
-    env = os.environ | {"COVEY_FAILED": str(failed), "COVEY_PYTHON": sys.executable}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    env |= {"COVEY_FAILED": str(failed), "COVEY_PYTHON": sys.executable}
     first = subprocess.run([sys.executable, "-m", "pytest", *options], cwd=folder, env=env, capture_output=True)
     assert first.returncode != 0
     del env["COVEY_FAILED"]

@@ -231,7 +231,12 @@ def test_found_tags_battery_contacts_and_reports(joined, peer):
     where = [(1.0, 0.0, 0.0)]  # the target is a metre ahead, half a metre to the left
     settings = Settings("max", battery_wh=0.02)
     bridge, sim = joined(
-        covey.World.empty(5.0, 4.0), where, (LIDAR, camera, Bumper()), settings, mission=Rescue(), targets=TARGETS
+        covey.World.empty(5.0, 4.0),
+        where,
+        (LIDAR, camera, Bumper()),
+        settings,
+        mission=Rescue(end_when_done=False),
+        targets=TARGETS,
     )
     reading(
         bridge, peer, tag_camera="MarkerArray", battery="BatteryState", contact="Bool", bumper="Float64MultiArray",

@@ -127,7 +127,9 @@ def test_lidars_and_cameras_map_the_ground_as_finely_as_it_is_asked_for(sensor):
 def test_what_a_robot_believes_stays_when_it_dies_or_its_sensor_does(sensor):
     faults = [{"at_s": 2, "kind": "dies", "robot": "s0"}, {"at_s": 2, "kind": "sensor", "sensor": sensor.kind}]
     for fault in faults:
-        sim = simulate(1.9, model=surveyor([sensor]), starts=[(0.0, 0.0, 0.0)], faults=[fault | {"robot": "s0"}])
+        sim = simulate(
+            1.9, model=surveyor([sensor]), starts=[(0.0, 0.0, 0.0), (3.0, 3.0, 0.0)], faults=[fault | {"robot": "s0"}]
+        )
         before, share = None, None
         while sim.time < 4.0:
             sim.step()

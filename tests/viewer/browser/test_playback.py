@@ -8,12 +8,22 @@ def maze(**options):
     return covey.Simulation(world, robots=3, controller="nearest_frontier", share_maps=1.0, seed=3, **options)
 
 
+def endless():
+    """A run that lasts until somebody ends it, however fast it is and however slow the page."""
+    world = covey.World.maze(size_m=(20, 14), seed=1)
+    return covey.Simulation(world, robots=3, controller=stand, seed=3, stop=covey.Stop(timeout_s=1e9))
+
+
+def stand(robot):
+    robot.drive(0.0)
+
+
 def button(shown, name):
     return shown.page.get_by_role("button", name=name, exact=True)
 
 
 def test_play_and_pause(page_of):
-    shown = page_of(maze())
+    shown = page_of(endless(), until_s=1e9)
     assert shown.sim.clock.step == 0
     button(shown, "Play").click()
     shown.until("covey.model.newestStep() > 5")
@@ -75,7 +85,7 @@ def test_the_speed_is_that_of_the_gate(page_of):
 
 
 def test_ten_clicks_are_ten_steps(page_of):
-    shown = page_of(maze())
+    shown = page_of(endless(), until_s=1e9)
     for _ in range(10):
         button(shown, "Step").click()
     shown.page.get_by_label("The world and its robots").focus()
