@@ -489,7 +489,8 @@ def test_two_viewers_undo_their_own_and_what_waits_is_seen(page_of):
 
 
 def test_orders_are_offered_where_they_work_and_a_robot_is_sent_to_a_place(page_of):
-    shown = opened(page_of, ROOMS.replace("CONTROLLER", "still"))
+    endless = ROOMS.replace("CONTROLLER", "still").replace("timeout_s: 600", "timeout_s: 100000000")
+    shown = opened(page_of, endless, until_s=1e9)
     order = shown.page.get_by_label("Tool", exact=True).locator("option", has_text="Order and formation")
     assert order.is_disabled()
     assert order.text_content() == "Order and formation: no controller here takes orders"
