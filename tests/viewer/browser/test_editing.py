@@ -203,7 +203,7 @@ def test_what_is_refused_is_said_in_words(page_of):
         give(shown, label, value)
     told(shown, lambda: press(shown, "Place robot"))
     shown.steps(1)
-    answer(shown).get_by_text("a wall is there").wait_for()
+    answer(shown).get_by_text("the nearest free place is").wait_for()
     assert shown.sim.state.pose[0, 0] < 4
 
 
