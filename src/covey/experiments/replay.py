@@ -98,6 +98,11 @@ def _check(run: Run, scenario: Scenario, robot: str) -> None:
 def _compare(run: Run, again: Run, robot: str) -> None:
     """Raise an error if the robot behaved differently in the repeated simulation."""
     was, now = (one.measurements.filter(pl.col("robot") == robot) for one in (run, again))
+    if "time_s" not in was.columns:
+        raise RunFolderError(
+            f"{run.folder} holds only a part of its measurements, so it cannot be told whether {robot} behaves as it "
+            "did; run its scenario again, or its design with keep: measurements"
+        )
     n = min(was.height, now.height)
     same = _same_rows(was[:n], now[:n])
     if was.height == now.height and same.all():
