@@ -33,12 +33,23 @@ from numba.core import config as _numba_config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic
 
+from covey.errors import InvalidValueError
+
 try:
     import fcntl
 except ImportError:  # Windows: processes that need the same kernel at the same time compile it each
     fcntl = None
 
 config: Any = _numba_config
+
+if config.DISABLE_JIT:
+    raise InvalidValueError(
+        f"NUMBA_DISABLE_JIT={config.DISABLE_JIT} lets numba compile nothing, and Covey runs only compiled; unset it"
+    )
+if any(part[0] not in "+-" for part in (config.CPU_FEATURES or "").split(",") if part):  # LLVM would end the process
+    raise InvalidValueError(
+        f"NUMBA_CPU_FEATURES={config.CPU_FEATURES!r:.80}: write + or - before each, as in -avx512f,+fma; or unset it"
+    )
 
 # Threads only if a caller asks for them, and never TBB, which leaks memory with some system libraries.
 config.THREADING_LAYER = "omp"

@@ -29,15 +29,24 @@ def test_help_ends_on_a_terminal_without_width(columns, monkeypatch, capsys):
     assert "--trusted-only" in capsys.readouterr().out
 
 
-def test_a_setting_that_a_library_refuses_is_named():
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("NUMBA_NUM_THREADS", "0", "numba refuses a setting of the environment, NUMBA_NUM_THREADS=0: "),
+        ("NUMBA_OPT", "x", "numba refuses a setting of the environment, NUMBA_OPT=x: "),  # it warns with a traceback
+        ("NUMBA_DISABLE_JIT", "1", "NUMBA_DISABLE_JIT=1 lets numba compile nothing"),
+        ("NUMBA_CPU_FEATURES", "avx2", "NUMBA_CPU_FEATURES='avx2': write + or - before each"),  # LLVM aborts
+    ],
+)
+def test_a_setting_that_a_library_cannot_use_is_one_sentence(name, value, said):
     done = subprocess.run(
         [sys.executable, "-m", "covey", "run", "nothing.yaml"],
         capture_output=True,
         text=True,
-        env=os.environ | {"NUMBA_NUM_THREADS": "0"},
+        env=os.environ | {name: value},
     )
     assert done.returncode == BAD_INPUT
-    assert done.stderr.startswith("numba refuses a setting of the environment, NUMBA_NUM_THREADS=0: ")
+    assert done.stderr.startswith(said)
     assert done.stderr.count("\n") == 1
 
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import traceback
+import warnings
 from typing import Any
 
 _NARROWEST = 40
@@ -19,6 +20,7 @@ def make_fit() -> None:
     for stream in streams:
         if getattr(stream, "errors", "") == "strict" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    warnings.filterwarnings("error", "Environment variable", RuntimeWarning, r"numba\.core\.config")  # see below
     if shutil.get_terminal_size((_NARROWEST, 0)).columns < _NARROWEST or os.environ.get("COLUMNS") in ("0", "00"):
         os.environ["COLUMNS"] = str(_NARROWEST)
 
@@ -53,6 +55,6 @@ def refused_settings(error: BaseException) -> str:
         inside = f"{os.sep}site-packages{os.sep}{library}{os.sep}"
         panics = type(error).__name__ == "PanicException"  # polars looks at its settings when it is used first
         if given and any(inside in code.co_filename for code in (called[-1:] if panics else loading[-1:])):
-            said = " ".join(str(error).split())[:300]
+            said = " ".join(str(error).partition("The parse failed")[0].split())[:300].rstrip(".")
             return f"{library} refuses a setting of the environment, {', '.join(given)}: {said}; change it, or unset it"
     return ""
