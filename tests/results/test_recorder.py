@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import tracemalloc
+from contextlib import suppress
 
 import numpy as np
 import polars as pl
@@ -245,6 +246,33 @@ def test_checkpoints_change_no_byte_and_leave_nothing(record, tmp_path, monkeypa
     for name in names:
         assert (run.folder / name).read_bytes() == (without.folder / name).read_bytes()
     assert {path.name for path in run.folder.iterdir()} == {path.name for path in without.folder.iterdir()}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts the files of /proc")
+@pytest.mark.parametrize("spare", [0, 1, 16])
+def test_a_checkpoint_does_not_end_a_run_that_may_open_no_more_files(circle_frame, tmp_path, monkeypatch, spare):
+    import resource
+
+    monkeypatch.setattr(recorder_module, "_SPARE", spare)
+    recorder = start(tmp_path / "run")
+    recorder.observe(circle_frame(1))
+    monkeypatch.setattr(recorder_module, "_CHECKPOINT_S", 0.0)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, limits[1]))
+    taken = []
+    try:
+        with suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        for step in (2, 3):
+            recorder.observe(circle_frame(step))
+        assert (tmp_path / "run" / "checkpoint").exists() == (spare > 0)
+        assert len(recorder._spare) == spare
+    finally:
+        for file in taken:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert recorder.close("stopped").steps.tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`Recorder`: the observer that writes the run folder."""
 
+import errno
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -132,7 +133,7 @@ class Recorder:
         name = pa.dictionary(pa.int32(), pa.string())
         step = [("step", pa.int64())]
         with self._disk():
-            self._spare = [os.open(os.devnull, os.O_RDONLY) for _ in range(_SPARE)]
+            self._reserve(_SPARE)
             write_json(self.folder / "manifest.json", self.manifest)
             self._open("measurements", [*step, ("robot", name), *_fields((*self._step_columns, *self._pose_columns))])
             self._open("team", [*step, *_fields(("time_s", *self._team_columns))])
@@ -328,10 +329,25 @@ class Recorder:
         self._used, self._events = 0, []
 
     def _checkpoint(self) -> None:
-        """Write what makes whole tables of all rows up to now, without a change of their blocks."""
+        """Write what makes whole tables of all rows up to now, without a change of their blocks.
+
+        If others have taken all files that this process may open, the last checkpoint stays.
+        """
         waiting = self._waiting() | ({"host": self._host} if self._host_rows else {})
         ends = {name: table.end(waiting.get(name)) for name, table in self._tables.items()}
-        write_checkpoint(self.folder, ends | self._radio.ends())
+        spare = len(self._spare)
+        self._give_back(1)
+        try:
+            write_checkpoint(self.folder, ends | self._radio.ends())
+            self._reserve(spare)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+
+    def _reserve(self, count: int) -> None:
+        """Open spare files until there are so many."""
+        while len(self._spare) < count:
+            self._spare.append(os.open(os.devnull, os.O_RDONLY))
 
     @property
     def _host(self) -> dict[str, Any]:
