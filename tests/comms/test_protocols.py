@@ -40,6 +40,20 @@ def test_messages_go_over_several_hops_and_arrive_once(net):
     assert [team.said(i) for i in range(4)] == [["all"], ["all"], [], ["all"]]
 
 
+@pytest.mark.parametrize("protocol", ["direct", Acknowledged(), StoreAndForward()])
+def test_a_message_leaves_in_the_step_in_which_it_was_written(net, protocol):
+    """On air from the time of writing on, it takes size / bandwidth; a robot that relays confirms first, with 36 bytes."""
+    team = net(4, Radio(range_m=1.1, bandwidth_kbit_s=100.0, protocol=protocol))
+    team.run(0.5)
+    team.mailboxes[0].send("near", "r1", "", None)  # at 0.4 s
+    if isinstance(protocol, StoreAndForward):
+        team.mailboxes[3].send("far", "r1", "", None)
+    team.run(1.0)
+    near, *far = sorted(team.mailboxes[1].pop(None), key=lambda m: m.hops)
+    assert near.received_s == pytest.approx(near.sent_s + near.size_bytes * 8e-5)
+    assert [m.received_s - m.sent_s for m in far] == pytest.approx([0.1 + (36 + m.size_bytes) * 8e-5 for m in far])
+
+
 def test_a_robot_carries_a_message_to_the_other_side(net):
     team = net(3, Radio(range_m=5.0, protocol=StoreAndForward()), xy=[(0, 0), (3, 0), (50, 0)])
     team.mailboxes[0].send("news", "r2", "", None)

@@ -51,6 +51,14 @@ class Driven(Record):
         "and of the right side [N m].",
     )
     max_torque_n_m: float = Field(gt=0, description="Largest torque of one side, shared equally by its wheels [N m].")
+    rotor_inertia_kg_m2: float | None = Field(
+        default=None,
+        ge=0,
+        le=1e6,
+        description="Under torque control, inertia of the motors and gears of one side at the axles of its wheels, "
+        "shared equally by them: that of a rotor times the square of the gear ratio [kg m2]; null: all wheels together "
+        "as half the mass of the robot at their rims, see terrain.md.",
+    )
     width_factor: float = Field(
         default=1.0,
         ge=1,
@@ -58,6 +66,15 @@ class Driven(Record):
             "Ratio of the effective track width to the true one when the robot turns, because its wheels slip sideways."
         ),
     )
+
+    @model_validator(mode="after")
+    def _rotors_count(self) -> Self:
+        if self.rotor_inertia_kg_m2 is not None and self.control == "twist":
+            raise ValueError(
+                f"rotor_inertia_kg_m2 is {self.rotor_inertia_kg_m2:g}, but with control: twist a regulator holds the "
+                "speeds of the wheels whatever their inertia; give control: torque with it, or leave it out"
+            )
+        return self
 
 
 class WheeledChassis(Driven):

@@ -104,6 +104,36 @@ def test_by_equal_torques_it_drives_straight_at_first_as_newton_says():
     assert state.drive[0, 0] == state.twist[0, 0]
 
 
+@pytest.mark.parametrize("name", ["skid_steer", "tracked", "pioneer3dx", "turtlebot3_burger"])
+@pytest.mark.parametrize("rotors", [None, 0.0, 0.5, 1.0])
+def test_by_equal_torques_it_accelerates_as_its_masses_and_rotors_say(name, rotors):
+    """Newton: 2 T / r over the mass, the wheels' inertia and the rotors', as masses at the rims."""
+    model = robots.get(name)()
+    chassis = model.chassis
+    r, mass = chassis.wheels[0].radius_m, chassis.mass_kg + sum(w.mass_kg for w in chassis.wheels)
+    shares = {"flat": 0.5, "round": 0.4}  # a cylinder, an ellipsoid
+    wheels = sum(shares[w.tyre] * w.mass_kg for w in chassis.wheels)
+    inertia = None if rotors is None else 0.5 * rotors * mass * r * r  # one side's
+    changes = {"control": "torque", "rotor_inertia_kg_m2": inertia}
+    model = model.model_copy(update={"chassis": chassis.model_copy(update=changes)})
+    physics, state = drive(World.empty(30, 30), model, (0, 0, 0), 5)
+    before, torque = state.twist[0, 0], 0.15 * mass * r
+    for _ in range(5):
+        physics.step(state, np.array([[torque, torque, 0]]), 10)
+    expected = 2 * torque / r / (mass + wheels + (0.5 if rotors is None else rotors) * mass)
+    assert (state.twist[0, 0] - before) / 0.5 == pytest.approx(expected, rel=0.04)
+    state.halted[:] = True
+    for _ in range(10):
+        physics.step(state, np.zeros((1, 3)), 10)
+    assert np.abs(state.twist).max() < 1e-3  # whatever the rotors are, it brakes
+
+
+def test_rotors_do_not_count_where_a_regulator_holds_the_speed():
+    figures = skid_steer().chassis.model_dump()
+    with pytest.raises(InvalidValueError, match="control: torque"):
+        WheeledChassis(**{**figures, "rotor_inertia_kg_m2": 0.01})
+
+
 class Pushes:
     def step(self, robot):
         robot.torque(0.2, 0.3)

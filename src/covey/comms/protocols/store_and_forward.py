@@ -36,8 +36,9 @@ class StoreAndForward(Protocol):
     _seen: dict[int, float] = PrivateAttr(default_factory=dict)
 
     def send(self, frame: Frame, station: Station) -> None:
-        """Keep a message until others have it."""
-        self._keep(frame, {station.robot})
+        """Offer a message at once, and keep it until others have it."""
+        held = self._keep(frame, {station.robot})
+        self._offer(held, station.neighbours(), station)
 
     def hear(self, frame: Frame, station: Station) -> None:
         """Confirm a packet; deliver it if it is for this robot, keep it if it is for others."""
@@ -68,15 +69,19 @@ class StoreAndForward(Protocol):
         due = [h for h in self._held.values() if h.last_s + self.retry_s <= now + 1e-9]
         near = station.neighbours() if due else []
         for held in due:
-            lack = [robot for robot in near if robot not in held.has]
-            if lack:
-                to = held.frame.final if held.frame.final in lack else lack[0] if len(lack) == 1 else ALL
-                station.transmit(held.frame, to=to)
-                held.last_s = now
+            self._offer(held, near, station)
 
-    def _keep(self, frame: Frame, has: set[int]) -> None:
-        self._held[frame.number] = Held(frame, has)
+    def _offer(self, held: Held, near: list[int], station: Station) -> None:
+        lack = [robot for robot in near if robot not in held.has]
+        if lack:
+            to = held.frame.final if held.frame.final in lack else lack[0] if len(lack) == 1 else ALL
+            station.transmit(held.frame, to=to)
+            held.last_s = station.time_s
+
+    def _keep(self, frame: Frame, has: set[int]) -> Held:
+        held = self._held[frame.number] = Held(frame, has)
         self._seen[frame.number] = self._end_s(frame)
+        return held
 
     def _end_s(self, frame: Frame) -> float:
         return min(frame.expires_s, frame.sent_s + self.hold_s)

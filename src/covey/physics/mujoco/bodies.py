@@ -23,7 +23,7 @@ the right distance."""
 
 _DAMPING = 0.12  # damping of robots that bounce on the ground, over critical damping
 _SOFTNESS = 9.0  # softness of contacts for the solver: compliance over inverse mass
-_ROTORS = 0.5  # inertia of all motors and gears, at the rims of the wheels, over the mass of the robot
+_ROTORS = 0.5  # inertia of unknown motors and gears, at the rims of the wheels, over the mass of the robot
 _HOLDS = 0.5  # share of the speed error that the motor of a free wheel removes in one step of the engine
 _SCRAPES = 0.4  # friction of a box on the ground
 _ROUND = 24  # number of corners of each disc of a hull, and of points around a wheel
@@ -45,6 +45,8 @@ class Bodies:
         figures: float64 (m, 4), see `covey.physics.mujoco.drives.steer`.
         points: float64 (n, k, 3), points on the parts that touch the ground [m], in the frame of the robot.
         point_count: int64 (n,), number of points used.
+        held: float64 (m,), inertia of motor and gear at a wheel whose speed is held [kg m2].
+        rotors: float64 (m,), that at a wheel with a torque [kg m2].
         gain: float64 (m,), torque per speed [N m s] with which each motor holds a speed, for the engine.
         most: float64 (m,), largest torque of each motor [N m].
         top: float64 (m,), top speed of each motor's wheel [rad/s].
@@ -61,6 +63,8 @@ class Bodies:
     turns: np.ndarray
     robots: np.ndarray
     figures: np.ndarray
+    held: np.ndarray
+    rotors: np.ndarray
     gain: np.ndarray
     most: np.ndarray
     top: np.ndarray
@@ -242,6 +246,9 @@ def bind(engine: Any, model: TeamModel) -> Bodies:
     robots = np.array([i for i, *_ in motors], np.int64)
     turns = np.array([engine.joint(name).dofadr[0] for _, name, _ in motors], np.int64)
     tops = [top_wheel_speed(model.limits[i], b) / abs(r) for i, (_, b, r, _) in zip(robots, figures, strict=True)]
+    held, shares = engine.dof_armature[turns], figures[:, 3]
+    given = [chassis[i].rotor_inertia_kg_m2 for i in robots]
+    rotors = [h if j is None else j / share for h, j, share in zip(held, given, shares, strict=True)]
     return Bodies(
         position=position,
         velocity=velocity,
@@ -253,7 +260,9 @@ def bind(engine: Any, model: TeamModel) -> Bodies:
         turns=turns,
         robots=robots,
         figures=figures,
-        gain=_HOLDS * engine.dof_armature[turns] / engine.opt.timestep,
+        held=held,
+        rotors=np.array(rotors, float),
+        gain=_HOLDS * held / engine.opt.timestep,
         most=engine.actuator_forcerange[motor, 1].copy(),
         top=np.array(tops),
         points=points,

@@ -198,9 +198,10 @@ class TerrainPhysics:
 
     def _hold(self, halted: np.ndarray) -> None:
         """Let the engine hold the speeds of all wheels, except those under torque control."""
-        robots, by_torque, gain, _, _ = self._motors
+        bodies, (robots, by_torque, gain, _, _) = self._bodies, self._motors
         free = (by_torque > 0) & ~halted[robots]
-        self._engine.actuator_biasprm[self._bodies.motor, 2] = np.where(free, 0.0, -gain)
+        self._engine.actuator_biasprm[bodies.motor, 2] = np.where(free, 0.0, -gain)
+        self._engine.dof_armature[bodies.turns] = np.where(free, bodies.rotors, bodies.held)
 
     def _vanish(self, vanished: np.ndarray) -> None:
         """Let robots that have vanished touch nothing, and stay where they are."""
