@@ -158,7 +158,7 @@ def test_check_places_the_robots_of_every_vector(folder, capsys):
     assert "[vector 1 (robots.a.count 1, robots.b.count 900)]" in err
     (folder / "d.yaml").write_text(design.replace("[1, 2]", "[1]").format("2, 4"))
     assert main(["check", "d.yaml"]) == REACHED
-    assert "the robots of all 2 vectors have room to start (first seed)" in capsys.readouterr().out
+    assert "the robots of all 2 vectors have room to start with all 5 seeds" in capsys.readouterr().out
 
 
 def test_a_folder_with_another_version_of_a_design_says_so(folder, capsys):

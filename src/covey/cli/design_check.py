@@ -69,10 +69,9 @@ def _placed(design: Design) -> str:
 
         def show(done: int, of: int) -> None:
             if bar.in_terminal:
-                bar.show(f"placing the robots: {done} of {of} vectors", done / of)
+                bar.show(f"placing the robots: {done} of {of} worlds", done / of)
 
-        count = check_starts(design, show)
-    return f"the robots of {'the vector' if count == 1 else f'all {count} vectors'} have room to start (first seed)"
+        return str(check_starts(design, show))
 
 
 def _lines(found: Estimate, jobs: int) -> list[str]:
