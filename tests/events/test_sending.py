@@ -93,3 +93,23 @@ def test_its_input_repeats_the_run(tmp_path):
         again.step()
     again.end()
     np.testing.assert_array_equal(again.close().poses, first.poses)
+
+
+def test_it_is_sent_wherever_it_can_stand_and_through_a_gap_a_centimetre_wider_on_each_side():
+    """A disc of 15 cm, a wall from 0 to 0.02 m with a gap of 32 cm, and a place 1 cm from the wall of the room."""
+    world = covey.World.empty(4, 4, resolution_m=0.02)
+    cells = world.grid.cells.copy()
+    (row, column), (top, _) = world.grid.to_cells([[0.01, -0.15], [0.01, 0.15]])
+    cells[:row, column] = cells[top + 1 :, column] = 1
+    radius = covey.robots.disc().outer_radius_m
+    assert 0.02 * (top + 1 - row) == pytest.approx(2 * (radius + 0.01))
+    sim = covey.Simulation(world.with_cells(cells), 1, "still")
+    sim.do({"place": "robot0", "pose": [-1.0, -1.0, 0.0]})
+    sim.step()
+    to = (2.0 - radius - 0.01, 0.5)
+    call = sim.do({"drive": "robot0", "to": list(to)})
+    while not (arrived := np.hypot(*(sim.state.pose[0, :2] - to)) < 0.06):
+        sim.step()
+        assert call.refused is None
+        assert sim.clock.step < 300
+    assert arrived

@@ -159,7 +159,7 @@ class ByHand:
         start, radius = port.state.pose[robot, :2], float(port.model.radius[robot])
         others = np.column_stack((port.state.pose[:, :2], port.model.radius))
         others = others[~port.state.vanished & (np.arange(len(others)) != robot)]
-        at = port.world.grid, port.world.clearance, start, np.array(to), radius
+        at = port.world, start, np.array(to), radius
         path = way_to(*at, others)
         if path is None:
             path = way_to(*at, others[:0])

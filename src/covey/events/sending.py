@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 
-from covey.geometry.grid import Grid
 from covey.planning.astar import astar
 from covey.planning.follow import lookahead
 from covey.planning.shorten import shorten
+from covey.world.standing import obstacle, passable
+from covey.world.state import AnyWorld
 
 NEAR_M = 0.05
 """Distance from the place at which a robot stops [m]."""
@@ -18,26 +19,42 @@ _GAIN = 2.0  # turn rate per error of the heading, and speed per distance left [
 
 
 def way_to(
-    place: Grid, clearance: np.ndarray, start: np.ndarray, to: np.ndarray, radius_m: float, others: np.ndarray
+    world: AnyWorld, start: np.ndarray, to: np.ndarray, radius_m: float, others: np.ndarray
 ) -> np.ndarray | None:
     """Return the corners of the shortest way of a disc between two places, (m, 2) [m]; None: there is none.
 
+    It keeps some centimetres from walls and other bodies. If no way does, it leads over the places where the body can
+    stand, see `covey.world.standing`.
+
     Args:
-        place: the grid of the world.
-        clearance: distance of each cell from the nearest wall [m], (rows, columns).
-        start, to: x, y [m]; the start may be closer to a wall than the body is wide.
+        world: the truth.
+        start, to: x, y [m].
         radius_m: radius of the body [m].
         others: x, y, radius [m] of bodies to go around, (k, 3).
     """
-    free = clearance > radius_m + _ROOM_M
+    roomy = _way(world, world.clearance > radius_m + _ROOM_M, start, to, radius_m + _ROOM_M, others)
+    if roomy is not None:
+        return roomy
+    free = passable(world, radius_m)
+    for x, y in (start, to):
+        if not obstacle(world, x, y, radius_m, others[:0], ())[0]:
+            free[world.grid.cell_at(x, y)] = True
+    return _way(world, free, start, to, radius_m, others)
+
+
+def _way(
+    world: AnyWorld, free: np.ndarray, start: np.ndarray, to: np.ndarray, reach_m: float, others: np.ndarray
+) -> np.ndarray | None:
+    """Return the corners of the shortest way over free cells that keeps a distance from the edges of others."""
+    place = world.grid
     for x, y, radius in others.tolist():
-        reach = int((radius + radius_m) / place.resolution) + 2
+        reach = int((radius + reach_m) / place.resolution) + 2
         row, column = place.cell_at(x, y)
         r0, c0 = max(row - reach, 0), max(column - reach, 0)
         rows, columns = np.mgrid[r0 : min(row + reach + 1, free.shape[0]), c0 : min(column + reach + 1, free.shape[1])]
         centres = place.to_world(np.stack((rows, columns), axis=-1))
         apart = np.hypot(centres[..., 0] - x, centres[..., 1] - y)
-        free[rows, columns] &= apart > radius + radius_m + _ROOM_M
+        free[rows, columns] &= apart > radius + reach_m
     cost = np.where(free, np.float32(1.0), np.float32(np.inf))
     (row, column), (to_row, to_column) = (place.to_cells(point).tolist() for point in (start, to))
     ends = (int(row), int(column)), (int(to_row), int(to_column))
