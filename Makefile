@@ -40,7 +40,7 @@ lowest:
 	rm -rf .lowest && $(PYTHON) -m venv .lowest
 	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' \
 		| sed "s/>=/==/; s/,<.*//" > .lowest/requirements.txt
-	.lowest/bin/pip install --quiet --disable-pip-version-check -r .lowest/requirements.txt pytest hypothesis
+	.lowest/bin/pip install --quiet --disable-pip-version-check -r .lowest/requirements.txt pytest pytest-timeout hypothesis
 	.lowest/bin/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	.lowest/bin/python -m pytest -W default tests/test_covey.py tests/test_kernel.py tests/scenario \
 		tests/runtime/test_simulation.py tests/results/test_run.py tests/results/test_metrics.py tests/results/test_figures.py

@@ -17,7 +17,10 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # once, as hundreds of processes im
 
 
 class Failures:
-    """Write which tests failed, and why, into a file for `.ci/again`: a line each, with the seed of the run."""
+    """Write which tests failed, and why, into a file for `.ci/again`: a line each, with the seed of the run.
+
+    Each is printed at once too, since a run that is killed prints no summary.
+    """
 
     def __init__(self, path: str, config: pytest.Config) -> None:
         self.path, self.config, self.seen = path, config, set()
@@ -28,6 +31,7 @@ class Failures:
         self.seen.add(report.nodeid)
         told = report.longreprtext.splitlines()
         why = next((line[1:].strip() for line in told if line.startswith("E ")), told[-1] if told else "")
+        self.config.get_terminal_writer().line(f"\n{report.nodeid}: {why}")
         seed = self.config.getoption("randomly_seed", default=0)
         with open(self.path, "a") as file:
             file.write(f"{seed}\t{report.nodeid}\t{why}\n".replace("\r", " "))
