@@ -38,6 +38,12 @@ def test_pioneer_is_a_handful_of_discs_as_symmetric_as_it():
     assert {tuple(row) for row in (discs + 0.0).tolist()} == {tuple(row) for row in (mirrored + 0.0).tolist()}
 
 
+def test_the_discs_of_a_polygon_are_sought_once():
+    """Drivers ask for them in each step, and seeking takes milliseconds."""
+    model = pioneer3dx()
+    assert model.body_discs is model.body_discs
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=4, max_size=9))
 def test_discs_cover_any_hull(points):

@@ -149,7 +149,6 @@ class RobotModel(Record):
         return max(math.hypot(x, y) + radius for x, y, radius in self.body_discs)
 
 
-@lru_cache
 def _check_excess(name: str, excess_m: float, size_m: float) -> None:
     if not excess_m >= _FINEST * size_m:
         raise InvalidValueError(
@@ -157,6 +156,7 @@ def _check_excess(name: str, excess_m: float, size_m: float) -> None:
         )
 
 
+@lru_cache
 def cover_with_discs(polygon: tuple[Point, ...], excess_m: float = 0.035) -> tuple[Disc, ...]:
     """Return a few discs (x, y, radius [m]) that cover a simple polygon and extend at most ``excess_m`` [m] beyond it.
 
