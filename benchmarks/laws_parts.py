@@ -85,7 +85,7 @@ def run(
         if sim.deciding.failures:
             raise RuntimeError(sim.deciding.failures[0].text)
         poses.append(sim.state.pose.copy())
-        if stop(sim):
+        if stop(sim) or sim.done:
             break
     return np.array(poses), sim.close()
 

@@ -252,8 +252,30 @@ def names_bound(statements: Iterable[ast.stmt]) -> set[str]:
     return found
 
 
+class Enough(BaseException):
+    """Ends the loading of a file at a call that would do what the file is for, such as to play its law.
+
+    The module holds what is above the call, and as ``CALLED`` what the call was given.
+    """
+
+    def __init__(self, given: Any):
+        self.given = given
+        super().__init__("what is above this call has been loaded")
+
+
+CALLED = "__covey_called__"
+_loading: ContextVar[Path | None] = ContextVar("loading", default=None)
+
+
+def is_loading() -> bool:
+    """Return whether a file is being loaded: its code runs only to define things."""
+    return _loading.get() is not None
+
+
 def load_file(path: Path) -> ModuleType:
     """Return the module of a file, loaded once per process, with a name that identifies the file.
+
+    A file that calls `covey.play` is loaded up to this call, see `Enough`.
 
     Raises:
         InvalidValueError: within `looking`.
@@ -270,14 +292,19 @@ def load_file(path: Path) -> ModuleType:
         _LOADED_AS[module] = _text_of(path)
         _look_beside(path)
         sys.modules[module_name] = module
+        before = _loading.set(path)
         try:
             spec.loader.exec_module(module)
+        except Enough as enough:
+            vars(module)[CALLED] = enough.given
         except BaseException as error:
             del sys.modules[module_name]
             if isinstance(error, SystemExit):  # it would end this program, as if all were well
                 hint = "it ends the program while it is loaded; put that below if __name__ == '__main__':"
                 raise InvalidValueError(f"{told(error, path)}: {hint}") from error
             raise
+        finally:
+            _loading.reset(before)
     return module
 
 

@@ -12,6 +12,15 @@ def play(
     law: str,
     /,
     *,
+    overrides: Annotated[
+        list[str],
+        Parameter(
+            name=["--set", "-s"],
+            negative=(),
+            show_default=False,
+            help="Set a parameter of the law or a setting, as in -s gain=2. You can repeat this option.",
+        ),
+    ] = [],  # noqa: B006
     speed: Annotated[str | None, Parameter(show_default=False)] = None,
     robots: int | None = None,
     stop: float | None = None,
@@ -47,7 +56,8 @@ def play(
     """
     from covey.cli.play import play_command
 
-    return play_command(law, speed, {"robots": robots, "stop_s": stop, "seed": seed}, save, plot, film)
+    given = {"robots": robots, "stop_s": stop, "seed": seed}
+    return play_command(law, speed, {**changes_of(overrides, None), **given}, save, plot, film)
 
 
 def tournament(

@@ -37,6 +37,8 @@ def of_everybody(program: Program) -> Callable[..., Any]:
         rows = columns_of(call, team)
         for _, i, text in team.notes:
             next(view for view in parts if team.names[i] in view.names).note(team.names[i], text)
+        if team.finished:
+            parts[0].finish()
         ends = np.cumsum([view.count for view in parts])[:-1]
         return dict(zip(views, np.split(rows, ends), strict=True))
 

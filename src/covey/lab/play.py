@@ -5,7 +5,6 @@ import inspect
 import logging
 import re
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,28 +16,28 @@ from covey.lab.addon import Addons
 from covey.lab.everybody import joined_facts, of_everybody, seen_by_all
 from covey.lab.files import write_addons
 from covey.lab.out import Out
-from covey.lab.settings import OF_ROBOTS, Robots, Settings, settings_of
+from covey.lab.settings import KNOWN, Robots, Settings, settings_of
 from covey.lab.watching import watched
-from covey.onboard.controller import Program, controllers
+from covey.onboard.controller import Program, controllers, parameters_of
 from covey.onboard.group import Group
 from covey.onboard.group_answer import check_arguments, place_of
 from covey.onboard.group_view import MOTION, GroupFacts, GroupView
 from covey.plain_files import check_plain
 from covey.random import generator
 from covey.records import text_of
-from covey.registry import forget_changed_files, kinds_of, load_file, told
+from covey.registry import CALLED, Enough, forget_changed_files, is_loading, kinds_of, load_file, told
 from covey.results.recording import Details, Recording
 from covey.results.run import Run
 from covey.runtime.execution import Execution
 from covey.runtime.local.failures import text_of as failure_of
 from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
+from covey.scenario.controller import checked_parameters
 from covey.world.placement.placing import place
 from covey.world.records.starts import Apart, ApartStart, Start
 from covey.world.world import World
 
 LOG = logging.getLogger("covey")
-_loading: ContextVar[str] = ContextVar("loading", default="")  # name of the file of a law that is being loaded
 
 
 def play(
@@ -62,7 +61,9 @@ def play(
         workspace: vertices of a simple polygon [m], a world, or a map file. Default: a square of 10 m.
         stop_s: simulated time at which it ends [s]. Default: 60.
         speed: simulated seconds per second; 0: one step per key; ``"max"``: as fast as possible. Default: 1.
-        settings: other fields of `covey.lab.settings.Settings`, and of `covey.lab.settings.Robots` for all robots.
+        settings: other fields of `covey.lab.settings.Settings`, and of `covey.lab.settings.Robots` for all robots; and
+            parameters of the law, such as ``gain=2`` of ``"lloyd"``. A law may also be given with its parameters as in
+            a scenario, ``{"name": "wander", "speed": 0.3}``.
 
     Raises:
         UnknownNameError: there is no such setting, controller or robot.
@@ -75,15 +76,11 @@ def play(
         >>> out.poses.shape
         (11, 2, 3)
     """
-    if _loading.get():
-        file = _loading.get()
-        raise InvalidValueError(
-            f"{file} calls covey.play itself; run it with python {file}, or put what the call gives into "
-            "settings = dict(…) and leave the call out"
-        )
-    forget_changed_files()  # in a notebook a student changes the file and plays it again
     given = {"robots": robots, "workspace": workspace, "stop_s": stop_s, "speed": speed}
     given = {name: value for name, value in given.items() if value is not None} | settings
+    if is_loading():  # a file that plays its own law is loaded, because somebody plays its law
+        raise Enough((law, given))
+    forget_changed_files()  # in a notebook a student changes the file and plays it again
     name, lines = "", dict[str, str]()
     if isinstance(law, (str, Path)) and ".py" in str(law):
         lines = lines_of_settings(str(law))
@@ -93,10 +90,12 @@ def play(
                 said = f"{name} sets {key}={own[key]!r:.60}; the call overrules it: {key}={given[key]!r:.60}"
                 LOG.warning("%s", said)
         given = {**own, **given}
-    if isinstance(law, Mapping):
+    if is_of_groups(law):
         law = {group: _law_of_group(group, one) for group, one in law.items()}
         given["robots"] = robots_of_laws(law, given.get("robots"))
     try:
+        if not is_of_groups(law):
+            law, given = with_parameters(law, given)
         now = settings_of(given)
         addons = Addons(now.addons, [sensor.name for part in now.robots for sensor in part.model.sensors])
         sim, watch = simulation_of(law, now, name, addons)
@@ -114,6 +113,47 @@ def play(
     for line in out.told(max(part.model.max_speed_m_s for part in now.robots)):
         LOG.warning("%s", line)
     return out
+
+
+def is_of_groups(law: Any) -> bool:
+    """Return whether there is a law for each group; else it is one for all robots, maybe with its parameters."""
+    return isinstance(law, Mapping) and not isinstance(law.get("name"), str)
+
+
+def with_parameters(law: Any, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return a law with the parameters that a call gives beside the settings, and the settings.
+
+    Args:
+        law: for all robots.
+        given: settings, and parameters of the law. A name that is both is the setting.
+
+    Raises:
+        UnknownNameError: a name is neither.
+        InvalidValueError: the law is none, or a parameter has a wrong value.
+    """
+    settings = {name: value for name, value in given.items() if name in KNOWN}
+    parameters = {name: value for name, value in given.items() if name not in KNOWN}
+    if not parameters:
+        return law, settings
+    program = program_of(law)
+    known = parameters_of(program.factory)
+    for name in parameters:
+        if known is not None and name not in known:
+            raise UnknownNameError("setting", name, {*KNOWN, *known})
+    return _program(program, parameters), settings
+
+
+def _program(program: Program, parameters: Mapping[str, Any]) -> Program:
+    """Return a program with more parameters, checked.
+
+    Raises:
+        InvalidValueError: there is no such parameter, or its value is wrong.
+    """
+    given = {**program.parameters, **parameters}
+    try:
+        return Program(program.factory, checked_parameters(program.name, program.factory, given))
+    except ValidationError as error:
+        raise InvalidValueError(text_of(error, None, program.name)) from None
 
 
 def simulation_of(law: Any, now: Settings, name: str = "", addons: Addons = Addons(())) -> tuple[Simulation, Any]:
@@ -147,7 +187,7 @@ def simulation_of(law: Any, now: Settings, name: str = "", addons: Addons = Addo
 
 def _programs(law: Any, now: Settings, addons: Addons) -> tuple[str, list[Program]]:
     """Return the name of a law, or of several, and the program of each group of robots."""
-    if not isinstance(law, Mapping):
+    if not is_of_groups(law):
         program = program_of(law)
         title, program = program.name, addons.seen_by(program)
         several = len(now.robots) > 1 and program.scope == "group"
@@ -229,7 +269,8 @@ def _law_of_group(group: str, law: Any) -> Any:
 def law_of_file(reference: str) -> tuple[Any, Mapping[str, Any], str]:
     """Return the law of a file, or its laws by group, its settings, and the file's name.
 
-    The law is the function that the reference names, as ``law.py:chase``; else the one called ``law``, or the only one.
+    The law is the function that the reference names, as ``law.py:chase``; else the one that the file itself plays, the
+    one called ``law``, or the only one. A file that calls `play` runs up to there; its settings are those of the call.
 
     Raises:
         InvalidValueError: there is no such file, it fails, or it has no law.
@@ -238,22 +279,22 @@ def law_of_file(reference: str) -> tuple[Any, Mapping[str, Any], str]:
     file = Path(f"{path}.py").resolve()
     if not file.is_file():
         raise InvalidValueError(f"{reference!r}: there is no file {file.name!r} in {file.parent}{near_file(file)}")
-    before = _loading.set(file.name)
     try:
         module = load_file(file)
     except CoveyError:
         raise
     except Exception as error:
         raise InvalidValueError(f"{told(error, file)}") from error
-    finally:
-        _loading.reset(before)
+    called, given = vars(module).get(CALLED, (None, {}))
     own = {
         name: item
         for name, item in vars(module).items()
         if callable(item) and not name.startswith("_") and getattr(item, "__module__", "") == module.__name__
     }
     wanted = wanted.removeprefix(":")
-    if isinstance(laws := vars(module).get(wanted or "law"), Mapping):
+    if not wanted and called is not None and not isinstance(called, str):
+        own = {"law": called}
+    elif isinstance(laws := vars(module).get(wanted or "law"), Mapping):
         own = {wanted or "law": laws}
     if wanted and wanted not in own:
         raise UnknownNameError(f"law in {file.name}", wanted, own)
@@ -262,7 +303,7 @@ def law_of_file(reference: str) -> tuple[Any, Mapping[str, Any], str]:
         have = f"it has {', '.join(own)}; name one: {file.name}:{next(iter(own))}" if own else "write: def law(team): …"
         raise InvalidValueError(f"{file.name} has no function called law; {have}")
     law = own.get(wanted or "law") or (marked[0] if len(marked) == 1 else next(iter(own.values())))
-    settings = getattr(module, "settings", {})
+    settings = getattr(module, "settings", given)
     if not isinstance(settings, Mapping):
         raise InvalidValueError(
             f"{file.name}: settings is {settings!r:.60}; write: settings = dict(robots=6, stop_s=60)"
@@ -306,7 +347,7 @@ def _warn_of_idle(file: Path) -> None:
     statements = ast.parse(file.read_bytes()).body
     names = [one for one in ast.walk(ast.Module(statements, [])) if isinstance(one, ast.Name)]
     used = {name.id for name in names if isinstance(name.ctx, ast.Load)}
-    own = {*Settings.model_fields, *OF_ROBOTS} - used
+    own = KNOWN - used
     for one in statements:
         if isinstance(one, ast.Assign) and isinstance(target := one.targets[0], ast.Name) and target.id in own:
             said = f"{target.id} sets nothing here; write: settings = dict({target.id}={ast.unparse(one.value)})"
@@ -321,6 +362,8 @@ def program_of(law: Any) -> Program:
     """
     if isinstance(law, Program):
         return law
+    if isinstance(law, Mapping):
+        return _program(program_of(law.get("name")), {name: value for name, value in law.items() if name != "name"})
     if isinstance(law, str) and law not in controllers.names() and Path(f"{law}.py").is_file():
         raise InvalidValueError(f"there is no controller {law!r}, but a file of this name; write {law}.py")
     if isinstance(law, type) and not hasattr(law, "covey_scope") and "team" in _arguments(getattr(law, "step", None)):

@@ -133,6 +133,8 @@ class Settings(Record):
 
 OF_ROBOTS = tuple(name for name in Robots.model_fields if name not in ("name", "count"))
 """Settings of all robots, if a call gives them beside ``robots``."""
+KNOWN = frozenset((*Settings.model_fields, *OF_ROBOTS))
+"""All settings."""
 
 
 def settings_of(given: Mapping[str, Any]) -> Settings:
@@ -147,8 +149,8 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
         InvalidValueError: a value is not allowed.
     """
     for name in given:
-        if name not in Settings.model_fields and name not in OF_ROBOTS:
-            raise UnknownNameError("setting", name, (*Settings.model_fields, *OF_ROBOTS))
+        if name not in KNOWN:
+            raise UnknownNameError("setting", name, KNOWN)
     plain = {name: value for name, value in given.items() if name in Settings.model_fields}
     common = {name: value for name, value in given.items() if name in OF_ROBOTS}
     plain["robots"] = _robots(plain.get("robots", 1), common)

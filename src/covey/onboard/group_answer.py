@@ -13,7 +13,7 @@ import numpy as np
 
 from covey.errors import ControllerError, InvalidValueError
 from covey.kernel import kernel
-from covey.onboard.group_view import GroupView, notes_of
+from covey.onboard.group_view import GroupView, is_finished, notes_of
 from covey.onboard.step import Failed, GroupOutput
 
 Views = GroupView | Mapping[str, GroupView]
@@ -29,7 +29,7 @@ def answer_of(call: Callable[[Any], Any], view: Views) -> GroupOutput:
     """
     answer = call(view)
     try:
-        return GroupOutput(twists_of(answer, view), notes=notes_of(view))
+        return GroupOutput(twists_of(answer, view), notes=notes_of(view), is_done=is_finished(view))
     except ControllerError as error:
         raise placed(error, call) from None
 
@@ -47,7 +47,9 @@ def commands_of(call: Callable[[Any], Any], view: GroupView) -> np.ndarray | Gro
         commands = _commands(answer, view)
     except ControllerError as error:
         raise placed(error, call) from None
-    return GroupOutput({view.name: commands}, notes=notes_of(view)) if view.notes else commands
+    if view.notes or view.finished:
+        return GroupOutput({view.name: commands}, notes=notes_of(view), is_done=view.finished)
+    return commands
 
 
 def columns_of(call: Callable[[Any], Any], view: GroupView) -> np.ndarray:

@@ -22,7 +22,19 @@ MOTION = ("pose", "position", "heading", "velocity", "others")
 """What a group controller can declare about motion, besides ``pose_covariance`` and ``true_pose``."""
 _ALWAYS = (
     *("name", "names", "count", "time", "dt", "workspace", "robot", "random", "memory"),
-    *("after", "before", "bearing_to", "distance_to", "offset_to", "neighbours", "samples", "reading", "note"),
+    *(
+        "after",
+        "before",
+        "bearing_to",
+        "distance_to",
+        "offset_to",
+        "neighbours",
+        "samples",
+        "reading",
+        "note",
+        "finish",
+        "finished",
+    ),
 )
 
 
@@ -102,7 +114,7 @@ class GroupView:
 
     def __init__(self, facts: GroupFacts):
         self.__dict__.update(vars(facts), count=len(facts.names), memory=Memory(), time=0.0)
-        self.__dict__.update(facts=facts, _fields={}, _samples={}, notes=[], addons=())
+        self.__dict__.update(facts=facts, _fields={}, _samples={}, notes=[], addons=(), _ends=[])
         self.__dict__["_ring"] = np.tile(np.arange(self.count), 2)
 
     @property
@@ -197,6 +209,19 @@ class GroupView:
             raise UnknownNameError("robot", robot, self.names)
         i = self.names.index(robot) if isinstance(robot, str) else range(self.count)[robot]
         self.notes.append((self.name, i, printable(str(text))))
+
+    def finish(self) -> None:
+        """Say that the controller is done.
+
+        A run without another goal ends when all its controllers are. Until then it is still called.
+        """
+        if not self._ends:
+            self._ends.append(True)
+
+    @property
+    def finished(self) -> bool:
+        """Whether `finish` has been called."""
+        return bool(self._ends)
 
     # -- sensors ---------------------------------------------------------------------------------------------------
 
@@ -345,3 +370,8 @@ def _bearing(dx, dy, heading):
 def notes_of(view: GroupView | Mapping[str, GroupView]) -> list[tuple[str, int, str]]:
     """Return the notes that a controller wrote in this step, see `GroupOutput`."""
     return list(view.notes) if isinstance(view, GroupView) else [note for one in view.values() for note in one.notes]
+
+
+def is_finished(view: GroupView | Mapping[str, GroupView]) -> bool:
+    """Return whether a controller has said that it is done; one of a team says it of any of its groups."""
+    return view.finished if isinstance(view, GroupView) else any(one.finished for one in view.values())

@@ -180,8 +180,10 @@ class GroupOutput(NamedTuple):
         twists: float64 (n, 3) by group; empty if it failed.
         failure: its failure; None if it did not fail.
         notes: notes for the event log: name of the group, index of the robot in it, and text.
+        is_done: whether the controller has said that it is done.
     """
 
     twists: Mapping[str, np.ndarray] = {}
     failure: Failed | None = None
     notes: Sequence[tuple[str, int, str]] = ()
+    is_done: bool = False

@@ -68,6 +68,8 @@ Points = tuple[tuple[Coordinate, Coordinate], ...]
 """x, y [m]."""
 Point = tuple[Coordinate, Coordinate]
 """x, y [m]."""
+PointOrMiddle = Point | tuple[()]
+"""x, y [m]; empty: the middle of the workspace."""
 Pace = Annotated[float, Field(ge=0, le=100)]
 """Speed [m/s]."""
 Kinds = Annotated[str, AfterValidator(_kinds)]

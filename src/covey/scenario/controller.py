@@ -42,7 +42,7 @@ class ControllerReference(Record):
         """The controller in the form that a simulation takes."""
         if not self.reference:
             return Program(self.target, self.parameters)
-        return Program(self.target, _checked_parameters(self.reference, self.target, self.parameters))
+        return Program(self.target, checked_parameters(self.reference, self.target, self.parameters))
 
     def plain(self) -> Any:
         """Return the form in which a file names it.
@@ -82,7 +82,7 @@ def _from_mapping(value: dict[str, Any], context: dict[str, Any], at: tuple[str,
             refuse_misfit(name, outline)
     except CoveyError as error:
         raise located([(at, str(error), name)]) from None
-    _checked_parameters(
+    checked_parameters(
         name, outline or target, parameters, at
     )  # kept as written, so that they can be shown without the code
     return {"target": target, "reference": name, "parameters": parameters}
@@ -104,9 +104,20 @@ def _find(name: str, context: dict[str, Any]) -> tuple[Any, Any]:
     return target, target
 
 
-def _checked_parameters(
+def checked_parameters(
     name: str, target: Any, parameters: dict[str, Any], at: tuple[str, ...] = ("name",)
 ) -> dict[str, Any]:
+    """Return parameters of a controller as its annotations, or the types of its defaults, want them.
+
+    Args:
+        name: what it is called, for errors.
+        target: the function or class.
+        parameters: by name.
+        at: keys that lead to the name, for errors.
+
+    Raises:
+        ValidationError: one is unknown or wrong, or one is missing.
+    """
     known = parameters_of(target)
     if known is None:
         return parameters

@@ -53,6 +53,11 @@ class LidarReadings(Readings):
     range_m: float
     mount: np.ndarray
 
+    def points(self) -> np.ndarray:
+        """Return the measured points [m] in the frame of each robot's body, float64 (m, rays, 2); NaN without a hit."""
+        distance, angle = np.where(np.isfinite(self.ranges), self.ranges, np.nan), self.angles + self.mount[2]
+        return self.mount[:2] + np.stack((distance * np.cos(angle), distance * np.sin(angle)), axis=-1)
+
     def row(self, i: int) -> LidarReading:
         """Return the scan of the i-th robot; its arrays are copies, except the constant angles."""
         return LidarReading(self.ranges[i].copy(), self.angles, self.range_m, self.mount.copy())

@@ -41,7 +41,7 @@ class NeighboursReading:
 
     def points(self) -> np.ndarray:
         """Return the positions [m] in the body frame, shape (count, 2)."""
-        return np.stack((self.ranges * np.cos(self.bearings), self.ranges * np.sin(self.bearings)), axis=-1)
+        return _points(self.ranges, self.bearings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,14 @@ class NeighboursReadings(Readings):
     bearings: np.ndarray
     identities: np.ndarray
     headings: np.ndarray
+
+    def any(self) -> np.ndarray:
+        """Return whether each robot senses another one, bool (m,)."""
+        return self.count > 0
+
+    def points(self) -> np.ndarray:
+        """Return the positions [m] in the frame of each robot's body, float64 (m, width, 2); NaN in unused places."""
+        return _points(np.where(np.isfinite(self.ranges), self.ranges, np.nan), self.bearings)
 
     def row(self, i: int) -> NeighboursReading:
         """Return the reading of the i-th robot; its arrays are copies."""
@@ -82,6 +90,11 @@ class NeighboursReadings(Readings):
             values = (ranges if name == "ranges" else row[:n].copy())[kept]
             row[:] = nothing
             row[: len(kept)] = values
+
+
+def _points(ranges: np.ndarray, bearings: np.ndarray) -> np.ndarray:
+    """Return the places ahead and to the left at distances and directions, (…, 2) [m]."""
+    return np.stack((ranges * np.cos(bearings), ranges * np.sin(bearings)), axis=-1)
 
 
 _NOTHING, _NOBODY = np.empty(0), np.empty(0, np.int64)

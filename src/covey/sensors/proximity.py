@@ -54,6 +54,17 @@ class ProximityReadings(Readings):
     ranges: np.ndarray
     angles: np.ndarray
 
+    def any(self) -> np.ndarray:
+        """Return whether anything is within range of each robot, bool (m,)."""
+        return self.presence.any(axis=1)
+
+    def __getitem__(self, sector: int) -> np.ndarray:
+        """Return the presence in a sector of each robot, bool (m,)."""
+        return self.presence[:, sector]
+
+    def __len__(self) -> int:
+        return self.presence.shape[1]
+
     def row(self, i: int) -> ProximityReading:
         """Return the reading of the i-th robot; its arrays are copies, except the constant angles."""
         return ProximityReading(self.presence[i].copy(), self.ranges[i].copy(), self.angles)

@@ -72,6 +72,17 @@ class TagCameraReadings(Readings):
     bearings: np.ndarray
     positions: np.ndarray
 
+    def any(self) -> np.ndarray:
+        """Return whether each robot reads a marker, bool (m,)."""
+        return self.count > 0
+
+    def places(self, pose: np.ndarray) -> np.ndarray:
+        """Return the positions, float64 (m, width, 3) [m], in the frame of the poses (m, 3), such as ``team.pose``."""
+        x, y, heading = np.asarray(pose).T[..., None]
+        c, s = np.cos(heading), np.sin(heading)
+        ahead, left, height = np.moveaxis(self.positions, 2, 0)
+        return np.stack((x + c * ahead - s * left, y + s * ahead + c * left, height), axis=2)
+
     def row(self, i: int) -> TagCameraReading:
         """Return the reading of the i-th robot; its arrays are copies."""
         n = self.count.item(i)

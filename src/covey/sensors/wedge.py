@@ -97,6 +97,14 @@ class WedgeReadings(Readings):
         """Return the readings of wedges for the vertices inside windows."""
         return cls(kind, altitude, again, windows.from_body(), sigma_m, truth=windows)
 
+    def points(self, kind: int = SEEN) -> np.ndarray:
+        """Return the vertices of a kind, float64 (m, w * w, 3) [m], as `WedgeReading.points`; NaN for all others."""
+        row, column = (index.reshape(-1, 1) for index in np.indices(self.kind.shape[1:]))
+        corner, to_row, to_column = np.moveaxis(self.window, 1, 0)[:, :, None]
+        altitude = self.altitude.reshape(len(self.kind), -1, 1)
+        place = np.concatenate((corner + row * to_row + column * to_column, altitude), axis=2)
+        return np.where((self.kind == kind).reshape(len(self.kind), -1, 1), place, np.nan)
+
     def row(self, i: int) -> WedgeReading:
         """Return the reading of the i-th robot; its arrays are copies."""
         kind, altitude, again, window = (a[i].copy() for a in (self.kind, self.altitude, self.again, self.window))

@@ -18,9 +18,10 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
+from covey.controllers.laws.steering import middle_of
 from covey.geometry.se2 import wrap_angle
 from covey.onboard.controller import controller
-from covey.robots.parameters import Degrees, Gain, Metres, Pace, Point, Velocity
+from covey.robots.parameters import Degrees, Gain, Metres, Pace, PointOrMiddle, Velocity
 
 PSI = 1.75 * math.pi
 """Bearings of the beacon above this count as negative [rad]; between 3/2 pi and 2 pi."""
@@ -137,7 +138,7 @@ def _valley(c: float, at_m: float) -> float:
 def circular_motion(
     team: Any,
     *,
-    beacon_m: Point = (0.0, 0.0),
+    beacon_m: PointOrMiddle = (),
     beacon_velocity_m_s: Velocity = (0.0, 0.0),
     beacon_stops_s: Annotated[float, Field(ge=0, le=1e9)] = 1e9,
     speed_m_s: Pace = 0.3,
@@ -157,7 +158,7 @@ def circular_motion(
     keep apart only by turning, so check the smallest separation.
 
     Args:
-        beacon_m: where the beacon is at the start [m].
+        beacon_m: where the beacon is at the start [m]; empty: in the middle of the workspace.
         beacon_velocity_m_s: how it moves [m/s].
         beacon_stops_s: when it stops [s].
         speed_m_s: of all robots [m/s].
@@ -170,7 +171,8 @@ def circular_motion(
         N. Ceccarelli, M. Di Marco, A. Garulli, A. Giannitrapani: Collective circular motion of multi-vehicle systems.
         Automatica 44(12), 2008.
     """
-    beacon = np.array(beacon_m) + np.array(beacon_velocity_m_s) * min(team.time, beacon_stops_s)
+    at = beacon_m or middle_of(team.workspace)
+    beacon = np.array(at) + np.array(beacon_velocity_m_s) * min(team.time, beacon_stops_s)
     turn = beacon_turn(team.distance_to(beacon), team.bearing_to(beacon), k_b, c_b, rho_0_m)
     turn = turn + neighbour_turn(team.pose, k_v, c_v, d_0_m, d_l_m, np.radians(alpha_v_deg), d_s_m)
     return np.full(team.count, speed_m_s), turn

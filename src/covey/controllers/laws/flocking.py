@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from covey.controllers.laws.look_ahead import commands_of, points_of, top_speed
+from covey.controllers.laws.steering import middle_of
 from covey.geometry.se2 import wrap_angle
 from covey.onboard.controller import controller
-from covey.robots.parameters import Angle, Gain, LookAhead, Metres, Pace, Point
+from covey.robots.parameters import Angle, Gain, LookAhead, Metres, Pace, PointOrMiddle
 
 
 def order_of(velocity: np.ndarray) -> float:
@@ -209,7 +210,7 @@ def olfati_saber(
     *,
     range_m: Metres = 2.4,
     apart_m: Metres = 2.0,
-    goal_m: Point = (0.0, 0.0),
+    goal_m: PointOrMiddle = (),
     c1: Gain = 0.1,
     c2: Gain = 0.3,
     speed_m_s: Pace = 0.0,
@@ -223,7 +224,7 @@ def olfati_saber(
         team: a group.
         range_m: r, how far robots see [m].
         apart_m: d, the distance of neighbours in the lattice [m].
-        goal_m: the goal, which stands [m].
+        goal_m: the goal, which stands [m]; empty: the middle of the workspace.
         c1: gain of the way to the goal [1/s2].
         c2: gain of the velocity [1/s].
         speed_m_s: speed at the start [m/s].
@@ -234,7 +235,8 @@ def olfati_saber(
         Control 51(3):401-420, 2006.
     """
     points, velocity = points_of(team, look_ahead_m), _velocity(team, speed_m_s)
-    change = olfati_saber_acceleration(points, velocity, range_m, apart_m, goal_m, c1=c1, c2=c2)
+    goal = goal_m or middle_of(team.workspace)
+    change = olfati_saber_acceleration(points, velocity, range_m, apart_m, goal, c1=c1, c2=c2)
     return _accelerated(team, velocity, change, look_ahead_m)
 
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from covey.controllers.laws.steering import driven
+from covey.controllers.laws.steering import driven, middle_of
 from covey.onboard.controller import controller
 from covey.robots.parameters import Gain, Metres, Pace, Points, Seconds, Segments
 
@@ -123,7 +123,8 @@ class PotentialField:
     ring shows.
 
     Args:
-        waypoints_m: x, y of the goals [m], one after the other, for each robot of the group.
+        waypoints_m: x, y of the goals [m], one after the other, for each robot of the group; empty: the middle of the
+            workspace.
         walls_m: x1, y1, x2, y2 of both ends of each known wall [m]; empty: what lidar or proximity show.
         zeta: strength of the goal [1/s].
         d_star_m: distance up to which its attraction grows [m].
@@ -143,7 +144,7 @@ class PotentialField:
 
     def __init__(
         self,
-        waypoints_m: Points = ((0.0, 0.0),),
+        waypoints_m: Points = (),
         walls_m: Segments = (),
         zeta: Gain = 1.0,
         d_star_m: Metres = 1.0,
@@ -168,6 +169,8 @@ class PotentialField:
         """Return the commands of all robots."""
         position = team.position
         if not len(self.leg):
+            if not len(self.waypoints):
+                self.waypoints = middle_of(team.workspace)[None]
             self.leg, self.stuck = np.zeros(team.count, np.int64), np.zeros(team.count, bool)
             self._since, self._anchor = np.full(team.count, team.time), position.copy()
         goal = self.waypoints[self.leg]

@@ -104,8 +104,8 @@ def _own_area(px, py, ex, ey, polygon):
 class PursuitAndEvasion:
     """Play pursuit and evasion: the last robot of the group evades, all others pursue it.
 
-    All stop when a pursuer has caught the evader. All move at once; with ``turns`` the evader moves in one step, and
-    the pursuers, who have seen where it went, in the next.
+    It is done, and a run without another goal ends, when a pursuer has caught the evader. All move at once; with
+    ``turns`` the evader moves in one step, and the pursuers, who have seen where it went, in the next.
 
     Args:
         rule: of the pursuers. pure: straight at the evader. midpoint: to the midpoint of the Voronoi edge shared with
@@ -153,6 +153,7 @@ class PursuitAndEvasion:
         if math.isinf(self.caught_s) and (distance <= reach).any():
             self.caught_s = team.time
             team.note(team.count - 1, f"caught by {team.names[int(distance.argmin())]}")
+            team.finish()
         if math.isfinite(self.caught_s) or not len(pursuers):
             return driven(team, velocity)
         polygon = np.array(self.workspace_m or team.workspace)

@@ -49,3 +49,20 @@ def towards(position: np.ndarray, goal: np.ndarray, speed: np.ndarray | float, p
     way = goal - position
     distance = np.hypot(way[:, 0], way[:, 1])
     return way * (np.minimum(speed, distance / period_s) / np.maximum(distance, 1e-300))[:, None]
+
+
+def middle_of(workspace: np.ndarray) -> np.ndarray:
+    """Return the centroid of the area of a polygon, float64 (2,) [m].
+
+    Args:
+        workspace: its corners [m], shape (m, 2).
+
+    Examples:
+        >>> middle_of(np.array([(0.0, 0.0), (4.0, 0.0), (4.0, 2.0), (0.0, 2.0)])).tolist()
+        [2.0, 1.0]
+    """
+    corners = np.asarray(workspace, float)
+    nearby = corners - corners[0]  # so that little is lost far from the origin
+    after = np.roll(nearby, -1, axis=0)
+    across = nearby[:, 0] * after[:, 1] - after[:, 0] * nearby[:, 1]
+    return corners[0] + ((nearby + after) * across[:, None]).sum(axis=0) / (3.0 * across.sum())

@@ -119,6 +119,7 @@ class Deciding:
         self._readers = {group.name: self._readers_of(group) for group in groups if group.program is not None}
         self._missed: dict[int, StepInput] = {}  # inputs during which a robot's computer was busy
         self._finished: set[int] = set()
+        self._done_groups: set[str] = set()
         specs: dict[int, RobotSpec] = {}
         programs: dict[str, list[Group]] = {}
         for group, first in self._parts():
@@ -189,9 +190,12 @@ class Deciding:
 
     @property
     def all_done(self) -> bool:
-        """True if there is a controller and each is done, rests, has failed, or is lost."""
+        """True if there is a controller and each is done, rests, has failed, or is lost.
+
+        If robots have controllers of their own, only these count; else those of groups, which say that they are done.
+        """
         if not self.answered:
-            return False
+            return bool(self._done_groups) and self._done_groups >= {group.name for group, *_ in self._acting}
         gone = self.failed | self.lost
         answers = self.answered.items()
         return all(i in gone or answer.status in ("done", "resting") for i, answer in answers)
@@ -199,7 +203,7 @@ class Deciding:
     @property
     def all_failed(self) -> bool:
         """True if the controllers of all robots with a controller of their own have failed."""
-        return self.failed >= self.answered.keys()
+        return bool(self.answered) and self.failed >= self.answered.keys()
 
     def views(self, time_s: float) -> list[GroupView]:
         """Return the inputs of group and team controllers."""
@@ -417,6 +421,8 @@ class Deciding:
                 commands[list(robots)] = 0.0
                 self._fail(robots, answer.failure)
                 continue
+            if answer.is_done:
+                self._done_groups.update(names)
             if answer.notes:
                 self.requested.notes += [(self._members[name][i], text) for name, i, text in answer.notes]
             for name in names:

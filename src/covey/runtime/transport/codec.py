@@ -186,14 +186,14 @@ def decoded_groups(parts: Parts) -> list[GroupInput]:
 def encoded_twists(answer: GroupOutput) -> Parts:
     """Return the letter that holds the output of a controller of several robots."""
     failure = None if answer.failure is None else tuple(answer.failure._replace(error=None))
-    monitor = (failure, list(answer.notes)) if failure or answer.notes else None
+    monitor = (failure, list(answer.notes), answer.is_done) if failure or answer.notes or answer.is_done else None
     return answer.twists or None, monitor, None
 
 
 def decoded_twists(parts: Parts) -> GroupOutput:
     """Return the output of a controller of several robots."""
-    failure, notes = parts[1] or (None, ())
-    return GroupOutput(parts[0] or {}, None if failure is None else Failed(*failure), notes)
+    failure, notes, is_done = parts[1] or (None, (), False)
+    return GroupOutput(parts[0] or {}, None if failure is None else Failed(*failure), notes, bool(is_done))
 
 
 def _plain(received: dict[str, Any]) -> dict[str, Any]:
