@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,11 @@ from scipy.optimize import minimize
 
 from covey.cli.tournament import tournament_command
 from covey.errors import InvalidValueError, UnknownNameError
+from covey.lab.tournament import match as match_module
+from covey.lab.tournament.apart import can_step_apart
+from covey.lab.tournament.fence import OTHERS_SINCE
 from covey.lab.tournament.game import GameError
-from covey.lab.tournament.match import Limits, Outcome, play_match
+from covey.lab.tournament.match import Limits, Outcome, VoidGameError, play_match
 from covey.lab.tournament.page import write_page
 from covey.lab.tournament.ranking import bradley_terry
 from covey.lab.tournament.tournament import Tournament
@@ -156,17 +158,107 @@ def test_what_a_law_starts_ends_with_its_game(tmp_path):
     text = (
         "import subprocess, sys\n"
         "def law(team):\n"
-        f"    one = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', {mark!r}])\n"
-        "    raise ValueError(f'started {one.pid}')\n"
+        f"    code = ['-c', 'import time; time.sleep(600)', {mark!r}]\n"
+        f"    subprocess.Popen([sys.executable, *code], start_new_session={can_step_apart()})\n"
+        "    raise ValueError('started')\n"
     )
     folder = written(tmp_path / "laws", bad=text, good=STILL)
     files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
     outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")
-    pid = int(outcome.failed["evaders"].partition("started ")[2].split()[0])
-    until = time.monotonic() + 30.0
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    assert "started" in outcome.failed["evaders"]
+    left = [one for one in psutil.process_iter(["cmdline"]) if mark in (one.info["cmdline"] or ())]
+    assert not psutil.wait_procs(left, timeout=30.0)[1]
+
+
+KILLER = """
+import os
+def law(team):
+    for pid in [-1, *(int(name) for name in os.listdir("/proc") if name.isdecimal() and int(name) != os.getpid())]:
+        try:
+            os.kill(pid, 9)
+        except OSError:
+            pass
+    return 0.0, 0.0
+"""
+
+
+@pytest.mark.skipif(not can_step_apart(), reason="here a law can end the others")
+def test_a_law_that_ends_all_it_can_ends_no_other_law_and_nobody_is_blamed_for_it(tmp_path):
+    (tmp_path / "short.py").write_text(
+        GAME.replace("    def score", "    sides = 'reds', 'blues'\n\n    def score")
+        .replace('played.poses["laws"][-1, 0, 0]', "0.5")
+        .replace("[[1.0, 5.0, 0.0]]", "[[1.0, 3.0 + 2 * (side == 'reds'), 0.0]]")
+    )
+    folder = written(tmp_path / "laws", killer=KILLER, honest=STILL)
+    files = {"reds": folder / "killer.py", "blues": folder / "honest.py"}
+    outcome = play_match(str(tmp_path / "short.py"), files, 0, Limits(step_s=10.0), tmp_path / "run")
+    assert (outcome.failed, outcome.ended, outcome.score) == ({}, "time is up", 0.5)
+
+
+def test_a_law_whose_process_is_killed_loses_unless_another_may_have_done_it(tmp_path, monkeypatch):
+    folder = written(tmp_path / "laws", bad="import os\ndef law(team):\n    os.kill(os.getpid(), 9)\n", good=STILL)
+    files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
+    with monkeypatch.context() as here:
+        here.setattr(match_module, "landlock", lambda: OTHERS_SINCE)
+        outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")
+    assert outcome.score == 1.0
+    assert "its process was killed by signal" in outcome.failed["evaders"]
+    monkeypatch.setattr(match_module, "landlock", lambda: OTHERS_SINCE - 1)
+    monkeypatch.setattr(match_module, "can_step_apart", lambda: False)
+    with pytest.raises(VoidGameError, match=r"evaders: its process was killed by signal .*perhaps by another law"):
+        play_match("pursuit", files, 0, Limits(), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_a_law_sends_runs_no_code_in_the_referee(tmp_path):
+    """The law replaces what encodes its answers, as its own process cannot keep it from that."""
+    text = (
+        "import os\n"
+        "from covey.runtime.remote import serving\n"
+        "class Runs:\n"
+        "    def __reduce__(self):\n"
+        f"        return os.mkdir, ({str(tmp_path / 'mine')!r},)\n"
+        "def law(team):\n"
+        "    serving.codec.encoded_twists = lambda answer: (Runs(), None, None)\n"
+        "    return 0.0, 0.0\n"
+    )
+    folder = written(tmp_path / "laws", bad=text, good=STILL)
+    files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
+    outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")
+    assert not (tmp_path / "mine").exists()
+    assert outcome.score == 1.0
+    assert "posix.mkdir is no plain data" in outcome.failed["evaders"]
+
+
+def test_a_game_whose_files_have_changed_counts_for_nobody_and_is_played_again(tmp_path):
+    (tmp_path / "short.py").write_text(GAME)
+    folder, out = written(tmp_path / "laws", a=STILL, b=STILL), tmp_path / "out"
+    first = Tournament(str(tmp_path / "short.py"), [folder], out)
+    written(folder, a="def law(team):\n    return 0.5, 0\n")
+    first.play(1)
+    assert [(key[0], why) for key, why in first.void.items()] == [("a", "a.py has changed since the tournament began")]
+    assert [match.players[0] for match in first.missing] == ["a"]
+    assert sorted(path.name[0] for path in (out / "games").iterdir()) == ["b", "b"]
+
+
+def test_files_of_games_that_somebody_changes_or_removes_are_written_anew(tmp_path):
+    (tmp_path / "short.py").write_text(GAME)
+    files = written(tmp_path / "laws", a=STILL, b=STILL, c=STILL)
+    tournament = Tournament(str(tmp_path / "short.py"), [files], tmp_path / "out")
+    for match in tournament.matches:
+        tournament._keep(match, Outcome(1.0, "", 2.0, {}, {}))
+    rows = [tournament._row(match) for match in tournament.matches]
+    before = [row.read_bytes() for row in rows]
+    rows[0].write_text("{}")
+    rows[1].unlink()
+    assert tournament.check_rows() == 2
+    assert [row.read_bytes() for row in rows] == before
+    assert tournament.check_rows() == 0
+    for row in rows:
+        row.unlink()
+    rows[0].parent.rmdir()
+    assert tournament.check_rows() == 3
+    assert [row.read_bytes() for row in rows] == before
 
 
 def test_a_wrong_answer_is_found_in_the_file_of_the_law(tmp_path):

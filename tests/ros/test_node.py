@@ -174,7 +174,7 @@ def test_a_signal_ends_it_and_stops_the_robot(start, tmp_path, peer):
     until(ours.said.read_text, LIMIT_S)  # the first corner
     os.kill(ours.pid, signal.SIGTERM)
     _, complaints = ours.communicate(timeout=LIMIT_S)
-    assert ours.returncode == 130, complaints
+    assert ours.returncode == 143, complaints
     peer.read(topic="rt/clock", kind="Clock", depth=1)
     ended = until(lambda: peer.take(topic="rt/clock"))[0]["clock"]["sec"]
     until(lambda: any(one["clock"]["sec"] > ended + 1 for one in peer.take(topic="rt/clock")))

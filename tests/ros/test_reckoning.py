@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import covey
+from covey.geometry.se2 import compose, inverse
 from covey.mapping.localization import Odometry as DeadReckoning
 from covey.onboard.group import Group
 from covey.robots.catalogue import disc
@@ -62,6 +63,32 @@ def test_the_covariance_of_a_straight_way_grows_with_each_sample(localization):
     expected = [samples * 0.004**2, samples * 0.0012**2, 0.0]
     assert np.diag(found[-1].spread[0]) == pytest.approx(expected, rel=0.15)  # of measured ways, which are noisy
     assert np.diag(found[-1].twist_spread[0]) == pytest.approx([0.04**2, 0.0, 0.0], rel=0.5)
+
+
+@pytest.mark.parametrize("localization", [None, DeadReckoning()])
+def test_the_covariance_is_that_of_the_errors_of_many_robots(localization):
+    """Errors that their covariance whitens have the identity as theirs: drawn n times, to 1 / sqrt(n) and sqrt(2 / n)."""
+    side, twist = 18, (0.4, 0.0, 0.7)
+    starts = [(x, y, 0.3) for x in range(-side, side, 2) for y in range(-side, side, 2)]
+    noise = GmappingNoise(m_per_m=0.1, rad_per_m=0.02, m_per_rad=0.05, rad_per_rad=0.08)
+    model = disc().model_copy(update={"sensors": (Odometry(noise=noise, rate_hz=10.0),)})
+    how = {} if localization is None else {"localization": localization}
+    sim = covey.Simulation(covey.World.empty(44, 44), [Group("r", model, starts, "commanded", **how)], seed=3)
+    reckoning, truth = Reckoning(sim), compose(inverse(np.array(starts)), sim.state.pose)
+    for robot in sim.names:
+        sim.robot(robot).drive(twist[0], twist[2])
+    for _ in range(31):
+        truth = compose(inverse(np.array(starts)), sim.state.pose)
+        sim.step()
+        found = reckoning.update()
+    sim.close()
+    error = found.pose - truth
+    error[:, 2] = (error[:, 2] + np.pi) % (2.0 * np.pi) - np.pi
+    white = np.linalg.solve(np.linalg.cholesky(found.spread), error[:, :, None])[:, :, 0]
+    n, of_white = len(starts), white.T @ white / len(starts)
+    assert np.diag(of_white) == pytest.approx(np.ones(3), abs=4.0 * np.sqrt(2.0 / n))
+    assert of_white[np.triu_indices(3, 1)] == pytest.approx(np.zeros(3), abs=4.0 / np.sqrt(n))
+    assert white.mean(axis=0) == pytest.approx(np.zeros(3), abs=4.0 / np.sqrt(n))
 
 
 def test_white_noise_does_not_add_up():

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from covey.cli.exit_codes import FAILED, INTERRUPTED, REACHED
+from covey.cli.exit_codes import FAILED, REACHED
 from covey.errors import ControllerError, InvalidValueError
 from covey.onboard.giving_up import Reason
 from covey.onboard.step import StepInput, StepOutput
@@ -68,7 +68,8 @@ def drive(participant: Participant, setup: NodeSetup, settings: NodeSettings) ->
     """Let a controller drive its robot, and return the exit code."""
     node = ControllerNode(participant, setup, settings)
     node.on_step = _print_notes
-    signals = {kind: signal.signal(kind, _ending(node)) for kind in (signal.SIGINT, signal.SIGTERM)}
+    came: list[int] = []
+    signals = {kind: signal.signal(kind, _ending(node, came)) for kind in (signal.SIGINT, signal.SIGTERM)}
     try:
         node.run()
     except ControllerError as error:
@@ -79,7 +80,7 @@ def drive(participant: Participant, setup: NodeSetup, settings: NodeSettings) ->
             signal.signal(kind, before)
         node.close()
     print(f"{node.name}: {node.ended} after {node.steps} steps", file=sys.stderr)
-    return INTERRUPTED if node.ended == "interrupted" else REACHED
+    return 128 + came[0] if came else REACHED
 
 
 def _print_notes(time_s: float, _shown: StepInput, answer: StepOutput) -> None:
@@ -92,12 +93,13 @@ def _print_notes(time_s: float, _shown: StepInput, answer: StepOutput) -> None:
         print(f"{time_s:.2f} s  gave up ({x:g}, {y:g}): {Reason(kind, by, gap_m, body_m).text}", flush=True)
 
 
-def _ending(node: ControllerNode) -> Any:
-    """Return what a signal does: it ends the loop; a second one ends it at once."""
+def _ending(node: ControllerNode, came: list[int]) -> Any:
+    """Return what a signal does: it ends the loop, and is noted; a second one ends it at once."""
 
-    def end(_number: int, _frame: FrameType | None) -> None:
+    def end(number: int, _frame: FrameType | None) -> None:
         if node.ended:
             raise KeyboardInterrupt
+        came.append(number)
         node.ended = "interrupted"
 
     return end

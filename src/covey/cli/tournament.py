@@ -48,6 +48,13 @@ def tournament_command(
         print(f"{len(tournament.outcomes)} of {total} games are kept; the same command goes on", file=sys.stderr)
         return INTERRUPTED
     write_page(tournament, running=False)
+    if changed := tournament.check_rows():
+        print(f"{changed} files of games were changed or removed meanwhile; they are written anew", file=sys.stderr)
+    players = {match.key: " - ".join(match.players) for match in tournament.matches}
+    for key, why in tournament.void.items():
+        print(f"{players[key]}: the game counts for nobody: {why}", file=sys.stderr)
+    if tournament.void:
+        print("the same command plays these games again", file=sys.stderr)
     console = Console()
     for side in tournament.game.sides:
         table = Table("rank", side, "strength", "95 % interval", "won", "of", "failed", box=None)

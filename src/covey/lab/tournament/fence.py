@@ -16,25 +16,31 @@ _CREATE, _ADD, _RESTRICT = 444, 445, 446  # system calls, the same on x86-64 and
 _WRITE, _TRUNCATE = 1 << 1, 1 << 14
 _CHANGES = _WRITE | sum(1 << k for k in range(4, 13))  # write, remove and make files, folders, links, sockets …
 _SINCE = {2: 1 << 13, 3: _TRUNCATE}  # … move into another folder, shorten: by the version of Landlock
-_SIGNALS = 1 << 1
-_SIGNALS_SINCE = 6
+_OTHERS = 1 << 0 | 1 << 1  # abstract sockets, such as that of the process that starts others; signals
+OTHERS_SINCE = 6
+"""Version of Landlock from which on other processes are fenced."""
+
+
+def landlock() -> int:
+    """Return the version of Landlock that this system has; 0: none."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    return max(0, ctypes.CDLL(None).syscall(_CREATE, None, ctypes.c_size_t(0), 1))
 
 
 def fence() -> int:
     """Fence this process, and all that it starts; reading, and writing into ``/dev/null``, stay allowed.
 
     Returns:
-        the version of Landlock: from 6 on signals are fenced, too; 0: this system has none, and nothing is fenced.
+        the version of Landlock: from `OTHERS_SINCE` on other processes are fenced, too; 0: nothing is fenced.
     """
-    if not sys.platform.startswith("linux"):
+    version = landlock()
+    if not version:
         return 0
-    library = ctypes.CDLL(None, use_errno=True)
+    library = ctypes.CDLL(None)
     call = library.syscall
-    version = call(_CREATE, None, ctypes.c_size_t(0), 1)
-    if version < 1:
-        return 0
     changes = _CHANGES | sum(bit for since, bit in _SINCE.items() if version >= since)
-    scopes = _SIGNALS if version >= _SIGNALS_SINCE else 0
+    scopes = _OTHERS if version >= OTHERS_SINCE else 0
     rules = struct.pack("QQQ" if scopes else "Q", *((changes, 0, scopes) if scopes else (changes,)))
     ruleset = call(_CREATE, rules, ctypes.c_size_t(len(rules)), 0)
     nothing = os.open(os.devnull, os.O_PATH | os.O_CLOEXEC)

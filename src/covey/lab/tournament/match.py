@@ -1,5 +1,6 @@
 """One game: a simulation whose laws run in processes of their own, with limits."""
 
+import hashlib
 import math
 import multiprocessing
 import os
@@ -15,14 +16,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covey.errors import ControllerError, CoveyError, MachineError
-from covey.lab.tournament.fence import fence
+from covey.lab.tournament.apart import KILLED, can_step_apart, step_apart
+from covey.lab.tournament.fence import OTHERS_SINCE, fence, landlock
 from covey.lab.tournament.files import program_of_file
 from covey.lab.tournament.game import Game, GameError, Played
 from covey.lab.tournament.games import error_of_game, game_of, is_of_game
 from covey.onboard.controller import Program
 from covey.runtime.execution import Execution, Processes
 from covey.runtime.remote.launch import KEY_VARIABLE
-from covey.runtime.remote.serving import be_robot
+from covey.runtime.remote.serving import serve_over
+from covey.runtime.transport.transport import connect, plain_letters
+
+_END_S = 0.5  # within which a process of which the connection is gone has ended
+
+
+class VoidGameError(CoveyError):
+    """A game counts for nobody, and is played again next time: no law of it is known to have broken it."""
 
 
 class Limits(NamedTuple):
@@ -50,7 +59,14 @@ class Outcome(NamedTuple):
     ways: dict[str, Any]
 
 
-def play_match(game_name: str, files: Mapping[str, Path], start: int, limits: Limits, folder: Path) -> Outcome:
+def play_match(
+    game_name: str,
+    files: Mapping[str, Path],
+    start: int,
+    limits: Limits,
+    folder: Path,
+    hashes: Mapping[str, str] | None = None,
+) -> Outcome:
     """Play one game, and record it in a folder.
 
     Args:
@@ -59,10 +75,37 @@ def play_match(game_name: str, files: Mapping[str, Path], start: int, limits: Li
         start: number of the start, from 0.
         limits: what each law may take.
         folder: for the run.
+        hashes: of the file of each side, see `hash_of`, before the game and after it; None: as they are.
 
     Raises:
         GameError: the game is wrong; the folder is removed.
+        VoidGameError: a file has changed, or a process was ended and it is not known by whom; the folder is removed.
     """
+    try:
+        _check_hashes(files, hashes or {})
+        outcome = _outcome(game_name, files, start, limits, folder)
+        _check_hashes(files, hashes or {})
+    except VoidGameError:
+        rmtree(folder, ignore_errors=True)
+        raise
+    return outcome
+
+
+def hash_of(file: Path) -> str:
+    """Return the hash of what a file holds; empty if it cannot be read, or is none."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
+    except OSError:
+        return ""
+
+
+def _check_hashes(files: Mapping[str, Path], hashes: Mapping[str, str]) -> None:
+    for side, known in hashes.items():
+        if hash_of(files[side]) != known:
+            raise VoidGameError(f"{files[side].name} has changed since the tournament began")
+
+
+def _outcome(game_name: str, files: Mapping[str, Path], start: int, limits: Limits, folder: Path) -> Outcome:
     game, programs = game_of(game_name), {}
     for side, file in files.items():
         try:
@@ -71,8 +114,12 @@ def play_match(game_name: str, files: Mapping[str, Path], start: int, limits: Li
             return Outcome(_lost(game, {side: str(error)}), "failed", 0.0, {side: str(error)}, {})
     try:
         return _played(game, game_name, programs, start, limits, folder)
-    except MachineError:
+    except VoidGameError:
         raise
+    except MachineError as error:
+        if folder.exists():
+            raise
+        raise VoidGameError(f"its folder was removed while it was played: {error}") from error
     except Exception as error:
         if isinstance(error, GameError) or is_of_game(error, game_name):
             rmtree(folder, ignore_errors=True)
@@ -99,27 +146,46 @@ def _played(
         raise
     except Exception as error:  # no law has been called yet
         raise error_of_game(error, name) from None
-    names = list(programs) if game.scope == "group" else sim.names
+    of_teams = game.scope == "group"  # then a law has one process, else each robot has one
+    sides = [group.name for group in sim.groups for _ in group.start] if of_teams else [game.sides[0]] * len(sim.names)
     try:
-        with _joined(address, names):
-            run = sim.run(until_s=game.stop_s)
+        with plain_letters(), _joined(address, list(programs) if of_teams else sim.names) as processes:
+            run, failed = sim.run(until_s=game.stop_s), {}
+            events = run.events.filter(run.events["kind"] == "controller_failed")
+            for robot, text in events.select("robot", "text").iter_rows():
+                side = sides[sim.names.index(robot)]
+                signal_number = _ended_by(processes[side if of_teams else robot])
+                failed[side] = _blame(str(text), signal_number, side)
     except ControllerError as error:  # a law that cannot even be started
         return Outcome(math.nan, "failed", 0.0, dict.fromkeys(programs, str(error)), {})
-    sides = [group.name for group in sim.groups for _ in group.start] if game.scope == "group" else None
-    events = run.events.filter(run.events["kind"] == "controller_failed")
-    failed = {
-        game.sides[0] if sides is None else sides[sim.names.index(robot)]: str(text).strip().partition("\n")[0]
-        for robot, text in events.select("robot", "text").iter_rows()
-    }
     starts = np.concatenate([group.start for group in sim.groups])
     poses = np.concatenate((starts[None], run.poses))
-    at = {side: poses[:, [i for i in range(len(sim.names)) if sides is None or sides[i] == side]] for side in programs}
+    at = {side: poses[:, [i for i in range(len(sim.names)) if sides[i] == side]] for side in programs}
     every = max(1, math.ceil((len(poses) - 1) / 200))
     ways = {side: np.round(part[::every, :, :2], 2).tolist() for side, part in at.items()}
     if failed:
         return Outcome(_lost(game, failed), "failed", sim.time, failed, ways)
     score = _number(game.score(Played(run, at, ended(), sim.time)), game, name)
     return Outcome(score, ended() or "time is up", sim.time, {}, ways)
+
+
+def _blame(why: str, number: int, side: str) -> str:
+    """Return why a law loses: in the words of its failure, or by the signal that has ended its process.
+
+    Args:
+        why: the words.
+        number: of the signal; 0: none.
+        side: of the law.
+
+    Raises:
+        VoidGameError: on this system another law may have sent the signal.
+    """
+    if not number:
+        return why.strip().partition("\n")[0]
+    said = f"its process was killed by signal {number} ({signal.Signals(number).name})"
+    if landlock() < OTHERS_SINCE and not can_step_apart():
+        raise VoidGameError(f"{side}: {said}, on this system perhaps by another law")
+    return said
 
 
 def _number(score: Any, game: Game, name: str) -> float:
@@ -149,8 +215,8 @@ def _free_port() -> int:
 
 
 @contextmanager
-def _joined(address: str, names: Sequence[str]) -> Iterator[None]:
-    """Run a process for each law, and end them all; they are forks of one process that has loaded what they need."""
+def _joined(address: str, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Run processes by name, and end them all; they are forks of one process that has loaded what they need."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["covey.lab.tournament.warm"])
     host, port = address.split(":")
@@ -159,7 +225,7 @@ def _joined(address: str, names: Sequence[str]) -> Iterator[None]:
     for process in processes:
         process.start()
     try:
-        yield
+        yield dict(zip(names, processes, strict=True))
     finally:
         for process in processes:
             process.kill()
@@ -169,13 +235,22 @@ def _joined(address: str, names: Sequence[str]) -> Iterator[None]:
             process.join()
 
 
+def _ended_by(process: Any) -> int:
+    """Return the number of the signal that has ended a process of `_serve`; 0: none has."""
+    process.join(_END_S)
+    code = process.exitcode or 0
+    return -code if code < 0 else max(0, code - KILLED)
+
+
 def _serve(address: tuple[str, int], key: str, name: str) -> None:
     """Be the process of a law: what it prints goes nowhere, and it has no other way to the referee than its answers."""
-    os.environ[KEY_VARIABLE] = key
     os.setsid()  # so that what it starts ends with it
     for number in (0, 1, 2):
         os.dup2(os.open(os.devnull, os.O_RDWR), number)
-    fence()  # the games, their files and the other laws are out of its reach
     with suppress(BaseException):
-        be_robot(address, name)
+        wire = connect(address, bytes.fromhex(key))
+        step_apart()
+        fence()  # the games, their files and the other laws are out of its reach
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        serve_over(wire, name)
     os._exit(0)

@@ -19,16 +19,17 @@ from covey import __version__
 from covey.errors import InvalidValueError
 from covey.lab.tournament.files import files_in
 from covey.lab.tournament.games import game_of
-from covey.lab.tournament.match import Limits, Outcome, play_match
+from covey.lab.tournament.match import Limits, Outcome, VoidGameError, hash_of, play_match
 from covey.lab.tournament.ranking import Rating, bradley_terry
 from covey.results.folder import write_whole
 
 
 @dataclass(frozen=True)
 class Match:
-    """One game to be played: a file for each side, and the number of the start."""
+    """One game to be played: a file for each side, its hash, and the number of the start."""
 
     files: Mapping[str, Path]
+    hashes: Mapping[str, str]
     start: int
     key: str
 
@@ -49,6 +50,10 @@ class Tournament:
         starts: number of starts; each pair of laws plays from each.
         limits: what each law may take in a step.
 
+    Attributes:
+        outcomes: of the games that were played, by key.
+        void: why games count for nobody, by key; they are played again next time.
+
     Raises:
         InvalidValueError: a folder is missing or empty, there are too many or too few, or a number is not positive.
         UnknownNameError: there is no such game.
@@ -68,24 +73,31 @@ class Tournament:
         self.files = {side: files_in(folder) for side, folder in zip(sides, folders, strict=True)}
         self.matches = list(self._all(starts))
         self.outcomes: dict[str, Outcome] = {}
+        self.void: dict[str, str] = {}
+        self._hashes: dict[str, str] = {}  # of the files of games
         for match in self.matches:
             if (row := self._row(match)).exists():
-                self.outcomes[match.key] = Outcome(**json.loads(row.read_text()))
+                data = row.read_bytes()
+                self.outcomes[match.key] = Outcome(**json.loads(data))
+                self._hashes[match.key] = hashlib.sha256(data).hexdigest()
 
     def _all(self, starts: int) -> Iterator[Match]:
-        shown = {path: hashlib.sha256(path.read_bytes()).hexdigest() for files in self.files.values() for path in files}
+        shown = {path: hash_of(path) for files in self.files.values() for path in files}
         game = self.game_name
         rules = hashlib.sha256(Path(game).read_bytes()).hexdigest() if game.endswith(".py") else game
         for start, chosen in itertools.product(range(starts), itertools.product(*self.files.values())):
             facts = [__version__, rules, start, *self.limits, *(shown[path] for path in chosen)]
             key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
             names = "-".join(path.stem for path in chosen)
-            yield Match(
-                dict(zip(self.files, (path.resolve() for path in chosen), strict=True)), start, f"{names}-{start}-{key}"
-            )
+            files = dict(zip(self.files, (path.resolve() for path in chosen), strict=True))
+            hashes = dict(zip(self.files, (shown[path] for path in chosen), strict=True))
+            yield Match(files, hashes, start, f"{names}-{start}-{key}")
+
+    def _folder(self, match: Match) -> Path:
+        return self.out / "games" / match.key
 
     def _row(self, match: Match) -> Path:
-        return self.out / "games" / f"{match.key}.json"
+        return self._folder(match).with_name(f"{match.key}.json")
 
     @property
     def missing(self) -> list[Match]:
@@ -97,19 +109,36 @@ class Tournament:
 
         Args:
             jobs: number of games at a time.
-            told: is called after each game.
+            told: is called after each game that counts.
         """
         (self.out / "games").mkdir(parents=True, exist_ok=True)
+        self.void = {}
         left = self.missing
-        for _attempt in range(2):  # a law that takes the process of its game with it does not end the tournament
-            left = self._played(left, jobs, told)
-            if not left:
-                return
-        for match in left:
-            why = "the process of the game ended"
-            outcome = Outcome(float("nan"), "failed", 0.0, dict.fromkeys(match.files, why), {})
-            self._keep(match, outcome)
-            told(match, outcome)
+        while left:  # a law that takes the process of its game with it does not end the tournament, nor other games
+            lost = self._played(left, jobs, told)
+            begun = [match for match in lost if self._folder(match).exists()] or lost
+            for match in begun:
+                if self._played([match], 1, told):
+                    self._lose_or_void(match, told)
+            left = [match for match in lost if match not in begun]
+
+    def _lose_or_void(self, match: Match, told: Callable[[Match, Outcome], Any]) -> None:
+        """Note that the process of a game has ended though nothing else was played."""
+        why = "the process of the game ended"
+        if len(match.files) > 1:
+            self.void[match.key] = f"{why}, and nobody knows by which law"
+            return
+        outcome = Outcome(float("nan"), "failed", 0.0, dict.fromkeys(match.files, why), {})
+        self._keep(match, outcome)
+        told(match, outcome)
+
+    def check_rows(self) -> int:
+        """Write the files of games anew that have changed since they were read or written; return how many."""
+        known = [match for match in self.matches if match.key in self.outcomes]
+        changed = [match for match in known if hash_of(self._row(match)) != self._hashes[match.key]]
+        for match in changed:
+            self._write(match)
+        return len(changed)
 
     def _played(self, matches: list[Match], jobs: int, told: Callable[[Match, Outcome], Any]) -> list[Match]:
         """Play games; return those whose process was lost."""
@@ -118,14 +147,17 @@ class Tournament:
         with ProcessPoolExecutor(workers, mp_context=context, initializer=_forget_main) as pool:
             of: dict[Future[Outcome], Match] = {}
             for match in matches:
-                folder = self.out / "games" / match.key
-                of[pool.submit(play_match, self.game_name, match.files, match.start, self.limits, folder)] = match
+                given = self.game_name, match.files, match.start, self.limits, self._folder(match), match.hashes
+                of[pool.submit(play_match, *given)] = match
             try:
                 for future in as_completed(of):
                     try:
                         outcome = future.result()
                     except BrokenProcessPool:
                         lost.append(of[future])
+                        continue
+                    except VoidGameError as error:
+                        self.void[of[future].key] = str(error)
                         continue
                     self._keep(of[future], outcome)
                     told(of[future], outcome)
@@ -142,7 +174,14 @@ class Tournament:
 
     def _keep(self, match: Match, outcome: Outcome) -> None:
         self.outcomes[match.key] = outcome
-        write_whole(self._row(match), json.dumps(outcome._asdict()).encode())
+        self._write(match)
+
+    def _write(self, match: Match) -> None:
+        """Write the file of a game, even if somebody has removed its folder."""
+        data = json.dumps(self.outcomes[match.key]._asdict()).encode()
+        self._hashes[match.key] = hashlib.sha256(data).hexdigest()
+        self._row(match).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(self._row(match), data)
 
     def standings(self) -> list["Standing"]:
         """Return the ranking of the laws of each side, from the games played so far, best first."""

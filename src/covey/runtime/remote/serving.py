@@ -55,7 +55,15 @@ def serve(address: tuple[str, int], authkey: bytes, name: str) -> None:
     Raises:
         TransportError: no simulator listens there, the key is wrong, or the simulator died.
     """
-    wire = connect(address, authkey)
+    serve_over(connect(address, authkey), name)
+
+
+def serve_over(wire: Transport, name: str) -> None:
+    """Do as `serve` over a connection, which is closed at the end.
+
+    Raises:
+        TransportError: the simulator died.
+    """
     try:
         wire.send(HELLO, (None, {"name": name, "pid": os.getpid(), "host": os.uname().nodename}, None))
         first = wire.receive()
