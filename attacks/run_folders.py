@@ -29,7 +29,17 @@ _OTHER = {
 }
 _TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parquet")
 _FILES = (*_TABLES, "maps.npz", "manifest.json", "metrics.json")
-_LINKED = (*_FILES, *(f"{name}.part" for name in _FILES), "pictures", "steps", "lock", ".lock", "run.lock", "row.json")
+_LINKED = (
+    *_FILES,
+    *(f"{name}.part" for name in _FILES),
+    "figures",
+    "grounds",
+    "steps",
+    "lock",
+    ".lock",
+    "run.lock",
+    "row.json",
+)
 _SECRET = "what nobody but its owner may write"
 _HUGE_ROWS, _GROUP_ROWS = 50_000_000, 1_000_000
 _FORMS = ("html", "map", "log", "mcap", "ros2", "rrd")

@@ -17,6 +17,7 @@ import covey
 from covey import archives
 from covey.errors import RunFolderError, UnknownNameError
 from covey.results import checked
+from covey.results.figures import save_all
 from covey.results.manifest import build_manifest, sha256
 from covey.results.recorder import Recorder
 from covey.results.recording import Recording
@@ -284,6 +285,25 @@ def test_pictures_in_a_folder_that_is_a_link_are_not_those_of_the_run(record, tm
     Recorder(Recording(folder=folder, overwrite=True), ["a"])
     assert (others / "mine.png").read_bytes() == b"mine"
     assert not (folder / "figures").exists()
+
+
+@pytest.mark.parametrize("write", [lambda run: save_all(run, names=["overview"]), lambda run: run.plot()])
+def test_pictures_are_not_written_into_a_folder_that_is_a_link(record, tmp_path, write):
+    run, others = record(), tmp_path / "others"
+    others.mkdir()
+    (run.folder / "figures").symlink_to(others)
+    with pytest.raises(RunFolderError, match=r"figures' is a link, to '.*others'; remove it, or name another"):
+        write(run)
+    assert not list(others.iterdir())
+
+
+def test_a_picture_that_is_a_link_lets_no_other_file_be_written(record, tmp_path):
+    run, other = record(), tmp_path / "other.png"
+    other.write_bytes(b"mine")
+    (run.folder / "figures").mkdir()
+    (run.folder / "figures" / "overview.png").symlink_to(other)
+    run.plot()
+    assert other.read_bytes() == b"mine"
 
 
 def test_a_metric_that_is_not_there_is_named_with_the_nearest(record):

@@ -11,7 +11,7 @@ from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.experiments.repeating import Repeated, recorded_scenario
 from covey.lazy import pl
 from covey.mapping.records import ElevationMapping
-from covey.results.folder import STEPS
+from covey.results.folder import STEPS, within
 from covey.results.manifest import sha256, versions
 from covey.results.run import Run
 from covey.runtime.replay.recorded import RecordedRobot
@@ -20,8 +20,12 @@ from covey.scenario.run import run_scenario
 
 
 def log_of(run: Path, robot: str) -> Path:
-    """Return the file for the steps of a robot of a run."""
-    return run / STEPS / f"{robot}.jsonl.gz"
+    """Return the file for the steps of a robot of a run.
+
+    Raises:
+        RunFolderError: the folder for it is a link.
+    """
+    return within(run, STEPS) / f"{robot}.jsonl.gz"
 
 
 def record_steps(folder: Path, robot: str, path: Path, observers: Iterable[Any] = ()) -> int:

@@ -82,6 +82,20 @@ def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None
         raise
 
 
+def within(run: Path, name: str) -> Path:
+    """Return a folder in the folder of a run, or of a study, to be written.
+
+    Raises:
+        RunFolderError: it is a link: whoever made the run folder would choose where this process writes.
+    """
+    folder = run / name
+    if folder.is_symlink():
+        raise RunFolderError(
+            f"{str(folder)!r} is a link, to {str(folder.readlink())!r}; remove it, or name another folder with --out"
+        )
+    return folder
+
+
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write ``content`` atomically as JSON (NaN and infinity are not allowed)."""
     write_whole(path, (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())

@@ -23,7 +23,7 @@ from covey.lazy import pl, pq
 from covey.results.checked import Shape, check_table, read_json, reading
 from covey.results.checkpoint import recover
 from covey.results.details import MapChanges, Plans, Readings, Scans
-from covey.results.folder import ESTIMATES, FIGURES, POSES, read_manifest, run_folder
+from covey.results.folder import ESTIMATES, FIGURES, POSES, read_manifest, run_folder, within, write_whole
 from covey.results.landscape import Landscape
 from covey.results.lock import writer_of
 from covey.results.maps import Maps
@@ -353,10 +353,10 @@ class Run:
 
         picture = overview(self)
         if "ipykernel" not in sys.modules:
-            path = (Path() if self._scratch else self.folder / FIGURES) / "overview.png"
+            path = (Path() if self._scratch else within(self.folder, FIGURES)) / "overview.png"
             try:
                 path.parent.mkdir(exist_ok=True)
-                path.write_bytes(picture.to_bytes("png"))
+                write_whole(path, picture.to_bytes("png"))
             except OSError as error:
                 raise RunFolderError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
             print(f"picture: {path}")

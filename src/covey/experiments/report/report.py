@@ -32,7 +32,7 @@ from covey.results.figures.study import FLEET_METRICS, ROBOT_METRICS, fleet_metr
 from covey.results.figures.study_layout import label, written
 from covey.results.figures.study_plots import box_plots, heat_map
 from covey.results.figures.study_times import explored_bands, found_curves, survival_curves, targets_left
-from covey.results.folder import write_whole
+from covey.results.folder import within, write_whole
 from covey.results.metrics import is_time_to_goal
 from covey.results.metrics.own import column_of
 from covey.results.table import read_columns
@@ -86,15 +86,16 @@ def write_report(
 
     Raises:
         InvalidValueError: no run has ended yet.
+        RunFolderError: its folder is a link.
         OSError: the report cannot be written.
     """
     table = results.table
     if not len(table):
         raise InvalidValueError(f"no run in {str(results.folder)!r} has ended yet; run the design first: covey run …")
-    out = results.folder / REPORT if out is None else out
+    out = within(results.folder, REPORT) if out is None else out
     out.mkdir(parents=True, exist_ok=True)
     steps = Steps(observer)
-    axes, gallery, there = Axes.of(design, table), Gallery(out / "figures"), folders_of(results.folder)
+    axes, gallery, there = Axes.of(design, table), Gallery(within(out, "figures")), folders_of(results.folder)
     shown = shown_metrics(design, table)
     sections = []
     for number, metric in enumerate(shown):

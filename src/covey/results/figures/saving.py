@@ -18,7 +18,7 @@ from covey.results.figures.overview import overview
 from covey.results.figures.search import finds
 from covey.results.figures.style import Picture
 from covey.results.figures.trajectories import trajectories
-from covey.results.folder import FIGURES, unwritable, write_whole
+from covey.results.folder import FIGURES, unwritable, within, write_whole
 
 if TYPE_CHECKING:
     from covey.results.run import Run
@@ -75,7 +75,7 @@ def save_all(
         UnknownNameError: a name is not in `NAMES`.
         RunFolderError: the folder cannot be written.
     """
-    target, written = Path(folder) if folder is not None else run.folder / FIGURES, []
+    target, written = Path(folder) if folder is not None else within(run.folder, FIGURES), []
     for name in names:
         if name not in NAMES:
             raise UnknownNameError("picture", name, NAMES)
