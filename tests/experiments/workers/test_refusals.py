@@ -1,5 +1,6 @@
 """What a machine refuses is no result of a run: it is tried again, and told as the machine's if it stays so."""
 
+import os
 import subprocess
 import sys
 
@@ -7,11 +8,12 @@ import pytest
 
 from covey.errors import MachineError
 from covey.experiments import run
-from covey.experiments.design.plan import plan
+from covey.experiments.design.plan import plan, software
 from covey.experiments.run import run_design
 from covey.experiments.workers import refusals
 from covey.experiments.workers.execute import execute
 from covey.experiments.workers.refusals import RefusedError, refused
+from covey.experiments.workers.supervisor import Supervisor
 
 
 @pytest.fixture
@@ -48,6 +50,20 @@ def test_threads_are_refused_by_the_machine_unless_the_run_has_started_many(much
     said = "RuntimeError: can't start new thread"
     assert "no more threads" in refused(said, 4096, 326, threads=5)
     assert refused(said, 4096, 326, threads=500) == ""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<jemalloc>: Error in mmap(): err: 12, msg: Cannot allocate memory",
+        "<jemalloc>: arena 0 background thread creation failed (11)",
+        "<jemalloc>: Error in calloc(): out of memory\nFatal Python error: Aborted",
+        "<jemalloc>: OOM in mutex pool",
+        "mimalloc: error: unable to allocate OS memory (1073741824 bytes, error code: 12)",
+    ],
+)
+def test_libraries_that_get_no_memory_and_abort_are_refused(few_addresses, said):
+    assert "MiB of addresses" in refused(said, 4096, 326, threads=1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v is of Linux")
@@ -106,3 +122,45 @@ def test_a_machine_that_refuses_all_runs_ends_the_study(plain, tmp_path, monkeyp
     monkeypatch.setattr(run, "keep", keep)
     with pytest.raises(MachineError, match=r"node3 refused run .*; 10 runs one after the other were refused"):
         run_design(plain(iterations=10), tmp_path / "out", jobs=1)
+
+
+GREEDY = """
+import os
+from pathlib import Path
+
+def go(robot):
+    block = bytearray({mib} << 20)
+    block[:: 4096] = bytes(len(block[:: 4096]))
+    Path({counted!r}).write_text("oom_kill {count}\\n")
+    os.kill(os.getpid(), {number})
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="needs the peak of a child's memory")
+@pytest.mark.parametrize(
+    ("mib", "number", "ran_out", "status"),
+    [(10, 9, True, None), (700, 9, True, "out_of_memory"), (10, 9, False, "died")],
+)
+def test_a_run_that_the_system_ends_for_memory_is_to_blame_if_it_held_more_than_it_may(
+    plain, tmp_path, monkeypatch, mib, number, ran_out, status
+):
+    """The system counts such ends; here the count is that of a file, as a test takes no machine's memory."""
+    counted = tmp_path / "vmstat"
+    counted.write_text("oom_kill 3\n")
+    monkeypatch.setattr(refusals, "_KILLS", counted)
+    (tmp_path / "greedy.py").write_text(GREEDY.format(mib=mib, number=number, counted=str(counted), count=3 + ran_out))
+    scenario = {"world": {"empty_m": [8, 8]}, "robots": [{"robot": "disc", "controller": f"{tmp_path}/greedy.py:go"}]}
+    limits = {"memory_mib": 600}
+    design = plain(scenario=scenario, parameters={}, iterations=1, stop={"timeout_s": 1}, limits=limits)
+    one = Supervisor()
+    try:
+        if status is None:
+            with pytest.raises(
+                RefusedError, match=r"ran out, and it ended the run, which held \d+ MiB and may hold 600"
+            ):
+                one.run(plan(design)[0], tmp_path / "runs" / "one", design.limits, software())
+        else:
+            row = one.run(plan(design)[0], tmp_path / "runs" / "one", design.limits, software())
+            assert row["status"] == status
+    finally:
+        one.close()

@@ -5,6 +5,7 @@ A run that asks for more than its design allows (``limits.memory_mib``) is to bl
 
 import re
 import threading
+from pathlib import Path
 
 import psutil
 
@@ -12,7 +13,8 @@ from covey.errors import MachineError
 
 _MEMORY = re.compile(
     r"MemoryError|Unable to allocate|Cannot allocate memory|too large for the memory of this machine|bad_alloc|"
-    r"LLVM ERROR: .*[Mm]emory|failed to map segment|out of memory|memory allocation of \d+ bytes failed",
+    r"LLVM ERROR: .*[Mm]emory|failed to map segment|out of memory|memory allocation of \d+ bytes failed|"
+    r"<jemalloc>: .*(?:Error|[Ff]ail|OOM)|mimalloc: \w+: unable to",  # what allocates for the tables
 )
 _THREADS = re.compile(
     r"can't start new thread|pthread_create failed|thread creation failed|Resource temporarily unavailable"
@@ -22,6 +24,7 @@ _ASKED = re.compile(r"Unable to allocate ([\d.]+) (bytes|KiB|MiB|GiB|TiB|PiB|EiB
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _ADDRESSES_MIB = 4096
 """Addresses that a process takes beside its resident memory: libraries, compiled code, stacks of threads [MiB]."""
+_KILLS = Path("/proc/vmstat")
 _OWN_THREADS = 64
 """A run with more threads has started them itself."""
 
@@ -82,6 +85,23 @@ def _short_of_addresses(memory_mib: float, rss_mib: float) -> str:
         f"it gives a process at most {addresses_mib:.0f} MiB of addresses (ulimit -v; SGE sets it by h_vmem), and the "
         f"run held {rss_mib:.0f} MiB of memory; ask for more memory per slot"
     )
+
+
+def out_of_memory(memory_mib: float, rss_mib: float) -> str:
+    """Return what the machine refused, if it has ended a run because memory ran out, of itself or of a job."""
+    return (
+        f"its memory, or that of the job, ran out, and it ended the run, which held {rss_mib:.0f} MiB and may hold "
+        f"{memory_mib:g} MiB (limits.memory_mib); ask for more memory, or do fewer runs at a time"
+    )
+
+
+def kills_for_memory() -> int:
+    """Return how many processes this machine has ended because memory ran out, also of a control group; 0: unknown."""
+    try:
+        found = re.search(r"^oom_kill (\d+)$", _KILLS.read_text(), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
 
 
 def address_limit_mib() -> float | None:

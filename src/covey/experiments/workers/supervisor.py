@@ -21,7 +21,7 @@ from covey.experiments.design.plan import PlannedRun
 from covey.experiments.design.records import Limits
 from covey.experiments.workers.execute import host
 from covey.experiments.workers.folder import Row, new_row, publish, read_row, sweep, unwritable, work_folder
-from covey.experiments.workers.refusals import RefusedError, refused
+from covey.experiments.workers.refusals import RefusedError, kills_for_memory, out_of_memory, refused
 from covey.experiments.workers.versions import difference
 from covey.experiments.workers.worker import CLOSED, IDLE_S
 from covey.registry import import_path
@@ -116,11 +116,18 @@ class Supervisor:
         if beyond:
             child.ask_where()
         status, reason = beyond or ("died", child.how_it_ended())
+        ran_out, most_mib = child.ran_out_of_memory, max(peak_mib, child.peak_mib)
         wall_s, log = time.monotonic() - started, self._drop()
         if self._closed:
             raise Abandoned(f"run {planned.run_id} was abandoned")
-        if status == "died" and (why := refused(log, limits.memory_mib, peak_mib, threads=1)):
-            raise _refused(planned, why)
+        if status == "died":
+            if why := refused(log, limits.memory_mib, peak_mib, threads=1):
+                raise _refused(planned, why)
+            if ran_out:
+                beyond = _beyond(limits, 0.0, most_mib)
+                if beyond is None:
+                    raise _refused(planned, out_of_memory(limits.memory_mib, most_mib))
+                (status, reason), peak_mib = beyond, most_mib
         row = new_row(planned, folder) | {"status": status, "reason": reason, "traceback": log}
         row["host"] = host() | {"wall_s": wall_s, "peak_rss_mib": peak_mib or None}
         return row, child.process.pid
@@ -205,7 +212,11 @@ def _refused(planned: PlannedRun, why: str) -> RefusedError:
 
 
 class _Child:
-    """One process and its answers."""
+    """One process and its answers.
+
+    Attributes:
+        peak_mib: the most memory that it has held, once it has ended by itself [MiB].
+    """
 
     def __init__(self) -> None:
         self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115
@@ -219,7 +230,7 @@ class _Child:
             encoding="utf-8",
             start_new_session=True,  # Ctrl-C in the terminal must reach only the runner
         )
-        self.used = time.monotonic()
+        self.used, self.peak_mib, self._killed_before = time.monotonic(), 0.0, kills_for_memory()
         self.answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -245,9 +256,8 @@ class _Child:
             time.sleep(0.2)
 
     def how_it_ended(self) -> str:
-        try:
-            code = self.process.wait(1.0)
-        except subprocess.TimeoutExpired:
+        code = self._code(1.0)
+        if code is None:
             return "its process gave an unreadable answer and was stopped"
         if code == CLOSED:
             return "its process could not answer: the run closed file descriptors that are not its own"
@@ -259,6 +269,31 @@ class _Child:
             name = str(-code)
         hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
         return f"its process was ended by {name}{hint}"
+
+    @property
+    def ran_out_of_memory(self) -> bool:
+        """Whether the system ended it because memory ran out: of the machine, or of its control group."""
+        code = self.process.returncode
+        return code is not None and code == -signal.SIGKILL and kills_for_memory() > self._killed_before
+
+    def _code(self, timeout_s: float) -> int | None:
+        """Wait for its end, note its peak of memory, and return its exit code; None if it is still there."""
+        if not hasattr(os, "wait4"):  # Windows
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(timeout_s)
+            return None
+        until = time.monotonic() + timeout_s
+        while self.process.returncode is None:
+            with suppress(ChildProcessError):
+                ended, status, used = os.wait4(self.process.pid, os.WNOHANG)
+                if ended:
+                    self.peak_mib = used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+                    self.process.returncode = os.waitstatus_to_exitcode(status)
+            if self.process.returncode is None:
+                if time.monotonic() > until:
+                    return None
+                time.sleep(0.01)
+        return self.process.returncode
 
     def log_tail(self) -> str:
         """Return the end of the standard output and error of the process."""
