@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
@@ -16,7 +17,7 @@ from random import Random
 import yaml
 from attacks.bounded import main
 
-_LIMIT_S = 100.0
+_LIMIT_S, _OPENING_S = 100.0, 20.0
 _SCENARIO = {
     "world": {"empty_m": [6, 6]},
     "robots": [{"name": "a", "controller": "wander", "count": 2}],
@@ -51,26 +52,27 @@ def case(number: int) -> str:
         "covey",
         *["run", "s.yaml", "--live", "--out", "run", "--no-pictures", "--speed", "5"],
     ]
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
-    )
-    assert process.stderr is not None
+    said = folder / "said.txt"
+    with said.open("w") as stream:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stream,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
+        )
     try:
-        lines: list[str] = []
-        while not (port := re.search(r"http://127\.0\.0\.1:(\d+)", "".join(lines))):
-            line = process.stderr.readline()
-            assert line, f"{what}: no page: {''.join(lines)[-600:]}"
-            lines.append(line)
+        while not (port := re.search(r"http://127\.0\.0\.1:(\d+)", said.read_text())):
+            assert process.poll() is None, f"{what}: no page: {said.read_text()[-600:]}"
+            time.sleep(0.1)
+        until = time.monotonic() + _OPENING_S
         with ExitStack() as opened:
             for k in range(count):
+                if time.monotonic() > until:
+                    break
                 with suppress(OSError):
-                    one = socket.create_connection(("127.0.0.1", int(port[1])), timeout=5.0)
+                    one = socket.create_connection(("127.0.0.1", int(port[1])), timeout=1.0)
                     opened.enter_context(one)
                     one.sendall(random.choice(_SAID) if says is None else says)
                     if drops and k % 3 == 0:
@@ -78,10 +80,11 @@ def case(number: int) -> str:
             assert process.poll() is None, f"{what}: the run ended with {process.returncode}"
             process.send_signal(signal.SIGINT)
             try:
-                _, told = process.communicate(timeout=_LIMIT_S)
+                process.wait(_LIMIT_S)
             except subprocess.TimeoutExpired:
                 raise AssertionError(f"{what}: the run does not end after Ctrl-C") from None
-        told = "".join(lines) + told
+        told = said.read_text()
+        assert len(told) < 5000, f"{what}: {len(told)} letters: {told[-600:]}"
         assert "Traceback" not in told, f"{what}: {told[-1500:]}"
         assert process.returncode == INTERRUPTED, f"{what}: exit code {process.returncode}: {told[-600:]}"
         recorded = Run(folder / "run")

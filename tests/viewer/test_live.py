@@ -290,32 +290,44 @@ def test_connections_without_a_token_are_few_and_the_oldest_makes_room(monkeypat
             each.close()
 
 
-def test_idle_connections_do_not_end_a_run_with_few_files(tmp_path):
+@pytest.mark.parametrize(("files", "taken"), [(64, False), (200, True)])
+def test_idle_connections_do_not_end_a_run_with_few_files(tmp_path, files, taken):
     code = (
-        "import resource, covey\n"
+        "import os, resource, covey\n"
+        "from contextlib import suppress\n"
         "from covey.viewer import Live, Server\n"
         "live = Live()\n"
         "sim = covey.Simulation(covey.World.empty(6, 6), 2, 'wander', observers=[live.observe], recording='run')\n"
         "sim.step()\n"
-        "resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))\n"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))\n"
         "with Server(live) as server:\n"
+        "    mine = []\n"
+        f"    with suppress(OSError):\n        while {taken}: mine.append(os.open(os.devnull, os.O_RDONLY))\n"
+        "    for file in mine[-8:]: os.close(file)\n"
         "    print(server.port, flush=True)\n"
         "    input()\n"
         "    sim.close()\n"
     )
     child = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
     )
     port = int(child.stdout.readline())
     with ExitStack() as others:
-        for _ in range(250):
+        for _ in range(20 if taken else 250):  # a connection waits in the queue of the system if no file is left
             others.enter_context(socket.create_connection(("127.0.0.1", port)))
         asks = others.enter_context(socket.create_connection(("127.0.0.1", port)))
         asks.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert asks.recv(1)  # it has come to all that came before
-        child.communicate("\n")
+        _, said = child.communicate("\n")
     assert child.returncode == 0
     assert covey.Run(tmp_path / "run").status == "stopped"
+    assert said.count("\n") == taken
+    assert "no file is left for new viewers of the page" in said or not taken
 
 
 @pytest.mark.parametrize(("edits", "share"), [(True, 0.3), (False, 0.1)])

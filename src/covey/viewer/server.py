@@ -8,18 +8,20 @@ browsers do not send. A second token only lets watch.
 import asyncio
 import base64
 import contextlib
+import errno
 import functools
 import gzip
 import hashlib
 import http
 import importlib.resources
+import logging
 import math
 import re
 import secrets
 import socket
 import threading
 import time
-from typing import Protocol
+from typing import Any, Protocol
 
 import psutil
 from websockets.asyncio.server import Server as _WebSockets
@@ -34,15 +36,19 @@ from covey.errors import CoveyError, InvalidValueError
 from covey.viewer.hub import RELOAD_S, Client, Hub
 from covey.viewer.messages import MOST_BYTES, PROTOCOL, VIEWING, Ack, Message, read
 
+LOG = logging.getLogger("covey")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
 MOST_VIEWERS = 100
 """Largest number of viewers at a time: each gets a copy of the past."""
 MOST_STRANGERS = 32
 """Largest number of connections that have not shown a token: a further one ends the oldest, so that the run keeps its
-files."""
+files. There are fewer where a process may open few."""
 _KEPT_FILES = 150
 """Files that a run may have open beside its viewers."""
+_LEAST_FILES = 60
+"""Files that the smallest run has open."""
+_NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _BAD_MESSAGES = 20
 """After so many messages that are none, a viewer is sent away."""
 _BETWEEN_S = 0.02
@@ -50,14 +56,24 @@ _BETWEEN_S = 0.02
 
 
 class _Strangers:
-    """The connections that have not shown a token, the oldest first."""
+    """The connections that have not shown a token, the oldest first.
 
-    def __init__(self) -> None:
+    Args:
+        most: how many there may be.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._waiting: dict[_Connection, None] = {}
 
     def add(self, connection: "_Connection") -> None:
         self._waiting[connection] = None
-        if len(self._waiting) > MOST_STRANGERS:
+        if len(self._waiting) > self._most:
+            self.end_oldest()
+
+    def end_oldest(self) -> None:
+        """End the oldest one, if there is any."""
+        if self._waiting:
             oldest = next(iter(self._waiting))
             self.drop(oldest)
             oldest.transport.abort()
@@ -123,8 +139,10 @@ class Server:
         self._began = threading.Event()
         self._error: Exception | None = None
         self._served = -math.inf
-        self._strangers = _Strangers()
-        self._most_viewers = min(MOST_VIEWERS, max(_files() - MOST_STRANGERS - _KEPT_FILES, 5))
+        files = _files()
+        self._strangers = _Strangers(min(MOST_STRANGERS, max((files - _LEAST_FILES) // 4, 4)))
+        self._most_viewers = min(MOST_VIEWERS, max(files - MOST_STRANGERS - _KEPT_FILES, 5))
+        self._is_short = False  # whether all files that this process may open have been in use
         self._thread = threading.Thread(target=self._run, name="covey-viewer", daemon=True)
 
     def __enter__(self) -> "Server":
@@ -178,6 +196,7 @@ class Server:
 
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
+        self._loop.set_exception_handler(self._failed)
         deflate = ServerPerMessageDeflateFactory(
             server_no_context_takeover=True,
             client_no_context_takeover=True,
@@ -202,6 +221,17 @@ class Server:
             self.port = _port_of(server)
             self._began.set()
             await self._stop.wait()
+
+    def _failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """End the oldest stranger if no file is left for a further connection, which waits; say so once."""
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and error.errno in _NO_MORE):
+            loop.default_exception_handler(context)
+            return
+        self._strangers.end_oldest()
+        if not self._is_short:
+            self._is_short = True
+            LOG.warning("no file is left for new viewers of the page, who wait: ulimit -n allows %d", _files())
 
     def _request(self, connection: ServerConnection, request: Request) -> Response | None:
         """Serve the page, and refuse what does not come from it."""
