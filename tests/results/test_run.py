@@ -289,7 +289,7 @@ def test_pictures_in_a_folder_that_is_a_link_are_not_those_of_the_run(record, tm
 
 @pytest.mark.parametrize("write", [lambda run: save_all(run, names=["overview"]), lambda run: run.plot()])
 def test_pictures_are_not_written_into_a_folder_that_is_a_link(record, tmp_path, write):
-    run, others = record(), tmp_path / "others"
+    run, others = record(tmp_path / "run"), tmp_path / "others"
     others.mkdir()
     (run.folder / "figures").symlink_to(others)
     with pytest.raises(RunFolderError, match=r"figures' is a link, to '.*others'; remove it, or name another"):
@@ -298,7 +298,7 @@ def test_pictures_are_not_written_into_a_folder_that_is_a_link(record, tmp_path,
 
 
 def test_a_picture_that_is_a_link_lets_no_other_file_be_written(record, tmp_path):
-    run, other = record(), tmp_path / "other.png"
+    run, other = record(tmp_path / "run"), tmp_path / "other.png"
     other.write_bytes(b"mine")
     (run.folder / "figures").mkdir()
     (run.folder / "figures" / "overview.png").symlink_to(other)
