@@ -3,7 +3,7 @@
 import tempfile
 
 import pytest
-from attacks import bounded, controllers, kills, pages, ports, starts
+from attacks import bounded, controllers, full_disks, kills, pages, ports, starts
 
 from covey.cli.exit_codes import NOT_REACHED
 from covey.results.run import Run
@@ -11,11 +11,26 @@ from covey.results.run import Run
 
 @pytest.mark.parametrize(
     ("module", "cases"),
-    [("scenarios", 24), ("maps", 60), ("event_lines", 4), ("mjcf", 4), ("commands", 5), ("logs", 30)],
+    [
+        ("scenarios", 24),
+        ("maps", 60),
+        ("event_lines", 4),
+        ("mjcf", 4),
+        ("commands", 5),
+        ("logs", 30),
+        ("run_folders", 6),
+        ("wrong_files", 6),
+        ("environments", 2),
+        ("full_disks", 4),
+        ("idle", 1),
+    ],
 )
-def test_whatever_is_given_is_taken_or_refused_in_words(module, cases):
+def test_whatever_is_given_is_taken_or_refused_in_words(module, cases, tmp_path, monkeypatch):
     if module == "mjcf":
         pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    if module == "full_disks" and not full_disks.possible():
+        pytest.skip("mounts disks, which needs root")
     outcome = bounded.run_cases(f"attacks.{module}", range(cases))
     assert not outcome.failures, str(outcome)
     assert outcome.counts.total() == cases

@@ -26,17 +26,32 @@ pytestmark = [
 
 DESIGN = """\
 design: on a cluster
-scenario: {world: {empty_m: [8, 8]}, robots: [{name: scout, robot: disc, controller: "./slow.py:slow"}]}
+scenario:
+  world: {empty_m: [8, 8]}
+  robots: [{name: scout, robot: disc, controller: "./held.py:held"}]
+  execution: {step_budget_s: 3000}
 parameters: {robots.scout.count: [1, 2]}
 stop: {timeout_s: 1}
 iterations: 4
 """
-SLOW = """\
+HELD = """
 import time
+from pathlib import Path
 
-def slow(robot):
-    time.sleep(WAIT_S / 10)
+here = Path(HERE)
+
+def held(robot):
+    if not robot.time and not is_free():
+        while not (here / "go").exists():
+            time.sleep(0.05)
     robot.drive(0.1, 0.1)
+
+def is_free():
+    try:
+        (here / "free").rmdir()  # one run is
+    except OSError:
+        return False
+    return True
 """
 PATH = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 WAIT_S = 1500
@@ -51,8 +66,9 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a folder with a design of eight runs, each of which takes a second or more."""
-    (tmp_path / "slow.py").write_text(SLOW.replace("WAIT_S", "1"))
+    """Return a folder with a design of eight runs, which are held as long as there is no ``go`` in it."""
+    (tmp_path / "held.py").write_text(HELD.replace("HERE", repr(str(tmp_path))))
+    (tmp_path / "go").touch()
     (tmp_path / "design.yaml").write_text(DESIGN)
     return tmp_path
 
@@ -121,6 +137,8 @@ def undisturbed(folder):
 
 
 def test_a_cancelled_job_and_a_killed_worker_are_replaced_and_the_table_is_that_of_this_machine(cluster, folder):
+    (folder / "go").unlink()
+    (folder / "free").mkdir()
     with Study(folder, cluster, of_slurm(folder, {}, jobs=2)) as study:
         first, second = study.until("asked for 2 jobs").split(": ")[1].strip().split(", ")
         study.until("1/8 runs")
@@ -130,6 +148,7 @@ def test_a_cancelled_job_and_a_killed_worker_are_replaced_and_the_table_is_that_
         for worker in psutil.process_iter(["cmdline", "environ"]):
             if (worker.info["environ"] or {}).get("SLURM_JOB_ID") == second and "-m" in (worker.info["cmdline"] or []):
                 worker.kill()
+        (folder / "go").touch()
         assert study.rest() == 0, study.said
     assert table_of(folder) == undisturbed(folder)
     until(lambda: not queued(cluster))
@@ -137,10 +156,11 @@ def test_a_cancelled_job_and_a_killed_worker_are_replaced_and_the_table_is_that_
 
 
 def test_a_walltime_of_a_minute_is_no_end_of_the_study(cluster, folder):
-    (folder / "slow.py").write_text(SLOW.replace("WAIT_S", "10"))
+    (folder / "go").unlink()
     with Study(folder, cluster, of_slurm(folder, {"queue": "tiny", "walltime": '"00:01:00"'})) as study:
+        study.until("TIMEOUT (TimeLimit): its walltime was over")
+        (folder / "go").touch()
         assert study.rest() == 0, study.said
-    assert "TIMEOUT (TimeLimit): its walltime was over" in study.said
     assert "asked for 1 more job" in study.said
     assert len(read_results(folder / "out")) == 8
 
