@@ -124,7 +124,8 @@ def test_check_and_run_say_that_no_robot_of_a_rescue_sees_targets(
     assert said in checked
 
 
-def test_check_calls_no_controller_and_leaves_nothing(folder, capsys):
+def test_check_calls_no_controller_and_leaves_nothing(folder, capsys, monkeypatch):
+    monkeypatch.delitem(sys.modules, "mine", raising=False)  # of another test
     (folder / "mine.py").write_text("raise SystemExit('it ran')\n\ndef go(robot):\n    pass\n")
     (folder / "mine.yaml").write_text(
         "world: {empty_m: [6, 6]}\nrobots: [{robot: maes, count: 3, controller: ./mine.py:go}]\n"

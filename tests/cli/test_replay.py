@@ -202,6 +202,29 @@ def test_a_controller_that_was_edited_before_its_steps_were_recorded_is_refused(
     assert "mine.py has changed since" in capsys.readouterr().err
 
 
+MOODY = """
+import os
+
+
+def moody(robot):
+    robot.drive(0.4 if robot.time < 1.0 or "GLAD" in os.environ else 0.2)
+"""
+
+
+def test_of_a_robot_that_does_not_repeat_itself_the_time_is_said(tmp_path, capsys, monkeypatch):
+    (tmp_path / "mine.py").write_text(MOODY)
+    (tmp_path / "mine.yaml").write_text(
+        "world: {empty_m: [8, 8]}\nrobots: [{name: r, controller: './mine.py:moody'}]\nstop: {timeout_s: 2}\n"
+    )
+    out = str(tmp_path / "run")
+    monkeypatch.setenv("GLAD", "1")
+    assert main(["run", str(tmp_path / "mine.yaml"), "--out", out, "--no-pictures", "-q"]) == 3
+    monkeypatch.delenv("GLAD")
+    assert main(["replay-robot", out, "r0"]) == 2
+    assert "r0 behaves differently than in" in (told := capsys.readouterr().err)
+    assert "from 1.1 s on" in told  # what is commanded at 1.0 s moves it until 1.1 s
+
+
 def test_events_that_cannot_be_read_leave_no_file_that_was_begun(shipped, tmp_path, capsys):
     shutil.copytree(shipped / "run", tmp_path / "run")
     (tmp_path / "run" / "events.parquet").write_bytes(b"no table")
