@@ -272,6 +272,16 @@ def is_loading() -> bool:
     return _loading.get() is not None
 
 
+@contextmanager
+def loading(path: Path) -> Iterator[None]:
+    """Let code within the block run as that of a file that is being loaded."""
+    before = _loading.set(path)
+    try:
+        yield
+    finally:
+        _loading.reset(before)
+
+
 def load_file(path: Path) -> ModuleType:
     """Return the module of a file, loaded once per process, with a name that identifies the file.
 
@@ -292,9 +302,9 @@ def load_file(path: Path) -> ModuleType:
         _LOADED_AS[module] = _text_of(path)
         _look_beside(path)
         sys.modules[module_name] = module
-        before = _loading.set(path)
         try:
-            spec.loader.exec_module(module)
+            with loading(path):
+                spec.loader.exec_module(module)
         except Enough as enough:
             vars(module)[CALLED] = enough.given
         except BaseException as error:
@@ -303,8 +313,6 @@ def load_file(path: Path) -> ModuleType:
                 hint = "it ends the program while it is loaded; put that below if __name__ == '__main__':"
                 raise InvalidValueError(f"{told(error, path)}: {hint}") from error
             raise
-        finally:
-            _loading.reset(before)
     return module
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -347,10 +348,10 @@ async def law(robot):
 """
 
 
-def played(tmp_path, game, law):
+def played(tmp_path, game, law, limits=Limits(step_s=10.0)):
     (tmp_path / "tiny.py").write_text(game)
     file = written(tmp_path / "laws", law=law) / "law.py"
-    return play_match(str(tmp_path / "tiny.py"), {"laws": file}, 0, Limits(step_s=10.0), tmp_path / "run")
+    return play_match(str(tmp_path / "tiny.py"), {"laws": file}, 0, limits, tmp_path / "run")
 
 
 def test_the_game_of_exploration_ends_when_the_hidden_room_is_seen(tmp_path):
@@ -358,6 +359,33 @@ def test_the_game_of_exploration_ends_when_the_hidden_room_is_seen(tmp_path):
     assert (outcome.ended, outcome.failed) == ("goal reached", {})
     assert outcome.score == outcome.time_s < 8.0
     assert outcome.time_s > 1.3 / 0.26  # not before the corner at 2 m is passed, at the top speed of the robot
+
+
+SLOW_STEP = "import time\n\n\ndef law(robot):\n    robot.drive(0.0)\n    time.sleep(0.04)\n"
+SLOW_WAIT = "import time\n\n\nasync def law(robot):\n    while True:\n        time.sleep(0.04)\n        await robot.sleep(0.1)\n"
+
+
+@pytest.mark.parametrize("law", [SLOW_STEP, SLOW_WAIT], ids=["step", "await"])
+def test_a_law_that_is_slow_in_each_step_loses_by_the_time_of_the_game(tmp_path, law):
+    outcome = played(tmp_path, EXPLORATION, law, Limits(step_s=10.0, game_s=0.1))
+    (why,) = outcome.failed.values()
+    assert re.search(r"law.py:\d in law: .*the law took more than 0.1 s for its steps together", why)
+    assert outcome.time_s < 1.0  # of 8 s: three steps of 0.04 s are too many
+
+
+def test_a_law_of_a_team_has_a_time_for_the_game_too(tmp_path):
+    (tmp_path / "short.py").write_text(GAME)
+    slow = "import time\n\n\ndef law(team):\n    time.sleep(0.04)\n    return 0.0, 0.0\n"
+    file = written(tmp_path / "laws", law=slow) / "law.py"
+    limits = Limits(step_s=10.0, game_s=0.1)
+    outcome = play_match(str(tmp_path / "short.py"), {"laws": file}, 0, limits, tmp_path / "run")
+    assert "law.py:4 in law: ControllerError: the law took more than 0.1 s" in outcome.failed["laws"]
+
+
+def test_the_time_for_a_game_is_half_of_its_length_and_ten_steps_at_least():
+    assert Limits().for_game(60.0) == 30.0
+    assert Limits(step_s=10.0).for_game(60.0) == 100.0
+    assert Limits(game_s=5.0).for_game(60.0) == 5.0
 
 
 def test_who_does_not_explore_all_has_the_limit_and_as_much_again_for_what_is_left(tmp_path):

@@ -47,7 +47,7 @@ app.command(compare)
 app.command(play)
 app.command(tournament)
 app.command(map_, name="map")
-app.command(lessons_, name="lessons")
+app.command(lessons_)
 
 
 @app.command

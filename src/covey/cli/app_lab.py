@@ -1,9 +1,9 @@
 """The commands of the lab: laws that are played, tournaments, floor plans and lessons."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from covey.cli.options import changes_of, whole_number
 
@@ -69,6 +69,7 @@ def tournament(
     starts: int = 1,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     step_seconds: float = 1.0,
+    game_seconds: float | None = None,
     memory: float = 256.0,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
 ) -> int:
@@ -92,6 +93,9 @@ def tournament(
         Number of games at a time; the default is all cores.
     step_seconds
         A law that takes longer for one step loses [s].
+    game_seconds
+        A law that takes longer for all its steps of a game together loses [s]. Default: half of the simulated time that
+        a game may last, for pursuit 30 s.
     memory
         Memory that a law may take besides what it has when it is loaded [MiB].
     quiet
@@ -103,9 +107,12 @@ def tournament(
     from covey.lab.tournament.match import Limits
     from covey.processors import processors
 
-    if not (0.0 < step_seconds < float("inf") and 0.0 < memory < float("inf")):
-        raise CoveyError("--step-seconds and --memory must be positive numbers")
-    return tournament_command(folders, game, out, starts, jobs or processors(), Limits(step_seconds, memory), quiet)
+    given = {"--step-seconds": step_seconds, "--game-seconds": game_seconds, "--memory": memory}
+    for option, value in given.items():
+        if value is not None and not 0.0 < value < float("inf"):
+            raise CoveyError(f"{option} is {value:g}; give a number above 0")
+    limits = Limits(step_seconds, memory, game_seconds)
+    return tournament_command(folders, game, out, starts, jobs or processors(), limits, quiet)
 
 
 def map_(
@@ -144,7 +151,13 @@ def map_(
     map_command(file, changes_of(overrides, None), out, save, door)
 
 
-def lessons_(folder: Path = Path("lessons"), /) -> None:
+lessons_ = App(
+    name="lessons", help="Write the ten lessons of the course into a folder, or check what students hand in."
+)
+
+
+@lessons_.default
+def write(folder: Path = Path("lessons"), /) -> None:
     """Write the ten lessons of the course into a folder: notebooks, the same as Python, solutions and pictures.
 
     Parameters
@@ -156,3 +169,42 @@ def lessons_(folder: Path = Path("lessons"), /) -> None:
 
     write_lessons(folder)
     print(f"wrote ten lessons into {folder}; begin with 01_first_robot.ipynb, in Jupyter or any editor for notebooks")
+
+
+@lessons_.command
+def check(
+    folder: Path,
+    /,
+    *,
+    lesson: int | None = None,
+    seconds: float = 120.0,
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    format: Literal["table", "csv", "json"] = "table",  # noqa: A002
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
+) -> int:
+    """Check every hand-in of a folder, Python files and notebooks, and say what is still wrong with each.
+
+    Each runs in a process of its own. The lesson's own code runs with what the hand-in wrote in the cell to complete.
+    Settings, calls of play and checks of a hand-in do not count.
+
+    Exit codes: 0 all are done, 2 bad input, 3 some are not done yet.
+
+    Parameters
+    ----------
+    folder
+        Folder with the hand-ins, also in folders below it.
+    lesson
+        Number of the lesson. Default: it is in the name of each file, as in 01_first_robot.py, or of its folder.
+    seconds
+        A hand-in that takes longer than this is not done [s].
+    jobs
+        Number of hand-ins at a time; the default is all cores.
+    format
+        table; csv and json have one row per hand-in.
+    quiet
+        Print the grades only, at the end.
+    """
+    from covey.cli.lessons import check_command
+    from covey.processors import processors
+
+    return check_command(folder, lesson, seconds, jobs or processors(), format, quiet)

@@ -19,14 +19,19 @@ def check(lesson: int, found: Any) -> bool:
     Raises:
         InvalidValueError: there is no such lesson.
     """
-    if lesson not in _CHECKS:
-        raise InvalidValueError(f"there is no lesson {lesson!r}; there are 1 to {len(_CHECKS)}")
-    wrong = list(_CHECKS[lesson](found))
+    wrong = wrong_with(lesson, found)
     for line in wrong:
         print(f"not yet: {line}")
     if not wrong:
         print(f"lesson {lesson}: done")
     return not wrong
+
+
+def wrong_with(lesson: int, found: Any) -> list[str]:
+    """Return what is still wrong with the work on a lesson; see `check`."""
+    if lesson not in _CHECKS:
+        raise InvalidValueError(f"there is no lesson {lesson!r}; there are 1 to {len(_CHECKS)}")
+    return list(_CHECKS[lesson](found))
 
 
 def _first_robot(out: Any) -> Iterator[str]:

@@ -2,11 +2,14 @@
 
 import ast
 import inspect
+import math
+import time
+from collections.abc import Coroutine, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from covey.errors import InvalidValueError
+from covey.errors import ControllerError, InvalidValueError
 from covey.onboard.controller import Program
 from covey.plain_files import check_plain
 from covey.registry import load_file
@@ -26,22 +29,23 @@ def files_in(folder: Path) -> list[Path]:
     return found
 
 
-def program_of_file(path: Path, scope: str, sees: tuple[str, ...] = ()) -> Program:
+def program_of_file(path: Path, scope: str, sees: tuple[str, ...] = (), most_s: float = math.inf) -> Program:
     """Return the program of a law file.
 
     Args:
         path: the file; its law is the function ``law`` or the class ``Law``, or the only public one.
         scope: ``group``: the law commands a team; ``robot``: it runs in each robot.
         sees: what a law of a team may read, whatever the file declares.
+        most_s: wall time that its steps may take together [s].
 
     Raises:
         InvalidValueError: the file is not Python, or has no law.
     """
     law = law_in(path)
     if scope == "group":
-        return Program(TeamLaw(path, law.name, sees))
+        return Program(TeamLaw(path, law.name, sees, Allowance(most_s)))
     factory = robot_law_sequence if isinstance(law, ast.AsyncFunctionDef) else RobotLaw
-    return Program(factory, {"path": str(path), "name": law.name})
+    return Program(factory, {"path": str(path), "name": law.name, "most_s": most_s})
 
 
 def law_in(path: Path) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef:
@@ -66,6 +70,31 @@ def law_in(path: Path) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef:
     return named[0]
 
 
+class Allowance:
+    """The wall time that the steps of a law may take together; a block of ``with`` is a step, or a part of one.
+
+    Raises `ControllerError` at the end of the block in which it is used up. A single step has a limit of its own.
+
+    Attributes:
+        code: of the law, for the place of the error.
+    """
+
+    def __init__(self, most_s: float):
+        self.code: Any = None
+        self._most_s, self._used_s, self._begun = most_s, 0.0, 0.0
+
+    def __enter__(self) -> None:
+        self._begun = time.monotonic()
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        self._used_s += time.monotonic() - self._begun
+        if kind is None and self._used_s > self._most_s:
+            error = ControllerError(
+                f"the law took more than {self._most_s:g} s for its steps together, all that it has for a game"
+            )
+            raise error if self.code is None else error.about(self.code)
+
+
 @dataclass(frozen=True)
 class TeamLaw:
     """A law of a team in a file, for `Program`."""
@@ -73,6 +102,7 @@ class TeamLaw:
     path: Path
     name: str
     covey_sees: tuple[str, ...]
+    allowance: Allowance
     covey_scope: str = "group"
     _call: list[Any] = field(default_factory=list, repr=False)
 
@@ -90,25 +120,53 @@ class TeamLaw:
     def __call__(self, team: Any) -> Any:
         if not self._call:
             self._call.append(_loaded(self.path, self.name))
-        return self._call[0](team)
+            self.allowance.code = getattr(self._call[0], "__code__", None)
+        with self.allowance:
+            return self._call[0](team)
 
 
 class RobotLaw:
     """A law of one robot in a file, for `Program`."""
 
-    def __init__(self, *, path: str, name: str):
-        self._path, self._name, self._call = path, name, None
+    def __init__(self, *, path: str, name: str, most_s: float):
+        self._path, self._name, self._call, self._allowance = path, name, None, Allowance(most_s)
 
     def step(self, robot: Any) -> Any:
         """Let the law act; it is loaded at its first step."""
         if self._call is None:
             self._call = _loaded(Path(self._path), self._name)
-        return self._call(robot)
+            self._allowance.code = getattr(self._call, "__code__", None)
+        with self._allowance:
+            return self._call(robot)
 
 
-async def robot_law_sequence(robot: Any, *, path: str, name: str) -> None:
+async def robot_law_sequence(robot: Any, *, path: str, name: str, most_s: float) -> None:
     """Run a law of one robot that awaits motions."""
-    await getattr(load_file(Path(path)), name)(robot)
+    await Sequence(getattr(load_file(Path(path)), name)(robot), Allowance(most_s))
+
+
+class Sequence:
+    """Awaits a coroutine; what it computes between two waits is taken from an allowance."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, None], allowance: Allowance):
+        self._coroutine, self._allowance = coroutine, allowance
+        allowance.code = getattr(coroutine, "cr_code", None)
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        go_on, given = self._coroutine.send, None
+        while True:
+            with self._allowance:
+                try:
+                    waits: Any = go_on(given)
+                except StopIteration:
+                    return
+            try:
+                go_on, given = self._coroutine.send, (yield waits)
+            except GeneratorExit:
+                self._coroutine.close()
+                raise
+            except BaseException as error:
+                go_on, given = self._coroutine.throw, error
 
 
 def _loaded(path: Path, name: str) -> Any:

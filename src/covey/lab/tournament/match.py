@@ -35,10 +35,24 @@ class VoidGameError(CoveyError):
 
 
 class Limits(NamedTuple):
-    """What a law may take: time for one step [s of wall time], and memory besides what it has when loaded [MiB]."""
+    """What a law may take.
+
+    Attributes:
+        step_s: time for one step [s of wall time].
+        memory_mib: memory besides what it has when loaded [MiB].
+        game_s: time for all steps of a game together [s of wall time]; None: see `for_game`.
+    """
 
     step_s: float = 1.0
     memory_mib: float = 256.0
+    game_s: float | None = None
+
+    def for_game(self, stop_s: float) -> float:
+        """Return the time for all steps of a game that may last for ``stop_s`` of simulated time [s of wall time].
+
+        By default half of this time, and no less than ten of the longest steps.
+        """
+        return max(0.5 * stop_s, 10.0 * self.step_s) if self.game_s is None else self.game_s
 
 
 class Outcome(NamedTuple):
@@ -109,7 +123,7 @@ def _outcome(game_name: str, files: Mapping[str, Path], start: int, limits: Limi
     game, programs = game_of(game_name), {}
     for side, file in files.items():
         try:
-            programs[side] = program_of_file(file, game.scope, game.sees)
+            programs[side] = program_of_file(file, game.scope, game.sees, limits.for_game(game.stop_s))
         except CoveyError as error:
             return Outcome(_lost(game, {side: str(error)}), "failed", 0.0, {side: str(error)}, {})
     try:
