@@ -211,24 +211,35 @@ def test_a_law_whose_process_is_killed_loses_unless_another_may_have_done_it(tmp
     assert not (tmp_path / "run").exists()
 
 
-def test_what_a_law_sends_runs_no_code_in_the_referee(tmp_path):
-    """The law replaces what encodes its answers, as its own process cannot keep it from that."""
-    text = (
-        "import os\n"
-        "from covey.runtime.remote import serving\n"
-        "class Runs:\n"
-        "    def __reduce__(self):\n"
-        f"        return os.mkdir, ({str(tmp_path / 'mine')!r},)\n"
-        "def law(team):\n"
-        "    serving.codec.encoded_twists = lambda answer: (Runs(), None, None)\n"
-        "    return 0.0, 0.0\n"
-    )
+SENDS = """
+import os
+from covey.runtime.remote import serving
+class Runs:
+    def __reduce__(self):
+        return os.mkdir, (MINE,)
+def law(team):
+    serving.codec.encoded_twists = lambda answer: WHAT
+    return 0.0, 0.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("(Runs(), None, None)", "posix.mkdir is no plain data"),
+        ("(None, 5, None)", "an answer cannot be read: TypeError"),
+        ("('x', None, None)", "its answer is not one of evaders"),
+    ],
+)
+def test_what_a_law_sends_runs_no_code_in_the_referee_and_is_blamed_on_no_other(tmp_path, what, why):
+    """The law replaces what encodes its answers, from which its own process cannot keep it."""
+    text = SENDS.replace("MINE", repr(str(tmp_path / "mine"))).replace("WHAT", what)
     folder = written(tmp_path / "laws", bad=text, good=STILL)
     files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
     outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")
-    assert not (tmp_path / "mine").exists()
     assert outcome.score == 1.0
-    assert "posix.mkdir is no plain data" in outcome.failed["evaders"]
+    assert why in outcome.failed["evaders"]
+    assert not (tmp_path / "mine").exists()
 
 
 def test_a_game_whose_files_have_changed_counts_for_nobody_and_is_played_again(tmp_path):

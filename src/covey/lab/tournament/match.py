@@ -140,6 +140,8 @@ def _outcome(game_name: str, files: Mapping[str, Path], start: int, limits: Limi
             raise error if isinstance(error, GameError) else error_of_game(error, game_name) from None
         # what a process of a law sent has broken the game; the others go on
         why = f"the game broke: {type(error).__name__}: {error}"
+        if len(files) > 1:
+            raise VoidGameError(f"{why}, and nobody knows by which law") from error
         return Outcome(_lost(game, dict.fromkeys(files, why)), "failed", 0.0, dict.fromkeys(files, why), {})
 
 

@@ -9,7 +9,7 @@ from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.transport import codec
 from covey.runtime.transport.channel import Channel
 from covey.runtime.transport.codec import SimulatorEnd
-from covey.runtime.transport.transport import DECIDE, MAP
+from covey.runtime.transport.transport import DECIDE, MAP, Parts, TransportError
 
 
 class Proxy(Protocol):
@@ -41,16 +41,27 @@ class TransportProxy:
 
     def step(self, shown: StepInput, then: Callable[[StepOutput, float], Any]) -> bool:
         """Let a robot act."""
-        return self.channel.ask(
-            DECIDE, self._end.encode(shown), lambda parts, cpu_s: then(self._end.decode(parts), cpu_s)
-        )
+        letter = self._end.encode(shown)
+        return self.channel.ask(DECIDE, letter, lambda parts, cpu_s: then(_read(self._end.decode, parts), cpu_s))
 
     def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
         """Let a robot process a scan."""
         letter = codec.encoded_scan(scan)
-        return self.channel.ask(MAP, letter, lambda parts, cpu_s: then(codec.decoded_own(parts), cpu_s))
+        return self.channel.ask(MAP, letter, lambda parts, cpu_s: then(_read(codec.decoded_own, parts), cpu_s))
 
     def step_groups(self, shown: Sequence[GroupInput], then: Callable[[GroupOutput, float], Any]) -> bool:
         """Let a controller of several robots act."""
         letter = codec.encoded_groups(shown)
-        return self.channel.ask(DECIDE, letter, lambda parts, cpu_s: then(codec.decoded_twists(parts), cpu_s))
+        return self.channel.ask(DECIDE, letter, lambda parts, cpu_s: then(_read(codec.decoded_twists, parts), cpu_s))
+
+
+def _read(decode: Callable[[Parts], Any], parts: Parts) -> Any:
+    """Return what the parts of a letter hold.
+
+    Raises:
+        TransportError: they are not what an answer is made of.
+    """
+    try:
+        return decode(parts)
+    except Exception as error:
+        raise TransportError(f"an answer cannot be read: {type(error).__name__}: {error}") from error

@@ -116,12 +116,14 @@ class Channel:
             latest = silent_until if until is None else min(until, silent_until)
             try:
                 letter = self.wire.receive(latest - time.monotonic())
+                if letter is not None:
+                    self._take(letter)
             except TransportError as error:
                 self.lose(self._cause(str(error)))
                 return
             if letter is not None:
-                self._take(letter)
-            elif time.monotonic() >= silent_until:
+                continue
+            if time.monotonic() >= silent_until:
                 wait_s = self.budget_s + PATIENCE_S
                 where = self._where(ask=True)
                 self.lose(f"{where}its process did not answer within {wait_s:g} s of wall time and was stopped")
