@@ -13,8 +13,10 @@ import pytest
 from tests.experiments.conftest import executed_here
 
 from covey.errors import InvalidValueError
-from covey.experiments.analysis.analysis import all_of, comparisons, hidden, of_fleets, ranks, summary, together
+from covey.experiments.analysis.analysis import hidden, of_fleets, of_metric, ranks, summary
 from covey.experiments.analysis.compare import compare_results, differences
+from covey.experiments.analysis.findings import findings
+from covey.experiments.analysis.questions import Question
 from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.design.axes import Axes
 from covey.experiments.report.report import Gallery, metric_figures, outcome, write_report
@@ -183,18 +185,29 @@ def test_a_report_of_nothing(plain, tmp_path, in_this_process):
         write_report(plain(), Results(tmp_path))
 
 
+def question(table, parameter, *over, places=()):
+    return Question(parameter, over, places, True, table[parameter][0])
+
+
 def test_a_test_that_could_not_have_shown_anything_is_not_shown():
-    axes = Axes("controller", None, None, ())
     rng = np.random.default_rng(0)
+    axes = Axes("controller", None, None, ())
     few = table_of([10.0, 11.0, 12.0, 13.0, 14.0], [50.0, 51.0, 52.0, 53.0, None])
-    assert not list(comparisons(few, "exploration_time_s", axes))  # five pairs: p is at least 2 / 2^5 = 0.0625
-    assert next(hidden(few, "exploration_time_s", axes)).startswith("Wilcoxon signed-rank test: 1 of 1 comparisons are")
+    found = findings(few, ["exploration_time_s"], [question(few, "controller")], "exploration_time_s")
+    assert [sheet.title for sheet in of_metric(few, "exploration_time_s", axes, found)] == [
+        "exploration_time_s of each setting"  # five pairs: p is at least 2 / 2^5 = 0.0625
+    ]
+    assert next(hidden(found)).startswith(
+        "Wilcoxon signed-rank test of exploration_time_s between values of controller: 1 of 1 comparisons are not shown"
+    )
     many = table_of((10 + rng.random(12)).tolist(), [*(50 + rng.random(11)).tolist(), None])
-    (sheet,) = comparisons(many, "exploration_time_s", axes)
-    assert not list(hidden(many, "exploration_time_s", axes))
+    found = findings(many, ["exploration_time_s"], [question(many, "controller")], "exploration_time_s")
+    _, sheet, curves = of_metric(many, "exploration_time_s", axes, found)
+    assert not list(hidden(found))
     row = dict(zip(sheet.head, sheet.rows[0], strict=True))
-    assert float(row["p (Holm)"]) == pytest.approx(2 / 2**12, rel=1e-3)  # every pair the same way
-    assert row["delta"] == "-1"
+    assert (row["p"], row["p (Holm)"], row["delta"]) == ("0.00049", "0.00049", "-1")  # 2 / 2^12: all the same way
+    assert (row["blocks"], row["pairs"], row["telling"]) == ("12", "12", "12")
+    assert "p (BH)" in curves.head, "the same question once more is exploratory"
 
 
 def study(times):
@@ -225,9 +238,10 @@ def test_strategies_are_ranked_over_maps():
         for controller, factor in (("a", 1.0), ("b", 1.2), ("c", 3.0))
         for terrain, base in (("loop", 10.0), ("cross", 20.0), ("maze", 30.0), ("zigzag", 25.0))
     }
-    average, profile = ranks(study(times), "exploration_time_s", Axes("world.terrain", "controller", None, ()))
+    asked = Question("controller", ("world.terrain",), ("world.terrain",), True, "a")
+    average, profile = ranks(study(times), "exploration_time_s", asked)
     assert average.rows == (("a", "1"), ("b", "2"), ("c", "3"))
-    assert "Friedman: p = 0.0183" in average.caption  # chi^2 = 12 / (4 * 3 * 4) * (4^2 + 8^2 + 12^2) - 3 * 4 * 4 = 8
+    assert "p = 0.0046" in average.caption  # 1 / 6^3: the clearest of all permutations within four blocks
     assert dict(zip(profile.head, profile.rows[2], strict=True)) == {"factor": "1.25", "a": "1", "b": "1", "c": "0"}
 
 
@@ -249,7 +263,7 @@ def test_the_outcome_counts_every_end():
 def test_results_against_themselves_do_not_differ(done):
     together, sheet = compare_results(done[1], done[1], ["exploration_cost_m"])
     assert [row[sheet.head.index("delta")] for row in sheet.rows] == ["0", "0"]
-    assert together.rows[0][together.head.index("A - B [m]")] == "0"
+    assert together.rows[0][together.head.index("telling")] == "0"
     assert differences(done[1], done[1]) == []
 
 
@@ -269,8 +283,11 @@ def test_results_that_share_no_setting(plain, tmp_path, in_this_process):
 def test_what_has_no_common_value_is_what_differs(plain, done, tmp_path, in_this_process):
     other = run_design(plain(parameters={"robots.scout.count": [3]}), tmp_path / "other", jobs=1)
     (sheet,) = compare_results(done[1], other, ["exploration_cost_m"])
-    row = dict(zip(sheet.head, sheet.rows[0], strict=True))
-    assert (row["n A"], row["n B"], row["delta"]) == ("4", "2", "-1")  # three drive further than one or two
+    rows = [dict(zip(sheet.head, cells, strict=True)) for cells in sheet.rows]
+    assert [(row["setting"], row["pairs"], row["delta"]) for row in rows] == [
+        ("A: number of robots 1; B: all", "2", "-1"),  # three drive further than one or two, which are never pooled
+        ("A: number of robots 2; B: all", "2", "-1"),
+    ]
 
 
 def test_a_sheet_in_latex_escapes_what_latex_would_read():
@@ -348,27 +365,34 @@ def test_what_has_to_be_pooled_says_so(tmp_path):
     assert all("all values of radio pooled" in caption for caption in captions)
 
 
+def three(table):
+    """Return the findings about the strategies of `three_by_three`."""
+    asked = question(table, "strategy", "world.terrain", "robots.scout.count", places=("world.terrain",))
+    return findings(table, ["exploration_time_s"], [asked], "exploration_time_s")
+
+
 def test_few_seeds_in_many_settings_are_tested_together():
-    (sheet,) = together(three_by_three(), "exploration_time_s", BY_LINE_AND_FACET)
-    assert sheet.title.startswith("Wilcoxon signed-rank test over all 6 settings: exploration_time_s")
+    table = three_by_three()
+    sheets = {s.title: s for s in of_metric(table, "exploration_time_s", BY_LINE_AND_FACET, three(table))}
+    sheet = sheets["Wilcoxon signed-rank test: exploration_time_s between values of strategy"]
     row = dict(zip(sheet.head, sheet.rows[0], strict=True))
-    assert (row["A"], row["B"], row["pairs"]) == ("near", "far", "24")
-    assert float(row["A - B [s]"]) == pytest.approx(-8.0, abs=0.7)
-    assert float(row["from"]) < float(row["A - B [s]"]) < float(row["to"]) < 0
-    assert float(row["p (Holm)"]) == pytest.approx(3 * 2 / 2**24, rel=0.01)  # all 24 one way; three tests
+    assert (row["A"], row["B"], row["pairs"], row["blocks"]) == ("near", "far", "24", "12")
+    found = re.fullmatch(r"(\S+) \((\S+) to (\S+)\)", row["A - B [s]"])
+    shift, low, high = map(float, found.groups())
+    assert shift == pytest.approx(-8.0, abs=0.7)
+    assert low < shift < high < 0
+    assert row["p (Holm)"] == f"{3 * 2 / 2**12:.2g}"  # all 12 blocks one way; three tests
 
 
 def test_tables_name_their_tests_and_what_is_not_shown():
     table = three_by_three()
-    titles = [sheet.title for sheet in all_of(table, "exploration_time_s", BY_LINE_AND_FACET)]
-    assert not any(title.startswith("Tests") for title in titles)
-    rank, curves = hidden(table, "exploration_time_s", BY_LINE_AND_FACET)
-    assert rank.startswith("Wilcoxon signed-rank test: 18 of 18 comparisons between runs of one setting")
-    assert curves.startswith("log-rank test: 18 of 18")
-    six = three_by_three(seeds=12)
-    shown = [s.title for s in comparisons(six, "exploration_time_s", BY_LINE_AND_FACET)]
-    assert shown == ["Wilcoxon signed-rank test, setting by setting: exploration_time_s between values of strategy"]
-    assert not list(hidden(six, "exploration_time_s", BY_LINE_AND_FACET))
+    found = three(table)
+    titles = [sheet.title for sheet in of_metric(table, "exploration_time_s", BY_LINE_AND_FACET, found)]
+    assert not any("setting by setting" in title for title in titles), "four seeds of one setting show nothing"
+    assert not list(hidden(found))
+    table = three_by_three(seeds=12)
+    titles = [s.title for s in of_metric(table, "exploration_time_s", BY_LINE_AND_FACET, three(table))]
+    assert "Wilcoxon signed-rank test, setting by setting: exploration_time_s between values of strategy" in titles
 
 
 def test_smallest_and_largest_run_are_not_called_a_range_of_the_median():
@@ -376,18 +400,14 @@ def test_smallest_and_largest_run_are_not_called_a_range_of_the_median():
     assert "range of the median" not in caption
     assert "smallest and largest run" in caption
     caption = summary(three_by_three(seeds=8), "exploration_time_s", BY_LINE_AND_FACET).caption
-    assert "95 % bootstrap interval of the median" in caption
+    assert "95 % interval of the median between order statistics" in caption
 
 
-def test_tables_say_what_a_success_is_and_whose_interval_it_is():
+def test_tables_say_what_a_success_is():
     table = three_by_three(seeds=12)
     assert "successes: runs that got there" in summary(table, "exploration_time_s", BY_LINE_AND_FACET).caption
     cost = table.with_columns(exploration_cost_m=1.0)
     assert "successes: runs that reached their goal" in summary(cost, "exploration_cost_m", BY_LINE_AND_FACET).caption
-    (curves,) = comparisons(table, "exploration_time_s", BY_LINE_AND_FACET, test="log-rank")
-    (rank,) = comparisons(table, "exploration_time_s", BY_LINE_AND_FACET)
-    assert "The interval is that of Mann-Whitney's test" in curves.caption
-    assert "Mann-Whitney" not in rank.caption
 
 
 HOSTILE = [r"$\frac$", "=2+2", "a^2_{x} & 50 % ~#", "red \x1b[31m", "<b>bold</b>", "中文 ²"]

@@ -169,8 +169,9 @@ def report_command(source: str, results: Path | None, out: Path | None, *, trust
 
 def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "latex"], *, trusted_only: bool) -> None:
     """Print what differs between two runs, or between the results of two designs."""
-    from covey.experiments.analysis.compare import compare_results, compare_runs, differences, run_differences
+    from covey.experiments.analysis.compare import compare_results, compare_runs, differences, matches, run_differences
 
+    alone: tuple[list[str], list[str]] = ([], [])
     single = [(run_folder(Path(source)) / "manifest.json").is_file() for source in (a, b)]
     for source, is_run in zip((a, b), single, strict=True):
         path = Path(source)
@@ -188,6 +189,7 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
     else:
         first, second = (_read(_folder(source, None, trusted_only)) for source in (a, b))
         found, sheets = differences(first, second), compare_results(first, second, metrics)
+        alone = matches(first, second).alone
     mark = "% " if form == "latex" else ""
     print(f"{mark}A = {first.folder}, B = {second.folder}" + ("" if mark else "\n"))
     for run in (first, second):
@@ -197,6 +199,9 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
         print(printable(f"{mark}A and B differ in {path}: {one} / {other}"))
     if len(found) > 1:
         print(f"{mark}{len(found)} settings differ, so no difference below can be attributed to one of them")
+    for which, vectors in zip("AB", alone, strict=True):
+        for vector in vectors:
+            print(printable(f"{mark}only {which} has {vector}; it is compared with nothing"))
     for sheet in sheets:
         print(sheet.to_latex() if form == "latex" else f"{sheet.to_text()}\n")
 

@@ -15,7 +15,7 @@ from covey.results.statistics import (
     mann_whitney,
     wilcoxon_paired,
 )
-from covey.results.statistics.ranks import differences, smallest_p_mann_whitney
+from covey.results.statistics.ranks import differences
 
 INF = math.inf
 
@@ -78,12 +78,13 @@ def test_mann_whitney_of_many_values_with_timeouts_is_the_approximation():
     assert mann_whitney(a, b).p == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, rel=0.02)
     timeouts_a, timeouts_b = np.where(a > 1, INF, a), np.where(b > 1, INF, b)
     last_a, last_b = np.where(a > 1, 99, a), np.where(b > 1, 99, b)
-    assert mann_whitney(timeouts_a, timeouts_b).p == stats.mannwhitneyu(last_a, last_b, method="asymptotic").pvalue
+    asymptotic = stats.mannwhitneyu(last_a, last_b, method="asymptotic", use_continuity=False).pvalue
+    assert mann_whitney(timeouts_a, timeouts_b).p == pytest.approx(asymptotic)
 
 
 def test_five_against_five_can_reach_the_level_and_three_against_three_cannot():
-    assert smallest_p_mann_whitney(range(5), range(5, 10)) == 2 / 252
-    assert smallest_p_mann_whitney(range(3), range(3, 6)) == 0.1
+    assert mann_whitney(range(5), range(5, 10)).smallest_p == 2 / 252
+    assert mann_whitney(range(3), range(3, 6)).smallest_p == 0.1
 
 
 def test_wilcoxon_of_hollander_and_wolfe():
@@ -98,7 +99,7 @@ def test_wilcoxon_of_hollander_and_wolfe():
 def test_a_pair_with_one_timeout_ranks_above_all_others_and_with_two_says_nothing():
     a = [10.0, 12.0, INF, INF, 30.0, INF]
     b = [11.0, 15.0, 20.0, INF, INF, 40.0]
-    assert differences(a, b).tolist() == [-1.0, -3.0, INF, 0.0, -INF, INF]
+    np.testing.assert_equal(differences(a, b), [-1.0, -3.0, INF, math.nan, -INF, INF])
     found = wilcoxon_paired(a, b)
     assert found.statistic == 8  # ranks 1, 2 of the known differences, 4, 4, 4 of the infinite: two are positive
     assert found.p == pytest.approx(enumerated_wilcoxon([-1, -3, 99, -99, 99]))
@@ -187,7 +188,25 @@ def test_friedman_of_hollander_and_wolfe():
     5.40 5.45 5.55 5.50 5.55 5.55 5.35 5.45 5.50 5.55 5.50 5.45 5.25 5.65 5.60 5.40 5.70 5.65 5.55 6.30 6.30 6.25"""
     found = friedman(np.array(text.split(), float).reshape(22, 3))
     assert found.statistic == pytest.approx(11.143, abs=5e-4)
-    assert found.p == pytest.approx(0.003805, abs=5e-7)
+    scores, rng = stats.rankdata(np.array(text.split(), float).reshape(22, 3), axis=1), np.random.default_rng(0)
+    found_sum = (scores.sum(axis=0) ** 2).sum()
+    permuted = np.array([(rng.permuted(scores, axis=1).sum(axis=0) ** 2).sum() for _ in range(5000)])
+    assert found.p == pytest.approx(np.mean(permuted >= found_sum), abs=0.002)  # R: 0.003805 by chi-squared
+
+
+def test_friedman_of_few_blocks_is_exact():
+    """All 6^2 permutations of the second and third row: those that agree with the first are the clearest."""
+    assert friedman([[1.0, 2.0, 3.0]] * 3).p == pytest.approx(1 / 36)
+    assert friedman([[1.0, 2.0, 3.0]] * 2 + [[1.0, 3.0, 2.0]]).p > 1 / 36
+
+
+def test_rows_of_one_block_are_one_observation():
+    rows = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 3.0, 2.0], [2.0, 1.0, 3.0]])
+    once = friedman(rows)
+    thrice = friedman(np.repeat(rows, 3, axis=0), block=np.repeat(np.arange(4), 3))
+    assert (thrice.p, thrice.blocks, thrice.critical_difference) == (once.p, 4, once.critical_difference)
+    pairs = wilcoxon_paired([1.0] * 12, np.arange(2.0, 14.0), np.repeat(np.arange(6), 2))
+    assert pairs.p == pairs.smallest_p == 2 / 2**6, "twelve pairs of six seeds are six signs"
 
 
 def test_friedman_ranks_timeouts_last_and_level():

@@ -25,7 +25,7 @@ def study(times, **parameters):
                 "timeout_s": TIMEOUT,
                 "exploration_time_s": float(time) if reached else None,
                 "exploration_cost_m": 5.0 * time if reached else 400.0,
-                "map_quality": 0.9 - time / 1000 if reached else None,
+                "auc": 0.9 - time / 1000 if reached else None,
                 "simulated_time_s": float(time) if reached else {"exhausted": 30.0, "stopped": 40.0}.get(time, TIMEOUT),
             }
         )
@@ -70,11 +70,11 @@ def test_a_run_without_a_timeout_counts_up_to_its_end():
 
 
 def test_other_metrics_count_where_they_have_a_value():
-    row = summarize(study([10, 20, None]), "map_quality", None).row(0, named=True)
+    row = summarize(study([10, 20, None]), "auc", None).row(0, named=True)
     assert (row["runs"], row["n"], row["successes"]) == (3, 2, 2)
     assert row["median"] == pytest.approx((0.89 + 0.88) / 2)
     assert row["until_s"] is None
-    empty = summarize(study([None]), "map_quality", None).row(0, named=True)
+    empty = summarize(study([None]), "auc", None).row(0, named=True)
     assert (empty["n"], empty["median"], empty["interval"]) == (0, None, None)
 
 
@@ -109,12 +109,14 @@ def test_without_partners_pairs_are_refused_or_not_made():
     strangers = table.with_columns(seed=pl.when(strategy="a").then(pl.col("seed")).otherwise(pl.col("seed") + 3))
     assert compare(strangers, "exploration_time_s", "strategy").row(0, named=True)["test"] == "Mann-Whitney U"
     table = table.filter(pl.int_range(pl.len()) > 0)
-    with pytest.raises(InvalidValueError, match="pair_on"):
+    with pytest.raises(InvalidValueError, match="in over or by"):
         compare(table, "exploration_time_s", "strategy", paired=True)
     two_maps = pl.concat(studies({"a": [10, 20], "b": [11, 21]}, terrain=t) for t in ("loop", "maze"))
     assert compare(two_maps, "exploration_time_s", "strategy").row(0, named=True)["n_a"] == 4
-    on_maps = compare(two_maps, "exploration_time_s", "strategy", paired=True, pair_on=("seed", "terrain"))
-    assert on_maps.row(0, named=True)["smallest_p"] == 2 / 2**4
+    on_maps = compare(two_maps, "exploration_time_s", "strategy", paired=True, over=["terrain"])
+    assert on_maps.row(0, named=True)["smallest_p"] == 2 / 2**2, "two seeds are two blocks, whatever the maps"
+    worlds = compare(two_maps, "exploration_time_s", "strategy", over=["terrain"], places=["terrain"])
+    assert worlds.row(0, named=True)["smallest_p"] == 2 / 2**4, "in another world the same seed is other noise"
 
 
 def test_a_run_that_is_missing_costs_its_own_pair_only():
@@ -148,15 +150,18 @@ def test_a_few_seeds_in_many_settings_say_together_what_none_says_alone():
     table = pl.concat(parts).with_columns(timeout_s=pl.lit(1000.0))
     alone = compare(table, "exploration_time_s", "strategy", ["terrain", "size"])
     assert not alone["shown"].any()
-    row = compare(table, "exploration_time_s", "strategy", pair_on=["terrain", "size", "seed"]).row(0, named=True)
-    assert (row["n_a"], row["shown"]) == (24, True)
+    settings = ["terrain", "size"]
+    row = compare(table, "exploration_time_s", "strategy", over=settings, places=settings).row(0, named=True)
+    assert (row["n_a"], row["blocks"], row["shown"]) == (24, 24, True)
     assert row["p"] == pytest.approx(scipy_stats.wilcoxon(d, method="exact").pvalue)
+    by_map = compare(table, "exploration_time_s", "strategy", over=settings, places=["terrain"]).row(0, named=True)
+    assert (by_map["n_a"], by_map["blocks"], by_map["shift"]) == (24, 12, row["shift"])
     assert row["shift"] == pytest.approx(np.median([(x + y) / 2 for i, x in enumerate(d) for y in d[i:]]))
     assert row["shift_low"] < row["shift"] < row["shift_high"] < 0
 
 
 def test_a_pair_without_a_value_is_left_out_of_a_metric_that_is_no_time():
-    row = compare(studies({"a": [10, 20, None], "b": [11, None, 30]}), "map_quality", "strategy").row(0, named=True)
+    row = compare(studies({"a": [10, 20, None], "b": [11, None, 30]}), "auc", "strategy").row(0, named=True)
     assert (row["test"], row["n_a"], row["n_b"]) == ("Wilcoxon signed-rank", 1, 1)
 
 
@@ -168,7 +173,7 @@ def test_a_test_that_could_not_have_found_anything_is_not_shown():
     assert (pairs["cliffs_delta"] == -1.0).all()
     unpaired = compare(studies(five), "exploration_time_s", "strategy", paired=False)
     assert unpaired["shown"].all()
-    assert unpaired["smallest_p_holm"].to_list() == pytest.approx([6 * 2 / 252] * 6)  # 0.048
+    assert unpaired["p_holm"].to_list() == pytest.approx([6 * 2 / 252] * 6)  # 0.048
     five["e"] = [50 + i for i in range(5)]
     assert not compare(studies(five), "exploration_time_s", "strategy", paired=False)["shown"].any()  # 10 * 2 / 252
 
@@ -200,27 +205,26 @@ def test_log_rank_of_a_table_and_only_of_it():
     assert 0.0 < row["smallest_p"] <= row["p"] < 0.05
     with pytest.raises(InvalidValueError, match="log-rank"):
         compare(table, "exploration_time_s", "strategy", test="logrank")
-    with pytest.raises(InvalidValueError, match="without pairs"):
-        compare(table, "exploration_time_s", "strategy", test="log-rank", paired=True)
+    with pytest.raises(InvalidValueError, match="time to a goal"):
+        compare(table, "exploration_cost_m", "strategy", test="log-rank")
 
 
 def test_average_ranks_over_maps():
     maps = {"loop": (10, 20, 30), "cross": (20, 10, None), "maze": (30, 40, None), "zigzag": (1, 2, 3)}
     table = pl.concat(
         studies({s: [t] * 3 for s, t in zip("abc", times, strict=True)}, terrain=m) for m, times in maps.items()
-    )
-    ranks, test = average_ranks(table, "exploration_time_s", "strategy", "terrain")
+    ).with_columns(auc=pl.col("exploration_time_s").fill_null(99.0))
+    ranks, test = average_ranks(table, "exploration_time_s", "strategy", "terrain", ["terrain"])
     assert ranks.rows() == [("a", 1.25), ("b", 1.75), ("c", 3.0)]
-    assert test.blocks == 4
-    assert test.statistic == pytest.approx(12 * 4 / 12 * (1.25**2 + 1.75**2 + 9 - 12))
-    with pytest.raises(InvalidValueError, match="terrain = maze: no exploration_time_s for strategy = b"):
-        average_ranks(
-            table.filter((pl.col("terrain") != "maze") | (pl.col("strategy") != "b")),
-            "exploration_time_s",
-            "strategy",
-            "terrain",
-        )
-    worst, _ = average_ranks(table, "exploration_cost_m", "strategy", "terrain", larger_is_better=True)
+    assert test.blocks == 12
+    assert test.statistic == pytest.approx(12 * 12 / 12 * (1.25**2 + 1.75**2 + 9 - 12))
+    by_seed, test = average_ranks(table, "exploration_time_s", "strategy", "terrain")
+    assert (by_seed.rows(), test.blocks) == (ranks.rows(), 3)
+    without = table.filter((pl.col("terrain") != "maze") | (pl.col("strategy") != "b"))
+    assert average_ranks(without, "exploration_time_s", "strategy", "terrain", ["terrain"])[1].blocks == 9
+    with pytest.raises(InvalidValueError, match="at least three values and two seeds"):
+        average_ranks(table.filter(seed=1000), "exploration_time_s", "strategy", "terrain")
+    worst, _ = average_ranks(table, "auc", "strategy", "terrain", larger_is_better=True)
     assert worst.rows()[0][0] == "c"
 
 
@@ -256,9 +260,9 @@ def test_wrong_columns_are_named():
     with pytest.raises(InvalidValueError, match="not numbers"):
         summarize(table, "status", None)
     with pytest.raises(UnknownNameError):
-        compare(table, "map_quality", "strategy")
+        compare(table, "explored_share", "strategy")
     with pytest.raises(UnknownNameError):
-        compare(studies({"a": [1], "b": [2]}), "map_quality", "strategy", pair_on=("map",))
+        compare(studies({"a": [1], "b": [2]}), "map_quality", "strategy", over=["map"])
 
 
 def test_a_table_of_one_vector_has_nothing_to_compare():

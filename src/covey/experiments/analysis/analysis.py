@@ -1,71 +1,76 @@
-"""Analysis of a table of results, as sheets: summaries, tests, ranks, profiles, fleets, with level and families."""
+"""Analysis of a table of results, as sheets: success, summaries, tests, ranks, profiles, fleets."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from covey.errors import InvalidValueError
-from covey.experiments.analysis.report_tables import Sheet, text
+from covey.experiments.analysis.findings import ALPHA, Finding
+from covey.experiments.analysis.questions import Question
+from covey.experiments.analysis.report_tables import Sheet, text, within
 from covey.experiments.design.axes import Axes
 from covey.lazy import pl
 from covey.results import statistics
 from covey.results.figures.study_layout import label, unit
-from covey.results.metrics import is_time_to_goal
+from covey.results.metrics import is_time_to_goal, is_until_goal
 from covey.results.metrics.registry import LARGER_IS_BETTER
 
-ALPHA = 0.05
-"""Level of every family of tests."""
-MOST_COMPARED = 8
-"""Largest number of values of a parameter that are compared, each with each."""
 FACTORS = (1.0, 1.1, 1.25, 1.5, 2.0, 5.0)
 """Factors at which performance profiles are given."""
 
-EFFECT = ("shift", "shift_low", "shift_high")
-"""Columns: the difference A - B in the unit of the metric, and its interval."""
-TESTED = ("a", "b", "n_a", "n_b", "median_a", "median_b", *EFFECT, "p_holm", "cliffs_delta", "magnitude", "runs_needed")
-"""Columns of a comparison that are printed."""
-_TOGETHER = ("a", "b", "n_a", *EFFECT, "p_holm", "cliffs_delta", "magnitude", "runs_needed")
 EXPLAINED = (
-    "A - B: the Hodges-Lehmann estimate in the unit of the metric, below zero where A is smaller; from, to: its 95 % "
-    "interval by ranks, a dash where it lies beyond the timeout or runs are too few. delta: Cliff's, "
-    "P(A > B) - P(A < B), whatever the size of the difference."
+    "A - B: the Hodges-Lehmann estimate in the unit of the metric, below zero where A is smaller, with the 95 % "
+    "interval of the same test; an end beyond the timeout is written as infinite, and there is none with too few runs. "
+    "delta: P(A > B) - P(A < B), whatever the size of the difference."
 )
 """Explanation of the columns of a comparison."""
-
-OF_RANKS = (
-    "The interval is that of Mann-Whitney's test, not of the log-rank test, so it may hold zero where p is small, and "
-    "the other way round."
+IN_BLOCKS = (
+    "Runs of the same seed and setting are pairs; pairs of one seed and place are one block, whose labels are "
+    "exchanged together. telling: pairs that say something, because they differ and not both timed out."
 )
-"""Explanation of the interval beside a log-rank test, which itself estimates no shift."""
+"""Explanation of pairs and blocks."""
+OF_MEANS = "mean A - B: difference of the means, of times of min(time, timeout), where two timeouts are equal."
+"""Explanation of the difference of means."""
+CENSORED = "A run that did not reach the goal has no result here: it counts as worse than every run that did."
+"""Explanation of metrics that grow until the goal."""
 COUNTED = "n: runs with a value; successes: runs that reached their goal."
 """Explanation of the numbers of runs of a metric."""
 COUNTED_TIMES = "n: runs that count, also those that did not get there; successes: runs that got there."
 """Explanation of the numbers of runs of a time to a goal."""
 
 _IN_PRINT = {
-    "a": "A",
-    "b": "B",
-    "n_a": "n A",
-    "n_b": "n B",
-    "median_a": "median A",
-    "median_b": "median B",
-    "p_holm": "p (Holm)",
-    "cliffs_delta": "delta",
-    "runs_needed": "runs needed",
-    "shift_low": "from",
-    "shift_high": "to",
     "speed_up": "speed-up",
     "average_rank": "average rank",
 }
 
 
-def all_of(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
+def of_success(table: "pl.DataFrame", axes: Axes, found: Sequence[Finding]) -> Iterator[Sheet]:
+    """Yield how many runs of each setting reached their goal, and the tests between shares, if not all runs did."""
+    reached = (table["status"] == "reached").sum()
+    if reached in (0, len(table)):
+        return
+    rows = []
+    for key, part in statistics.groups(table, axes.varying or "vector"):
+        k, n = int((part["status"] == "reached").sum()), len(part)
+        low, high = (100 * end for end in statistics.wilson(k, n))
+        rows.append((*map(text, key), str(k), str(n), within(100 * k / n, low, high)))
+    heads = (*map(label, axes.varying or ("vector",)), "reached", "runs", "share [%]")
+    numeric = (*(False for _ in heads[:-3]), True, True, True)
+    yield Sheet("Runs that reached the goal", heads, tuple(rows), numeric, "Share with Wilson's 95 % interval.")
+    for one in found:
+        if one.metric == statistics.SUCCESS and not one.reason:
+            yield from tested(one)
+
+
+def of_metric(table: "pl.DataFrame", metric: str, axes: Axes, found: Sequence[Finding]) -> Iterator[Sheet]:
     """Yield every table about one metric."""
     yield summary(table, metric, axes)
-    yield from ranks(table, metric, axes)
-    yield from together(table, metric, axes)
-    yield from comparisons(table, metric, axes)
-    if is_time_to_goal(metric):
-        yield from comparisons(table, metric, axes, test="log-rank")
+    mine = [one for one in found if one.metric == metric]
+    for question in dict.fromkeys(one.question for one in mine if not one.by):
+        if question.is_main:
+            yield from ranks(table, metric, question)
+    for one in mine:
+        if not one.reason:
+            yield from tested(one)
 
 
 def summary(table: "pl.DataFrame", metric: str, axes: Axes) -> Sheet:
@@ -73,108 +78,131 @@ def summary(table: "pl.DataFrame", metric: str, axes: Axes) -> Sheet:
     found = statistics.summarize(table, metric, axes.varying or "vector")
     until = found["until_s"].drop_nulls().unique().to_list()
     mean = f"restricted mean to {text(until[0])} s" if len(until) == 1 else "mean"
+    mean = "mean of those that reached" if is_until_goal(metric) else mean
     kinds = found["interval"].drop_nulls().unique(maintain_order=True).to_list()
-    said = [f"{kind} of the median" for kind in kinds if kind != "range"]
+    said = ["95 % interval of the median between order statistics"] if any(kind != "range" for kind in kinds) else []
     few = [f"smallest and largest run where there are fewer than {statistics.FEWEST}"] if "range" in kinds else []
     explained = [COUNTED_TIMES if is_time_to_goal(metric) else COUNTED]
+    if is_until_goal(metric) and not (table["status"] == "reached").all():
+        explained.append(CENSORED)
     if kinds:
         explained.append(f"low, high: {', or '.join([*said, *few])}. A dash: beyond the timeout, or no value.")
     caption = " ".join(explained)
     return sheet(found.drop("metric", "until_s", "interval"), f"{metric} of each setting", caption, mean=mean)
 
 
-def together(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
-    """Yield one test for every two values over all settings, if it could have been significant."""
-    between = _between(table, axes)
-    apart = [name for name in axes.varying if name != between]
-    if between is not None and apart:
-        yield from stratified(table, metric, between, apart, ALPHA, only_shown=True)
+def tested(one: Finding) -> Iterator[Sheet]:
+    """Yield the comparisons of a finding that could have been significant."""
+    rows = one.rows.filter(pl.col("shown") if one.is_primary else pl.col("p").is_not_null())
+    if not len(rows):
+        return
+    test = " or ".join(rows["test"].unique(maintain_order=True).to_list())
+    name = "success" if one.metric == statistics.SUCCESS else one.metric
+    where = ", setting by setting" if one.by else ""
+    title = f"{test} test{where}: {name} between values of {label(one.question.parameter)}"
+    family = (
+        f"The primary question: one family of {len(one.rows)} tests, Holm with Tarone's number, level {ALPHA:g}."
+        if one.is_primary
+        else "Exploratory: p adjusted over all exploratory tests of this report (Benjamini and Hochberg)."
+    )
+    blocks = [IN_BLOCKS] if rows["blocks"].drop_nulls().len() else []
+    means = [OF_MEANS] if rows["mean_shift"].drop_nulls().len() and one.metric != statistics.SUCCESS else []
+    over = [f"Over {', '.join(map(label, one.question.over))}."] if one.question.over and not one.by else []
+    shift = [EXPLAINED] if rows["shift"].drop_nulls().len() else []
+    censored = (
+        [CENSORED] if is_until_goal(one.metric) and int(rows["successes_a"].min() or 0) < rows["n_a"].max() else []
+    )
+    caption = " ".join(["Two-sided.", family, *over, *blocks, *censored, *shift, *means])
+    yield comparison(rows, title, caption, one.metric, one.by, "p (Holm)" if one.is_primary else "p (BH)")
 
 
-def stratified(
-    table: "pl.DataFrame", metric: str, between: str, apart: Sequence[str], alpha: float, *, only_shown: bool = False
-) -> Iterator[Sheet]:
-    """Yield one test for every two values over all settings, which pools few seeds in many settings.
+def comparison(
+    rows: "pl.DataFrame", title: str, caption: str, metric: str, by: Sequence[str] = (), adjusted: str = "p (Holm)"
+) -> Sheet:
+    """Return the rows of `covey.results.statistics.compare`, with the column ``p_adjusted``, as a sheet."""
+    share, of = metric == statistics.SUCCESS, f" {unit(metric)}".rstrip()
+    percent = 100.0 if share else 1.0
+    cells = [(label(name), False, [text(v) for v in rows[name]]) for name in by]
+    cells += [("A", False, [text(v) for v in rows["a"]]), ("B", False, [text(v) for v in rows["b"]])]
+    paired = rows["blocks"].drop_nulls().len() > 0
+    for column, head in (("blocks", "blocks"), ("n_a", "pairs"), ("telling", "telling")):
+        if paired:
+            cells.append((head, True, [text(v) for v in rows[column]]))
+    if not paired:
+        cells += [("n A", True, [text(v) for v in rows["n_a"]]), ("n B", True, [text(v) for v in rows["n_b"]])]
+    if share:
+        cells += [(f"reached {x.upper()}", True, [text(v) for v in rows[f"successes_{x}"]]) for x in "ab"]
+    ends = (("shift", f"A - B{of}", "shift"), ("mean_shift", "A - B [%]" if share else f"mean A - B{of}", "mean"))
+    for name, head, prefix in ends:
+        if rows[name].drop_nulls().len():
+            values = rows.select(name, f"{prefix}_low", f"{prefix}_high", "smallest_p").rows()
+            cells.append((head, True, [_shift(*row, percent) for row in values]))
+    cells += [("p", True, [p_text(v) for v in rows["p"]]), (adjusted, True, [p_text(v) for v in rows["p_adjusted"]])]
+    if not share:
+        cells.append(("delta", True, [text(None if v is None else round(v, 2)) for v in rows["cliffs_delta"]]))
+    cells.append(("runs needed", True, [text(v) for v in rows["runs_needed"]]))
+    heads, numeric, columns = zip(*cells, strict=True)
+    return Sheet(title, heads, tuple(zip(*columns, strict=True)), numeric, caption)
 
-    There is none if runs have no partners, because without pairs it would mix the settings.
+
+def _shift(value: float | None, low: float | None, high: float | None, smallest_p: float, scale: float) -> str:
+    """Return a difference with its interval; without one where there are too few blocks."""
+    ends = [None if end is None else scale * end for end in (low, high)]
+    has = smallest_p < ALPHA
+    return within(None if value is None else scale * value, ends[0], ends[1], open_ended=has)
+
+
+def p_text(p: float | None) -> str:
+    """Return a p value with two significant digits.
+
+    Examples:
+        >>> p_text(0.01234), p_text(0.00001), p_text(1.0), p_text(None)
+        ('0.012', '< 0.0001', '1', '–')
     """
-    found = statistics.compare(table, metric, between, pair_on=[*apart, "seed"], alpha=alpha)
-    if not len(found) or "Mann-Whitney U" in found["test"] or (only_shown and not found["shown"].any()):
-        return
-    settings = table.select(apart).n_unique()
-    title = f"{found['test'][0]} test over all {settings} settings: {metric} between values of {label(between)}"
-    caption = (
-        f"Two-sided, stratified by setting ({', '.join(map(label, apart))}): runs of the same setting and seed are "
-        f"pairs, and their differences are ranked together; one family of {len(found)} tests, Holm, level {alpha:g}. "
-        f"{EXPLAINED} Large differences count most, so settings with long times do."
-    )
-    yield sheet(found.select(_TOGETHER), title, caption, metric, n_a="pairs")
+    if p is None:
+        return text(None)
+    return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
-def comparisons(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "rank") -> Iterator[Sheet]:
-    """Yield the comparisons of a metric that could have been significant."""
-    found = compared(table, metric, axes, test)
-    if found is None or not found["shown"].any():
-        return
-    apart = found.columns[: found.columns.index("a")]
-    caption = (
-        f"Two-sided, one family of {len(found)} tests, Holm, level {ALPHA:g}. {EXPLAINED} Runs needed: of each kind "
-        "(or pairs), to find a difference as large as this with power 0.8."
-    )
-    if test == "log-rank":
-        caption = f"{caption} {OF_RANKS}"
-    shown = found.filter(found["shown"])
-    names = _names(shown)
-    several = ["test"] if shown["test"].n_unique() > 1 else []
-    where = ", setting by setting" if apart else ""
-    title = f"{names} test{where}: {metric} between values of {label(_between(table, axes) or '')}"
-    yield sheet(shown.select(*apart, *TESTED[:2], *several, *TESTED[2:]), title, caption, metric)
-
-
-def hidden(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[str]:
-    """Yield one sentence per kind of test about the comparisons that are not shown."""
-    for test in ("rank", "log-rank") if is_time_to_goal(metric) else ("rank",):
-        found = compared(table, metric, axes, test)
-        missing = 0 if found is None else len(found) - int(found["shown"].sum())
-        if found is not None and missing:
-            where = " between runs of one setting" if found.columns[0] != "a" else ""
+def hidden(found: Sequence[Finding]) -> Iterator[str]:
+    """Yield one sentence about each comparison that is not made or not shown, with the reason."""
+    for one in found:
+        name = "success" if one.metric == statistics.SUCCESS else one.metric
+        what = f"{name} between values of {label(one.question.parameter)}"
+        if one.reason:
+            yield f"Not tested: {what}, because {one.reason}."
+            continue
+        missing = len(one.rows) - int((one.rows["shown"] if one.is_primary else one.rows["p"].is_not_null()).sum())
+        if missing and not one.by:
+            kind = " or ".join(one.rows["test"].unique(maintain_order=True).to_list())
             yield (
-                f"{_names(found)} test: {missing} of {len(found)} comparisons{where} are not shown. Even the clearest "
-                f"outcome would not have reached p < {ALPHA:g} after Holm's correction with so few runs."
+                f"{kind} test of {what}: {missing} of {len(one.rows)} comparisons are not shown. Even their clearest "
+                f"outcome would not have reached p < {ALPHA:g} with so few runs that differ."
             )
 
 
-def _names(found: "pl.DataFrame") -> str:
-    return " or ".join(found["test"].unique(maintain_order=True).to_list())
-
-
-def compared(table: "pl.DataFrame", metric: str, axes: Axes, test: str = "rank") -> "pl.DataFrame | None":
-    """Return all comparisons between the values of one parameter, setting by setting; None if there are none."""
-    between = _between(table, axes)
-    if between is None:
-        return None
-    apart = [name for name in axes.varying if name != between]
-    found = statistics.compare(table, metric, between, apart, test=test, alpha=ALPHA)  # pyright: ignore
-    return found if len(found) else None
-
-
-def ranks(table: "pl.DataFrame", metric: str, axes: Axes) -> Iterator[Sheet]:
-    """Yield the ranks of three or more strategies over all other settings, and how often each is near the best."""
-    between = axes.line
-    over = [name for name in axes.varying if name != between]
-    if between is None or not over or table[between].n_unique() < 3 or table.select(over).n_unique() < 2:
-        return
-    better = metric in LARGER_IS_BETTER
+def ranks(table: "pl.DataFrame", metric: str, question: Question) -> Iterator[Sheet]:
+    """Yield the ranks of three or more values over all other settings and seeds, and their performance profiles."""
+    between, better = question.parameter, metric in LARGER_IS_BETTER
     try:
-        found, test = statistics.average_ranks(table, metric, between, over, larger_is_better=better, alpha=ALPHA)
-    except InvalidValueError:  # a setting lacks a strategy
+        found, test = statistics.average_ranks(
+            table, metric, between, question.over, question.places, larger_is_better=better, alpha=ALPHA
+        )
+    except InvalidValueError:  # fewer than three values, or no seed has a run of each
         return
     nemenyi = f"; ranks further apart than {test.critical_difference:.2f} differ (Nemenyi)" if test.p < ALPHA else ""
-    caption = f"Medians of each of {test.blocks} settings, ranked; 1 is best. Friedman: p = {test.p:.3g}{nemenyi}."
+    caption = (
+        f"Runs of the same seed and setting, ranked; 1 is best. The ranks of one seed and place are averaged: "
+        f"{test.blocks} blocks. Friedman, labels permuted within blocks: p = {p_text(test.p)}{nemenyi}."
+    )
+    caption += f" {CENSORED}" if is_until_goal(metric) and not (table["status"] == "reached").all() else ""
     yield sheet(found, f"Average ranks: {metric}", caption)
-    if better or (table[metric].drop_nulls() <= 0).any():
+    if better or not question.over or (table[metric].drop_nulls() <= 0).any():
         return
-    curve = statistics.profiles(table, metric, between, over)
+    try:
+        curve = statistics.profiles(table, metric, between, question.over)
+    except InvalidValueError:  # a setting lacks a value
+        return
     shares = [curve.filter(curve["ratio"] <= factor).tail(1).drop("ratio").row(0) for factor in FACTORS]
     rows = tuple(tuple(map(text, (factor, *row))) for factor, row in zip(FACTORS, shares, strict=True))
     head = ("factor", *curve.columns[1:])
@@ -206,14 +234,7 @@ def of_fleets(table: "pl.DataFrame", axes: Axes) -> list[Sheet]:
     return [*sheets, sheet(scaled, "Speed-up and efficiency", caption, median="median time [s]")]
 
 
-def _between(table: "pl.DataFrame", axes: Axes) -> str | None:
-    """Return the parameter to compare: that of the lines, or of words or few numbers along the axis."""
-    name = axes.line or axes.x
-    return name if name and 2 <= table[name].n_unique() <= MOST_COMPARED else None
-
-
-def sheet(table: "pl.DataFrame", title: str, caption: str, metric: str = "", **names: str) -> Sheet:
+def sheet(table: "pl.DataFrame", title: str, caption: str, **names: str) -> Sheet:
     """Return a table as a sheet with readable column names: ``names``, or the usual ones."""
-    names = {"shift": f"A - B {unit(metric)}".strip()} | names
     heads = [names.get(c) or _IN_PRINT.get(c) or (label(c) if "." in c else c.replace("_", " ")) for c in table.columns]
     return Sheet.of(table, title, caption, heads)

@@ -1,18 +1,24 @@
 """`compare_results`: tests between two designs, or two versions of one; `compare_runs`: two runs side by side."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from covey.errors import InvalidValueError, did_you_mean
 from covey.events.inputs import recorded_inputs
-from covey.experiments.analysis.analysis import EXPLAINED, TESTED, sheet, stratified
+from covey.experiments.analysis.analysis import CENSORED, EXPLAINED, IN_BLOCKS, OF_MEANS, comparison
 from covey.experiments.analysis.report_tables import Sheet, text
 from covey.experiments.design.axes import parameters
-from covey.experiments.design.describe import short
+from covey.experiments.design.describe import family_of, short
 from covey.lazy import pl
 from covey.results import statistics
 from covey.results.figures.study import FLEET_METRICS
+from covey.results.figures.study_layout import label
+from covey.results.metrics import is_until_goal
 from covey.results.metrics.headlines import of_interest
 from covey.results.run import Run
 from covey.scenario.yaml12 import parse_yaml
@@ -23,41 +29,97 @@ if TYPE_CHECKING:
 _LISTED = 3  # changes by hand; more are counted
 WHICH = "results"
 """Column of the common table that distinguishes the two."""
+_SETTING, _PLACE = "setting", "place of a setting"
+
+
+@dataclass(frozen=True)
+class Match:
+    """A vector of each of two results with equal scenarios, but for what distinguishes the results.
+
+    Attributes:
+        setting: number of the setting; vectors that only differ in what distinguishes the results share it.
+        place: number of its world.
+        vectors: the vector of A and of B.
+        scenarios: their scenarios, as YAML.
+    """
+
+    setting: int
+    place: int
+    vectors: tuple[int, int]
+    scenarios: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Matches:
+    """What of two results can be compared.
+
+    Attributes:
+        pairs: vectors that are compared.
+        alone: vectors of A, and of B, that the other has not, in words.
+    """
+
+    pairs: list[Match]
+    alone: tuple[list[str], list[str]]
 
 
 def compare_results(a: "Results", b: "Results", metrics: Sequence[str] = (), *, alpha: float = 0.05) -> list[Sheet]:
-    """Return one table for each metric: the differences between two sets of results, and their significance.
+    """Return tables for each metric: the differences between two sets of results, and their significance.
 
-    A parameter with common values in both defines settings, and only common values count; runs of equal values and
-    equal seed are pairs. A parameter without a common value is what distinguishes the two. If there are several
-    settings, a first table pools all of them. All rows of a table are one family for Holm's correction.
+    Vectors are compared if their scenarios are equal, whatever the parameters are called, but for settings of which the
+    two have no value in common: these distinguish them. Runs of equal seed are pairs. If there are several settings, a
+    first table puts them together, by blocks; what shares a world and a seed is one. Nothing is pooled that differs.
+    All tests are one family, with Benjamini and Hochberg's correction.
 
     Args:
         a, b: the results.
         metrics: columns; default: those of the first design, else the usual ones.
-        alpha: level of the tests.
+        alpha: level that a test must be able to reach to be shown.
 
     Raises:
         InvalidValueError: they have no setting in common, or a metric does not exist.
     """
-    table, shared = _common(a, b)
-    wanted = [m for m in metrics or a.metrics or FLEET_METRICS if metrics or m in table.columns]
-    apart = [name for name in shared if table[name].n_unique() > 1]
-    sheets = [sheet for metric in wanted for sheet in _sheets(table, metric, apart, alpha)]
-    if not any(sheet.rows for sheet in sheets):
+    pairs = matches(a, b).pairs
+    if not pairs:
         raise InvalidValueError(f"{a.folder} and {b.folder} have no setting in common; there is nothing to compare")
-    return sheets
+    table = _together(a, b, pairs)
+    wanted = [m for m in metrics or a.metrics or FLEET_METRICS if metrics or m in table.columns]
+    found = [one for metric in wanted for one in _comparisons(table, metric, pairs, alpha)]
+    p = np.concatenate([one.rows["p"].cast(pl.Float64).fill_null(np.nan).to_numpy() for one in found])
+    p[~np.isnan(p)] = statistics.benjamini_hochberg(p[~np.isnan(p)])
+    adjusted = np.split(p, np.cumsum([len(one.rows) for one in found])[:-1])
+    return [one.sheet(values) for one, values in zip(found, adjusted, strict=True)]
 
 
 def differences(a: "Results", b: "Results") -> list[tuple[str, str, str]]:
     """Return the differences between the scenarios of two sets of results: a path, and its values in A and in B.
 
-    It compares runs of common settings. If a path varies within a set, all its values are listed.
+    It compares the vectors that are compared. If a path varies within a set, all its values are listed.
     """
-    _, shared = _common(a, b)
-    mine, theirs = ({_setting(row, shared): row for row in reversed(_one_of_each(r))} for r in (a, b))
-    texts = ((m["scenario"], theirs[setting]["scenario"]) for setting, m in mine.items() if setting in theirs)
-    return [found for found in _unlike(texts) if found[0] != "seed"]
+    return [found for found in _unlike(match.scenarios for match in matches(a, b).pairs) if found[0] != "seed"]
+
+
+def matches(a: "Results", b: "Results") -> Matches:
+    """Return the vectors of two results that can be compared, and the others."""
+    firsts = [_one_of_each(results) for results in (a, b)]
+    leaves = [[_settings(row["scenario"]) for row in rows] for rows in firsts]
+    values = [_values(those) for those in leaves]
+    varies = [path for path in {**values[0], **values[1]} if any(len(one.get(path, {None})) > 1 for one in values)]
+    common = [path for path in varies if values[0].get(path, {None}) & values[1].get(path, {None})]
+    keys = [[tuple(one.get(path) for path in common) for one in those] for those in leaves]
+    settings = {key: i for i, key in enumerate(k for k in dict.fromkeys(keys[0]) if k in set(keys[1]))}
+    worlds: dict[tuple[Any, ...], int] = {}
+    pairs = []
+    for row, one, key in zip(firsts[0], leaves[0], keys[0], strict=True):
+        place = tuple(sorted((path, value) for path, value in one.items() if family_of(path) == "environment"))
+        for other, other_key in zip(firsts[1], keys[1], strict=True):
+            if key == other_key:
+                vectors, scenarios = (row["vector"], other["vector"]), (row["scenario"], other["scenario"])
+                pairs.append(Match(settings[key], worlds.setdefault(place, len(worlds)), vectors, scenarios))
+    alone = tuple(
+        [_in_words(row) for row, key in zip(rows, those, strict=True) if key not in settings]
+        for rows, those in zip(firsts, keys, strict=True)
+    )
+    return Matches(pairs, (alone[0], alone[1]))
 
 
 def compare_runs(a: Run, b: Run, metrics: Sequence[str] = ()) -> Sheet:
@@ -128,25 +190,27 @@ def _unlike(pairs: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
     return [(path, ", ".join(one), ", ".join(other)) for path, (one, other) in found.items()]
 
 
-def _common(a: "Results", b: "Results") -> "tuple[pl.DataFrame, list[str]]":
-    """Return the comparable runs of both, and their common parameters."""
-    one, other = a.table, b.table
-    shared = [name for name in parameters(one) if name in parameters(other)]
-    shared = [name for name in shared if set(one[name].to_list()) & set(other[name].to_list())]
-    for name in shared:  # drop values that only one of them has
-        both = list(set(one[name].to_list()) & set(other[name].to_list()))
-        one, other = (t.filter(t[name].is_in(both)) for t in (one, other))
-    return _together(one, other), shared
-
-
 def _one_of_each(results: "Results") -> list[Mapping[str, Any]]:
     """Return the first row of each vector; its other runs differ from it only in their seeds."""
     firsts = results.table.with_row_index().unique("vector", keep="first", maintain_order=True)["index"]
     return [results.rows[i] for i in firsts]
 
 
-def _setting(row: Mapping[str, Any], shared: Sequence[str]) -> tuple[str, ...]:
-    return tuple(short(row["parameters"].get(name)) for name in shared)
+def _settings(scenario: str) -> dict[str, str]:
+    """Return the values of a scenario by path, without what a run is called and its seed."""
+    leaves = _leaves(parse_yaml(scenario, "").data)
+    return {path: short(value) for path, value in leaves if path not in ("seed", "name", "description")}
+
+
+def _values(leaves: Iterable[Mapping[str, str]]) -> dict[str, set[str | None]]:
+    """Return the values of each path; None where a scenario lacks it."""
+    those = list(leaves)
+    return {path: {one.get(path) for one in those} for path in dict.fromkeys(p for one in those for p in one)}
+
+
+def _in_words(row: Mapping[str, Any]) -> str:
+    values = ", ".join(f"{name} {short(value)}" for name, value in row["parameters"].items())
+    return f"vector {row['vector']}{f' ({values})' if values else ''}"
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -162,23 +226,66 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def _together(one: "pl.DataFrame", other: "pl.DataFrame") -> "pl.DataFrame":
-    """Return the rows of both with their common columns, and the origin of each row."""
-    marked = [t.with_columns(pl.lit(name).alias(WHICH)) for t, name in ((one, "A"), (other, "B"))]
-    return pl.concat(marked, how="diagonal_relaxed")
+def _together(a: "Results", b: "Results", pairs: Sequence[Match]) -> "pl.DataFrame":
+    """Return the runs of all matches: A's and B's, with the name of their match, and the number of its place."""
+    parts, names = [], _names(a, b, pairs)
+    for match, name in zip(pairs, names, strict=True):
+        for which, results, vector in zip("AB", (a, b), match.vectors, strict=True):
+            own = results.table.filter(pl.col("vector") == vector)
+            marks = {WHICH: which, _SETTING: name, _PLACE: match.place}
+            parts.append(own.with_columns(pl.lit(value).alias(column) for column, value in marks.items()))
+    return pl.concat(parts, how="diagonal_relaxed")
 
 
-def _sheets(table: "pl.DataFrame", metric: str, apart: list[str], alpha: float) -> Iterator[Sheet]:
+def _names(a: "Results", b: "Results", pairs: Sequence[Match]) -> list[str]:
+    """Return the name of each match: the values of the parameters that vary, of both if these do not tell all."""
+    sides = []
+    for side, results in enumerate((a, b)):
+        rows = {row["vector"]: row["parameters"] for row in _one_of_each(results)}
+        own = [rows[match.vectors[side]] for match in pairs]
+        vary = [n for n in parameters(results.table) if len({short(one.get(n)) for one in own}) > 1]
+        shown = {row["vector"]: row for row in results.table.unique("vector", keep="first").to_dicts()}
+        sides.append([", ".join(f"{label(n)} {text(shown[m.vectors[side]][n])}" for n in vary) for m in pairs])
+    if _one_to_one(pairs):
+        return [one or other for one, other in zip(*sides, strict=True)]
+    return [f"A: {one or 'all'}; B: {other or 'all'}" for one, other in zip(*sides, strict=True)]
+
+
+def _one_to_one(pairs: Sequence[Match]) -> bool:
+    return len({match.setting for match in pairs}) == len(pairs)
+
+
+@dataclass(frozen=True)
+class _Comparisons:
+    """Comparisons of one metric, and what to write above them."""
+
+    metric: str
+    rows: "pl.DataFrame"
+    title: str
+    caption: str
+    by: tuple[str, ...] = ()
+
+    def sheet(self, adjusted: np.ndarray) -> Sheet:
+        rows = self.rows.with_columns(p_adjusted=pl.Series(adjusted).fill_nan(None))
+        return comparison(rows, self.title, self.caption, self.metric, self.by, "p (BH)")
+
+
+def _comparisons(table: "pl.DataFrame", metric: str, pairs: Sequence[Match], alpha: float) -> Iterator[_Comparisons]:
+    """Yield the comparison of all settings together, if there are several, and that of each."""
     if metric not in table.columns:
         raise InvalidValueError(f"no metric {metric!r} in these results{did_you_mean(metric, table.columns)}")
-    found = statistics.compare(table, metric, WHICH, apart, alpha=alpha)
-    if len(found) > 1:
-        yield from stratified(table, metric, WHICH, apart, alpha)
+    several = len(pairs) > 1
+    if several and _one_to_one(pairs):
+        with suppress(InvalidValueError):  # runs have no partners
+            rows = statistics.compare(table, metric, WHICH, over=[_SETTING], places=[_PLACE], alpha=alpha)
+            if len(rows):
+                title = f"{metric}: {rows['test'][0]} test over all {len(pairs)} settings"
+                yield _Comparisons(metric, rows, title, f"Two-sided. {IN_BLOCKS} {EXPLAINED} {OF_MEANS}")
+    by = (_SETTING,) if several else ()
+    rows = statistics.compare(table, metric, WHICH, by, alpha=alpha)
+    censored = f" {CENSORED}" if is_until_goal(metric) and not (table["status"] == "reached").all() else ""
     caption = (
-        f"Two-sided tests, {len(found)} in the family, Holm, level {alpha:g}; a dash where the runs are too few for "
-        f"any outcome to be significant. {EXPLAINED} Medians of times count timeouts. Pairs are runs of the same "
-        "setting and seed."
+        "Two-sided; a dash where the runs are too few for any outcome to be significant; p (BH): adjusted over all "
+        f"tests printed here (Benjamini and Hochberg).{censored} {EXPLAINED} {OF_MEANS}"
     )
-    names = [name for name in TESTED if name not in ("a", "b")]
-    shown = found.select(*apart, "test", *names[:2], "successes_a", "successes_b", *names[2:])
-    yield sheet(shown, metric, caption, metric)
+    yield _Comparisons(metric, rows, f"{metric}{', setting by setting' if several else ''}", caption, by)

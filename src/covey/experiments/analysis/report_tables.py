@@ -147,3 +147,25 @@ def text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return _one_line(str(value))
+
+
+def within(value: float | None, low: float | None, high: float | None, *, open_ended: bool = False) -> str:
+    """Return a number and its interval, with as many decimals as make two significant digits of its width.
+
+    Args:
+        value, low, high: the number and the ends; None where unknown.
+        open_ended: whether an end that is None lies beyond all times, not that there is no interval.
+
+    Examples:
+        >>> within(-6.5432, -9.1234, -3.2345), within(-6.5432, None, None)
+        ('-6.5 (-9.1 to -3.2)', '-6.543')
+        >>> within(None, None, -12.0, open_ended=True), within(0.51234, 0.4999, 0.5211)
+        ('– (-inf to -12)', '0.512 (0.500 to 0.521)')
+    """
+    if low is None and high is None and not (open_ended and value is None):
+        return text(value)
+    ends = [end for end in (value, low, high) if end is not None]
+    width = (high - low) if low is not None and high is not None else max(map(abs, ends), default=1.0)
+    places = min(6, max(0, 1 - math.floor(math.log10(width)))) if width > 0 else 2
+    shown = [None if end is None else f"{round(end, places) + 0.0:.{places}f}" for end in (value, low, high)]
+    return f"{shown[0] or '–'} ({shown[1] or '-inf'} to {shown[2] or 'inf'})"

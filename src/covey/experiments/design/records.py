@@ -87,8 +87,20 @@ class Measurement(Record):
 
 
 class ReportSection(Record):
-    """The axes of the report's figures; axes left out are chosen from the parameters."""
+    """What the report asks, and the axes of its figures; what is left out is chosen from the parameters."""
 
+    question: str | None = Field(
+        default=None,
+        description="Parameter whose values are compared, by its path or the last part of it. Default: the controller.",
+    )
+    reference: str | float | None = Field(
+        default=None, description="Its value that others are compared with, if there are many. Default: the first."
+    )
+    primary: str | None = Field(
+        default=None,
+        description="Metric that answers the question; the tests of all others are exploratory. Default: that of the "
+        "mission, such as exploration_time_s.",
+    )
     x: str | None = Field(default=None, description="Parameter along the axis.")
     line: str | None = Field(default=None, description="Parameter with a line for each of its values.")
     facet: str | None = Field(default=None, description="Parameter with a panel or colour for each of its values.")
@@ -98,6 +110,11 @@ class ReportSection(Record):
     @classmethod
     def _one_or_more(cls, value: Any) -> Any:
         return [value] if isinstance(value, str) else value
+
+    @field_validator("primary")
+    @classmethod
+    def _one_known(cls, name: str | None, info: ValidationInfo) -> str | None:
+        return None if name is None else known_metrics((name,), info)[0]
 
     @field_validator("y")
     @classmethod
@@ -258,6 +275,9 @@ class Design(FromFile):
             for key in ("x", "line", "facet")
             if (name := getattr(report, key)) and name not in known
         ]
+        asked = report.question
+        if asked and not any(asked in (name, name.rpartition(".")[2]) for name in known):
+            wrong.append((("question",), f"{asked!r} is not a parameter{did_you_mean(asked, known)}", asked))
         if wrong:
             raise located(wrong)
         return report

@@ -14,10 +14,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from covey.errors import InvalidValueError, printable
 from covey.experiments.analysis import analysis
+from covey.experiments.analysis.findings import Finding, findings
+from covey.experiments.analysis.questions import identical, primary_metric, questions, untested
 from covey.experiments.analysis.report_tables import PREAMBLE, Sheet, text
 from covey.experiments.analysis.summary import SEEDLESS, is_seedless
 from covey.experiments.design import describe
 from covey.experiments.design.axes import Axes, Layout
+from covey.experiments.design.plan import base_scenario
 from covey.experiments.report.finds import finds, left, shares
 from covey.experiments.report.progress import Steps
 from covey.experiments.report.runs import failed, listed, pictures
@@ -97,12 +100,17 @@ def write_report(
     steps = Steps(observer)
     axes, gallery, there = Axes.of(design, table), Gallery(within(out, "figures")), folders_of(results.folder)
     shown = shown_metrics(design, table)
+    table = statistics.censored(table, shown, has_goal(design, table))
+    steps.say("tests", 0, 1)
+    asked, primary = questions(design, table, axes), primary_metric(design, shown)
+    found = findings(table, [statistics.SUCCESS, *shown], asked, primary)
     sections = []
     for number, metric in enumerate(shown):
         steps.say("metrics", number, len(shown))
-        sections.append(section(table, metric, axes, gallery))
+        sections.append(section(table, metric, axes, gallery, found))
     settings = list(pictures(table, shown[0] if shown else None, axes, results.folder, there, out, steps))
     design_table, best = design_sheet(design), analysis.of_fleets(table, axes)
+    success = list(analysis.of_success(table, axes, found))
     named = (("Source", design.source), ("Published outcome", design.published))
     page = {
         "title": design.design,
@@ -111,22 +119,24 @@ def write_report(
         "outcome": outcome(table, results.planned),
         "warnings": [
             *cautions(table, axes),
+            *identical(results.table, axes),
+            *untested(design, table, axes),
             *([f"{SEEDLESS[0].upper()}{SEEDLESS[1:]}."] if is_seedless(table) else []),
         ],
         "overview": list(overview(table, results.folder, axes, gallery, steps)),
-        "highlights": best,
+        "highlights": [*success, *best],
         "sections": sections,
         "failures": failed(results.failures, axes, results.folder, there, out),
         "pictures_of": settings,
         "pictures_said": _which(len(settings), table["vector"].n_unique(), shown),
-        "list": listed(table, shown, axes, results.folder, there, out),
+        "list": listed(results.table, shown, axes, results.folder, there, out),
         "environment": environment(results, table, there),
     }
     loader = Environment(
         loader=PackageLoader("covey.experiments"), autoescape=True, undefined=StrictUndefined, finalize=_shown
     )
     write_whole(out / "report.html", loader.get_template("report.html.j2").render(page).encode())
-    sheets = [design_table, *best, *(sheet for found in sections for sheet in found.tables)]
+    sheets = [design_table, *success, *best, *(sheet for found in sections for sheet in found.tables)]
     write_whole(out / "tables.tex", "\n".join([PREAMBLE, *(sheet.to_latex() for sheet in sheets)]).encode())
     return Report(out / "report.html", out / "tables.tex", gallery.paths)
 
@@ -263,13 +273,19 @@ def shown_metrics(design: "Design", table: "pl.DataFrame") -> list[str]:
     return [name for name in wanted if name in table.columns and table[name].dtype.is_numeric()]
 
 
-def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery) -> Section:
+def has_goal(design: "Design", table: "pl.DataFrame") -> bool:
+    """Return whether the runs have a goal that they can fail to reach."""
+    stop = base_scenario(design).stop
+    return stop.explored is not None or stop.covered is not None or stop.done or "reached" in table["status"]
+
+
+def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery, found: Sequence[Finding]) -> Section:
     """Return the section about one metric."""
-    found = Section(f"{metric}", _meaning(metric))
-    found.figures += metric_figures(table, metric, axes, gallery)
-    found.tables += analysis.all_of(table, metric, axes)
-    found.remarks += analysis.hidden(table, metric, axes)
-    return found
+    one = Section(f"{metric}", _meaning(metric))
+    one.figures += metric_figures(table, metric, axes, gallery)
+    one.tables += analysis.of_metric(table, metric, axes, found)
+    one.remarks += analysis.hidden([finding for finding in found if finding.metric == metric])
+    return one
 
 
 def environment(results: Results, table: "pl.DataFrame", there: Set[str]) -> Sheet:

@@ -26,7 +26,7 @@ from covey.results.figures.study_layout import (
     marker,
     written,
 )
-from covey.results.statistics.intervals import FEWEST, bootstrap_interval
+from covey.results.statistics.intervals import FEWEST, mean_interval
 from covey.results.statistics.sample import groups, levels, numbers
 
 FLEET_METRICS = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "map_quality")
@@ -40,7 +40,7 @@ def fleet_metrics(
     """Return up to four metrics over a parameter, one line per facet: means of the runs that reached their goal.
 
     The size of a symbol shows how many runs did; nothing is drawn where none did. Bars are the range of these runs, or
-    from six runs on the bootstrap interval of their mean. Means of only the successful runs flatter a fleet if many
+    from six runs on the t interval of their mean. Means of only the successful runs flatter a fleet if many
     fail: `survival_curves` and `box_plots` count the others. Lines join points only if the parameter is a number. A
     metric that equals an earlier one in all runs has no panel; a note says so.
 
@@ -132,7 +132,7 @@ def _line(
         values = values[np.isfinite(values)]
         if not len(values):
             continue
-        interval = bootstrap_interval(values, np.mean)
+        interval = mean_interval(values)
         places.append(scale.place(value))
         means.append(float(values.mean()))
         sizes.append(len(values) / most * _largest(scale) ** 2)
@@ -163,6 +163,6 @@ def _explain(table: "pl.DataFrame", x: str, facet: str | None, whose: str, most:
     bars = (
         "bars: range of these runs"
         if most < FEWEST
-        else (f"bars: 95 % bootstrap interval of the mean, range where fewer than {FEWEST} runs")
+        else (f"bars: 95 % t interval of the mean, range where fewer than {FEWEST} runs")
     )
     return f"Points: mean of the {whose}; {bars}. {runs} runs of each setting; no point where there is none."

@@ -71,8 +71,8 @@ def targets_left(
         InvalidValueError: as `covey.results.statistics.kaplan_meier`.
     """
     text = (
-        "Kaplan-Meier; + targets that were not found until there. Bands: 95 % bootstrap interval at each time, of "
-        f"whole runs, from {FEWEST} runs on."
+        "Kaplan-Meier; + targets that were not found until there. Bands: 95 % log-log interval at each time, from "
+        f"the variance between runs, from {FEWEST} runs on."
     )
     curves = []
     for name, (times, reached, runs) in found.items():
@@ -94,9 +94,7 @@ def found_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], by: str | No
     Raises:
         InvalidValueError: as `explored_bands`.
     """
-    text = (
-        f"Lines: mean of the runs; bands: 95 % bootstrap interval of the mean at each time, range below {FEWEST} runs."
-    )
+    text = f"Lines: mean of the runs; bands: 95 % t interval of the mean at each time, range below {FEWEST} runs."
 
     def mean(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         low, high = mean_band(shares)

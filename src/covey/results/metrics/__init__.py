@@ -20,7 +20,15 @@ from covey.results.metrics import (
     rescue,
     search,
 )
-from covey.results.metrics.registry import Metric, compute, is_time_to_goal, metrics, time_to_goal
+from covey.results.metrics.registry import (
+    Metric,
+    compute,
+    is_time_to_goal,
+    is_until_goal,
+    metrics,
+    time_to_goal,
+    until_goal,
+)
 
 __all__ = [
     "Metric",
@@ -33,6 +41,7 @@ __all__ = [
     "ground",
     "host",
     "is_time_to_goal",
+    "is_until_goal",
     "localization",
     "maps",
     "metrics",
@@ -43,4 +52,5 @@ __all__ = [
     "rescue",
     "search",
     "time_to_goal",
+    "until_goal",
 ]

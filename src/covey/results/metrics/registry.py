@@ -41,6 +41,42 @@ def is_time_to_goal(name: str) -> bool:
 
 _TIMES_TO_GOAL: set[Metric] = set()
 
+
+def until_goal(metric: Metric) -> Metric:
+    """Declare a metric one that grows, or gets better, until the goal is reached: without the goal it is no result.
+
+    A team that gives up half-way has driven less, sent less and seen less twice. So its value is not compared with that
+    of a team that got there: it ranks as worse.
+
+    Examples:
+        >>> @until_goal
+        ... def doors_passed(run): ...
+    """
+    _UNTIL_GOAL.add(metric)
+    return metric
+
+
+def is_until_goal(name: str) -> bool:
+    """Return whether a metric is no result of a run that did not reach its goal, see `until_goal`.
+
+    Examples:
+        >>> [is_until_goal(m) for m in ("exploration_cost_m", "map_quality", "explored_share", "connected_share")]
+        [True, True, False, False]
+    """
+    return name in metrics.names() and (name in _GROW_UNTIL_GOAL or metrics.get(name) in _UNTIL_GOAL)
+
+
+_UNTIL_GOAL: set[Metric] = set()
+_GROW_UNTIL_GOAL = frozenset(
+    {
+        *("exploration_cost_m", "exploration_efficiency_m2_per_m", "exploration_safety", "energy_j"),
+        *("makespan_distance_m", "workload_std_m", "collisions", "collisions_wall"),
+        *("overlap", "seen_by_several_share", "coverage_overlap", "covered_by_several_share", "search_overlap"),
+        *("map_quality", "map_iou", "map_completeness", "map_adnn_m", "map_error_cells", "map_error_cells_mean"),
+        *("map_wrong_cells_mean", "bytes_sent", "bytes_received", "messages_sent", "slam_bytes_sent"),
+    }
+)
+
 LARGER_IS_BETTER = frozenset(
     {
         *("exploration_efficiency_m2_per_m", "explored_share", "explored_area_m2", "auc", "exploration_safety"),

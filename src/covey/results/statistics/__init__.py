@@ -4,8 +4,11 @@ The modules hold pure functions over arrays; `summarize`, `compare`, `average_ra
 `best_fleets` apply them to a table with one row per run.
 """
 
+from covey.results.statistics.blocks import flips, shuffles, signed_law, splits
+from covey.results.statistics.comparison import SUCCESS, compare
+from covey.results.statistics.families import benjamini_hochberg, holm, tarone
 from covey.results.statistics.fleet import BestFleet, best_fleet_size, speed_up
-from covey.results.statistics.intervals import FEWEST, Interval, bootstrap_interval, median, quantile
+from covey.results.statistics.intervals import FEWEST, Interval, mean_interval, median, median_interval, quantile
 from covey.results.statistics.power import runs_needed, walsh_share
 from covey.results.statistics.profiles import Profile, performance_profile
 from covey.results.statistics.ranks import (
@@ -14,19 +17,20 @@ from covey.results.statistics.ranks import (
     cliffs_delta,
     dominance_in_pairs,
     friedman,
-    holm,
     magnitude,
     mann_whitney,
     wilcoxon_paired,
 )
-from covey.results.statistics.sample import MetricSample, groups, levels, sample
-from covey.results.statistics.shift import shift, shift_in_pairs
+from covey.results.statistics.sample import MetricSample, censored, groups, levels, sample
+from covey.results.statistics.shift import mean_difference, mean_difference_in_pairs, shift, shift_in_pairs
 from covey.results.statistics.significance import SignificanceResult
-from covey.results.statistics.survival import Survival, kaplan_meier, log_rank
-from covey.results.statistics.tables import average_ranks, best_fleets, compare, profiles, scaling, summarize
+from covey.results.statistics.success import wilson
+from covey.results.statistics.survival import Survival, kaplan_meier, log_rank, log_rank_in_pairs
+from covey.results.statistics.tables import average_ranks, best_fleets, profiles, scaling, summarize
 
 __all__ = [
     "FEWEST",
+    "SUCCESS",
     "BestFleet",
     "Friedman",
     "Interval",
@@ -36,21 +40,28 @@ __all__ = [
     "Survival",
     "a12",
     "average_ranks",
+    "benjamini_hochberg",
     "best_fleet_size",
     "best_fleets",
-    "bootstrap_interval",
+    "censored",
     "cliffs_delta",
     "compare",
     "dominance_in_pairs",
+    "flips",
     "friedman",
     "groups",
     "holm",
     "kaplan_meier",
     "levels",
     "log_rank",
+    "log_rank_in_pairs",
     "magnitude",
     "mann_whitney",
+    "mean_difference",
+    "mean_difference_in_pairs",
+    "mean_interval",
     "median",
+    "median_interval",
     "performance_profile",
     "profiles",
     "quantile",
@@ -59,8 +70,13 @@ __all__ = [
     "scaling",
     "shift",
     "shift_in_pairs",
+    "shuffles",
+    "signed_law",
     "speed_up",
+    "splits",
     "summarize",
+    "tarone",
     "walsh_share",
     "wilcoxon_paired",
+    "wilson",
 ]

@@ -109,7 +109,8 @@ def best_fleet_size(
     if fewest < FEWEST:
         table = np.array([worth(n, np.arange(fewest)[:, None]) for n in samples])
     else:
-        table = np.array([worth(n, resamples(runs[n], seed, f"statistics/fleet/{n}")) for n in samples])
+        drawn = {n: resamples(runs[n], seed, f"statistics/fleet/{n}") for n in samples}
+        table = np.array([np.concatenate([worth(n, part) for part in drawn[n]]) for n in samples])
     found = np.sort(sizes[table.argmin(axis=0)[np.isfinite(table.min(axis=0))]])
     found = found if len(found) else sizes[[best]]
     low, high = (found[0], found[-1]) if fewest < FEWEST else percentiles(found, level)

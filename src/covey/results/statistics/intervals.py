@@ -1,13 +1,14 @@
-"""Intervals of a median or a mean: a bootstrap interval, or the range of fewer than six values."""
+"""Intervals of a median or a mean, or the range of fewer than six values."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from covey.lazy import special
 from covey.random import generator
 from covey.results.statistics.ranks import checked
 
@@ -23,14 +24,14 @@ class Interval:
 
     Attributes:
         low, high: the ends.
-        kind: ``bootstrap``, ``rank test`` (the shifts that it does not reject), or ``range`` (smallest and largest
-            value).
+        kind: ``rank test`` or ``exchange test`` (the shifts that it does not reject), ``order statistics`` (of a
+            median), ``t`` (of a mean), ``bootstrap``, or ``range`` (smallest and largest value).
         level: level of the interval; not for a range.
     """
 
     low: float
     high: float
-    kind: Literal["bootstrap", "rank test", "range"]
+    kind: Literal["rank test", "exchange test", "order statistics", "t", "bootstrap", "range"]
     level: float
 
     def __str__(self) -> str:
@@ -55,50 +56,61 @@ def quantile(values: np.ndarray, p: float, axis: int = -1) -> np.ndarray:
     return (ordered[..., first] + ordered[..., second]) / 2.0
 
 
-def bootstrap_interval(
-    values: ArrayLike,
-    statistic: Callable[..., np.ndarray] = median,
-    *,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Interval:
-    """Return the percentile bootstrap interval of a statistic; the range of fewer than six values.
+def median_interval(values: ArrayLike, level: float = 0.95) -> Interval:
+    """Return the interval of a median between order statistics; the range of fewer than six values.
 
-    Percentile and not BCa: the jackknife that BCa needs fails for medians, and values may be infinite.
+    The number of values below the median is binomial. So the interval from the k-th smallest to the k-th largest value
+    has a known level; between two such intervals, one of the wanted level is interpolated (Hettmansperger and
+    Sheather).
 
     Args:
         values: shape (n,); infinite for a run that did not reach the goal.
-        statistic: a function of samples and ``axis``, such as `median` or ``numpy.mean``.
         level: level of the interval.
-        seed: the same seed gives the same interval, to the byte.
 
     Raises:
         InvalidValueError: there are no values, or NaN among them.
 
     References:
-        B. Efron, R. J. Tibshirani: An introduction to the bootstrap, 1993, chapters 11 and 13.
+        T. P. Hettmansperger, S. J. Sheather: Confidence intervals based on interpolated order statistics. Stat. Probab.
+        Lett. 4, 1986.
 
     Examples:
-        >>> interval = bootstrap_interval([3.0, 1.0, 2.0])
+        >>> interval = median_interval([3.0, 1.0, 2.0])
         >>> interval.low, interval.high, str(interval)
         (1.0, 3.0, 'range')
     """
+    values = np.sort(checked(values))
+    n = len(values)
+    if n < FEWEST:
+        return Interval(float(values[0]), float(values[-1]), "range", level)
+    levels = 1.0 - 2.0 * special.bdtr(np.arange(n // 2), n, 0.5)  # from the k-th value to the k-th last, k = 1, 2, …
+    k = max(1, int((levels >= level).sum()))
+    narrower = levels[k] if k < len(levels) else 0.0
+    part = max(0.0, (levels[k - 1] - level) / (levels[k - 1] - narrower))
+    part = float((n - k) * part / (k + (n - 2 * k) * part))
+    ends = (_between(values[k - 1], values[k], part), _between(values[n - k], values[n - k - 1], part))
+    return Interval(*ends, "order statistics", level)
+
+
+def _between(one: float, other: float, part: float) -> float:
+    """Return the number at a part of the way from one value to the other, the first if there is no way."""
+    return float(one if np.isinf(one) or np.isinf(other) else (1.0 - part) * one + part * other)
+
+
+def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
+    """Return Student's t interval of a mean; the range of fewer than six values.
+
+    Raises:
+        InvalidValueError: there are no values, or NaN among them.
+    """
     values = checked(values)
-    if len(values) < FEWEST:
-        return Interval(float(values.min()), float(values.max()), "range", level)
-    found = np.sort(np.concatenate([statistic(values[part], axis=-1) for part in _blocks(len(values), seed)]))
-    low, high = percentiles(found, level)
-    return Interval(low, high, "bootstrap", level)
+    low, high = mean_band(values[:, None], level)
+    return Interval(float(low[0]), float(high[0]), "range" if len(values) < FEWEST else "t", level)
 
 
-def resamples(n: int, seed: int, stream: str = "statistics/bootstrap") -> np.ndarray:
-    """Return the indices into ``n`` values of each resample, shape (RESAMPLES, n)."""
-    return generator(seed, stream).integers(0, n, (RESAMPLES, n))
-
-
-def _blocks(n: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield `resamples` some at a time, as far as they fit into a few MiB."""
-    random, left = generator(seed, "statistics/bootstrap"), RESAMPLES
+def resamples(n: int, seed: int, stream: str) -> Iterator[np.ndarray]:
+    """Yield the indices into ``n`` values of each of `RESAMPLES` resamples, one per row, a few MiB at a time."""
+    random, left = generator(seed, stream), RESAMPLES
     while left:
         rows = min(left, max(1, _BLOCK // n))
         yield random.integers(0, n, (rows, n))
@@ -107,23 +119,15 @@ def _blocks(n: int, seed: int) -> Iterator[np.ndarray]:
 
 def percentiles(found: np.ndarray, level: float) -> tuple[float, float]:
     """Return the two sorted values between which the share ``level`` of all lies."""
-    low, high = band(found, level)
-    return float(low), float(high)
-
-
-def drawn(n: int, seed: int = 0) -> np.ndarray:
-    """Return how often each of ``n`` values is in each resample, float64 (RESAMPLES, n)."""
-    found = np.empty((RESAMPLES, n))
-    for counts, row in zip(found, (row for part in _blocks(n, seed) for row in part), strict=True):
-        counts[:] = np.bincount(row, minlength=n)
-    return found
+    k = int(np.floor((1.0 - level) / 2.0 * len(found)))
+    return float(found[k]), float(found[len(found) - 1 - k])
 
 
 def mean_band(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the percentile bootstrap interval of the mean of each column; the range of fewer than six rows.
+    """Return Student's t interval of the mean of each column, within its values; the range of fewer than six rows.
 
     Args:
-        values: finite, shape (n, k); each resample draws whole rows.
+        values: finite, shape (n, k).
         level: level of the interval at each column.
 
     Examples:
@@ -131,13 +135,9 @@ def mean_band(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.n
         >>> low.tolist(), high.tolist()
         ([0.0, 1.0], [1.0, 1.0])
     """
+    low, high = values.min(axis=0), values.max(axis=0)
     if len(values) < FEWEST:
-        return values.min(axis=0), values.max(axis=0)
-    return band(drawn(len(values)) @ values / len(values), level)
-
-
-def band(found: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each column the two values between which the share ``level`` of its rows lies."""
-    ordered = np.sort(found, axis=0)
-    k = int(np.floor((1.0 - level) / 2.0 * len(ordered)))
-    return ordered[k], ordered[len(ordered) - 1 - k]
+        return low, high
+    away = special.stdtrit(len(values) - 1, (1.0 + level) / 2.0) * values.std(axis=0, ddof=1) / math.sqrt(len(values))
+    mean = values.mean(axis=0)
+    return np.maximum(low, mean - away), np.minimum(high, mean + away)

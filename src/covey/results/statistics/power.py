@@ -48,12 +48,12 @@ def runs_needed(p: float, *, paired: bool = False, alpha: float = 0.05, power: f
 def walsh_share(a: ArrayLike, b: ArrayLike) -> float:
     """Return P(d + d' > 0) + P(d + d' = 0) / 2 of two different pairs' differences a - b, for paired `runs_needed`.
 
-    Opposite timeouts cancel. With a single pair it is 1, 0 or 1/2.
+    Opposite timeouts cancel, and two timeouts in a pair count as no difference. With a single pair it is 1, 0 or 1/2.
 
     Raises:
         InvalidValueError: the samples differ in length, are empty or hold NaN.
     """
-    d = differences(a, b)
+    d = np.nan_to_num(differences(a, b), nan=0.0, posinf=np.inf, neginf=-np.inf)
     if len(d) == 1:
         return float(0.5 + 0.5 * np.sign(d[0]))
     ordered, n = np.sort(d), len(d)

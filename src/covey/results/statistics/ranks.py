@@ -1,12 +1,10 @@
 """Rank tests, for skewed and censored values: a run that never reached the goal is +infinity, so it ranks last, tied
 with the other such runs.
 
-The p values are exact up to fifty values, also with ties (timeouts are always tied). For more values they are a normal
-approximation, corrected for ties and continuity.
+Their p values are those of `covey.results.statistics.blocks`, exact also with ties (timeouts are always tied).
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +12,8 @@ from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
 from covey.lazy import stats
+from covey.results.statistics.blocks import flips, shuffles, splits
 from covey.results.statistics.significance import SignificanceResult
-
-EXACT = 50
-"""Up to this many values p is exact: all counts fit into the 53 bits of a float."""
 
 
 def mann_whitney(a: ArrayLike, b: ArrayLike) -> SignificanceResult:
@@ -34,26 +30,23 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> SignificanceResult:
         other. Ann. Math. Statist. 18, 1947.
     """
     a, b = checked(a), checked(b)
-    ranks = stats.rankdata(np.concatenate((a, b)))
-    of_a, n, total = ranks[: len(a)], len(a), len(ranks)
-    u = float(of_a.sum() - n * (n + 1) / 2)
-    if len(np.unique(ranks)) == 1:
-        p = 1.0
-    elif total <= EXACT:
-        law = rank_sum_law(np.rint(2 * ranks).astype(int), n)
-        p = _two_sided(law, round(2 * of_a.sum()))
-    else:
-        p = float(stats.mannwhitneyu(of_a, ranks[n:], method="asymptotic").pvalue)
-    return SignificanceResult("Mann-Whitney U", u, p, smallest_p_mann_whitney(a, b))
+    ranks, first = stats.rankdata(np.concatenate((a, b))), np.arange(len(a) + len(b)) < len(a)
+    u = float(ranks[first].sum() - len(a) * (len(a) + 1) / 2)
+    return SignificanceResult("Mann-Whitney U", u, *splits(ranks, first))
 
 
-def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> SignificanceResult:
+def wilcoxon_paired(a: ArrayLike, b: ArrayLike, block: ArrayLike | None = None) -> SignificanceResult:
     """Return the two-sided Wilcoxon signed-rank test of pairs, for example of runs with the same seed.
 
     The statistic is W+, the sum of the ranks of the pairs in which a's value is larger. If one run of a pair never
     reached the goal, the size of the difference is unknown, but not its sign: it is infinite, and all such differences
-    share the highest ranks. A pair without a difference, such as two timeouts, is left out. The smallest p is 2 / 2^n
-    of the n remaining pairs (1 if none remains).
+    share the highest ranks. A pair without a difference, or of two timeouts, says nothing and is left out. The smallest
+    p is 2 / 2^n of the n remaining blocks (1 if none remains).
+
+    Args:
+        a, b: the pairs, shape (n,).
+        block: number of the block of each pair, shape (n,). The labels of a block are exchanged together, so its pairs
+            count as one observation (Rosner, Glynn and Lee 2006). Default: each pair is a block.
 
     Raises:
         InvalidValueError: the samples differ in length, are empty or hold NaN.
@@ -63,20 +56,24 @@ def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> SignificanceResult:
         score analysis with informatively missing observations in clinical trials. Control. Clin. Trials 20, 1999.
     """
     d = differences(a, b)
-    d = d[d != 0]
-    if not len(d):
-        return SignificanceResult("Wilcoxon signed-rank", 0.0, 1.0, 1.0)
-    ranks = stats.rankdata(np.abs(d))
-    plus = float(ranks[d > 0].sum())
-    if len(d) <= EXACT:
-        p = _two_sided(signed_rank_law(np.rint(2 * ranks).astype(int)), round(2 * plus))
-    else:
-        p = float(stats.wilcoxon(ranks * np.sign(d), correction=True)[1])  # pyright: ignore
-    return SignificanceResult("Wilcoxon signed-rank", plus, p, min(1.0, 2.0 * 0.5 ** len(d)))
+    signed = signed_ranks(d)
+    return SignificanceResult("Wilcoxon signed-rank", float(signed[signed > 0].sum()), *flips(by_block(signed, block)))
+
+
+def signed_ranks(d: np.ndarray) -> np.ndarray:
+    """Return the rank of the size of each difference with its sign; 0 where there is none or it is unknown (NaN)."""
+    signed, there = np.zeros(len(d)), ~np.isnan(d) & (d != 0)
+    signed[there] = stats.rankdata(np.abs(d[there])) * np.sign(d[there])
+    return signed
+
+
+def by_block(scores: np.ndarray, block: ArrayLike | None) -> np.ndarray:
+    """Return the sum of the scores of each block."""
+    return scores if block is None else np.bincount(np.asarray(block), scores)
 
 
 def differences(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """Return a - b of pairs; infinite if one of the two is, and 0 if both are.
+    """Return a - b of pairs: infinite if one of the two is, and NaN, which is unknown, if both are.
 
     Raises:
         InvalidValueError: as `wilcoxon_paired`.
@@ -85,31 +82,7 @@ def differences(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     if a.shape != b.shape:
         raise InvalidValueError(f"{len(a)} and {len(b)} values cannot be paired; give one of each for every pair")
     with np.errstate(invalid="ignore"):
-        return np.where(a == b, 0.0, a - b)
-
-
-def smallest_p_mann_whitney(a: ArrayLike, b: ArrayLike) -> float:
-    """Return the smallest two-sided p that a Mann-Whitney test of these pooled values can give.
-
-    It is 2 / C(n + m, n) without ties; with ties, splits that are equal but for tied values at the border between the
-    samples count together.
-
-    Examples:
-        >>> round(smallest_p_mann_whitney([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]), 4)  # 2 / 252
-        0.0079
-        >>> inf = math.inf
-        >>> smallest_p_mann_whitney([1, inf, inf], [inf, inf, inf])  # five timeouts of six cannot show a difference
-        1.0
-    """
-    a, b = checked(a), checked(b)
-    pooled, n = np.sort(np.concatenate((a, b))), len(a)
-    splits = math.comb(len(pooled), n)
-    shares = []
-    for values in (pooled, -pooled[::-1]):
-        border = values[n - 1]
-        same = int((values == border).sum())
-        shares.append(math.comb(same, int((values[:n] == border).sum())) / splits)
-    return min(1.0, 2.0 * min(shares))
+        return a - b
 
 
 def cliffs_delta(a: ArrayLike, b: ArrayLike) -> float:
@@ -134,6 +107,8 @@ def cliffs_delta(a: ArrayLike, b: ArrayLike) -> float:
 def dominance_in_pairs(a: ArrayLike, b: ArrayLike) -> float:
     """Return Cliff's delta within pairs (his d_w): the share of pairs with a > b less the share with a < b.
 
+    Two timeouts count as neither.
+
     Raises:
         InvalidValueError: as `wilcoxon_paired`.
 
@@ -141,7 +116,7 @@ def dominance_in_pairs(a: ArrayLike, b: ArrayLike) -> float:
         >>> dominance_in_pairs([1.0, 5.0, 9.0, 3.0], [2.0, 6.0, 10.0, 3.0])
         -0.75
     """
-    return float(np.mean(np.sign(differences(a, b))))
+    return float(np.mean(np.sign(np.nan_to_num(differences(a, b), nan=0.0))))
 
 
 def a12(a: ArrayLike, b: ArrayLike) -> float:
@@ -165,23 +140,6 @@ def magnitude(delta: float) -> str:
     return names[sum(abs(delta) >= limit for limit in (0.147, 0.33, 0.474))]
 
 
-def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return p values adjusted as a family: the i-th smallest times (m - i + 1), made monotone, at most 1.
-
-    References:
-        S. Holm: A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 1979.
-
-    Examples:
-        >>> holm([0.01, 0.04, 0.03, 0.005]).tolist()
-        [0.03, 0.06, 0.06, 0.02]
-    """
-    p = np.asarray(p, float)
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
-    return adjusted
-
-
 @dataclass(frozen=True)
 class Friedman(SignificanceResult):
     """A Friedman test.
@@ -197,16 +155,18 @@ class Friedman(SignificanceResult):
     blocks: int
 
 
-def friedman(values: ArrayLike, alpha: float = 0.05) -> Friedman:
-    """Return the Friedman test that k treatments (strategies) are equal over N blocks (maps), with Nemenyi's post-hoc.
+def friedman(values: ArrayLike, alpha: float = 0.05, block: ArrayLike | None = None) -> Friedman:
+    """Return the Friedman test that k treatments (strategies) are equal over N blocks, with Nemenyi's post-hoc.
 
-    The statistic is the chi-squared corrected for ties, with k - 1 degrees of freedom; the critical difference is
-    q_alpha sqrt(k (k + 1) / (6 N)), with q_alpha the studentized range over sqrt(2). Average ranks are compared only if
-    p is below alpha.
+    The statistic is the chi-squared corrected for ties; p is the share of the permutations within blocks that reach it
+    (see `covey.results.statistics.blocks.shuffles`). The critical difference is q_alpha sqrt(k (k + 1) / (6 N)), with
+    q_alpha the studentized range over sqrt(2). Average ranks are compared only if p is below alpha.
 
     Args:
-        values: one per block and treatment, shape (N, k), smaller is better; infinite where the goal was not reached.
+        values: one per row and treatment, shape (n, k), smaller is better; infinite where the goal was not reached.
         alpha: level of the critical difference.
+        block: number of the block of each row, shape (n,). The ranks of its rows are averaged, and its labels permuted
+            together. Default: each row is a block.
 
     Raises:
         InvalidValueError: fewer than three treatments or two blocks, or NaN.
@@ -220,20 +180,22 @@ def friedman(values: ArrayLike, alpha: float = 0.05) -> Friedman:
             f"values of shape {values.shape}; Friedman's test takes at least 2 blocks (rows) of 3 treatments (columns) "
             "without NaN"
         )
-    n, k = values.shape
+    k = values.shape[1]
     ranks = stats.rankdata(values, axis=1)
-    if (ranks == ranks[:, :1]).all():
-        statistic, p = 0.0, 1.0
-    else:
-        statistic, p = (float(v) for v in stats.friedmanchisquare(*ranks.T))
-    q = stats.studentized_range.ppf(1.0 - alpha, k, np.inf) / math.sqrt(2.0)
+    if block is not None:
+        at = np.unique(np.asarray(block), return_inverse=True)[1]
+        ranks = np.array([np.bincount(at, column) for column in ranks.T]).T / np.bincount(at)[:, None]
+    n, scores = len(ranks), ranks - (k + 1) / 2.0
+    spread = float((scores**2).sum()) / (k - 1)
     return Friedman(
         test="Friedman",
-        statistic=statistic,
-        p=p,
-        smallest_p=float(stats.chi2.sf(n * (k - 1), k - 1)),
+        statistic=float((scores.sum(axis=0) ** 2).sum()) / spread if spread else 0.0,
+        p=shuffles(scores),
+        smallest_p=min(1.0, float(math.factorial(k)) ** (1 - n)),
         average_ranks=ranks.mean(axis=0),
-        critical_difference=float(q * math.sqrt(k * (k + 1) / (6.0 * n))),
+        critical_difference=float(
+            stats.studentized_range.ppf(1.0 - alpha, k, np.inf) * math.sqrt(k * (k + 1) / 12 / n)
+        ),
         blocks=n,
     )
 
@@ -247,34 +209,3 @@ def checked(values: ArrayLike) -> np.ndarray:
             "infinity for a run that did not reach the goal"
         )
     return array
-
-
-def rank_sum_law(doubled: np.ndarray, n: int) -> np.ndarray:
-    """Return the probability of each doubled rank sum of a random ``n`` of the ranks, from 0 to their sum.
-
-    Args:
-        doubled: twice the (mid)ranks, whole numbers, shape (N,).
-        n: number of ranks drawn.
-    """
-    counts = np.zeros((n + 1, int(doubled.sum()) + 1))
-    counts[0, 0] = 1.0
-    for rank in doubled:
-        counts[1:, rank:] += counts[:-1, : counts.shape[1] - rank].copy()
-    return counts[n] / counts[n].sum()
-
-
-def signed_rank_law(doubled: np.ndarray) -> np.ndarray:
-    """Return the probability of each doubled sum of positive ranks, each rank being positive with probability 1/2.
-
-    Args:
-        doubled: twice the (mid)ranks, whole numbers, shape (n,).
-    """
-    law = np.zeros(int(doubled.sum()) + 1)
-    law[0] = 1.0
-    for rank in doubled:
-        law = (law + np.concatenate((np.zeros(rank), law[: len(law) - rank]))) / 2.0
-    return law
-
-
-def _two_sided(law: np.ndarray, at: int) -> float:
-    return float(min(1.0, 2.0 * min(law[: at + 1].sum(), law[at:].sum())))

@@ -1,6 +1,6 @@
 """Samples from the table of a study, one row per run, including runs that never reached their goal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,8 @@ import numpy as np
 
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.lazy import pl
-from covey.results.metrics import is_time_to_goal
+from covey.results.metrics import is_time_to_goal, is_until_goal
+from covey.results.metrics.registry import LARGER_IS_BETTER
 from covey.results.statistics.intervals import quantile
 from covey.results.statistics.survival import Survival, kaplan_meier
 
@@ -23,8 +24,9 @@ class MetricSample:
 
     Attributes:
         values: shape (n,). For a time to a goal, one value per run: if it was not reached, the time at which the run
-            was given up. For another metric, one value per run that has one.
-        reached: whether a value is a result and not a time of giving up, shape (n,).
+            was given up. For another metric, one value per run that has one; infinite, on its worse side, where it is
+            `censored`.
+        reached: whether a value is a result, shape (n,).
         runs: number of all runs, also of those without a value.
         successes: number of runs that reached the time's goal; for another metric, that reached their goal.
         until_s: the timeout up to which means of times are restricted; None for another metric, or without a timeout.
@@ -38,8 +40,8 @@ class MetricSample:
 
     @property
     def ranked(self) -> np.ndarray:
-        """The values for rank tests, shape (n,): infinite where the goal was not reached."""
-        return np.where(self.reached, self.values, np.inf)
+        """The values for rank tests, shape (n,): infinite, on the worse side, where the goal was not reached."""
+        return np.where(self.reached, self.values, np.copysign(np.inf, self.values))
 
     @cached_property
     def survival(self) -> Survival:
@@ -54,12 +56,16 @@ class MetricSample:
 
     @property
     def mean(self) -> float | None:
-        """The mean; for a time with a timeout the restricted mean, that of min(time, timeout). None without values."""
-        if not len(self.values):
+        """The mean; for a time with a timeout the restricted mean, that of min(time, timeout).
+
+        For a `censored` metric it is that of the runs that reached the goal. None without values.
+        """
+        if not len(self.values) or (self.until_s is None and not self.reached.any()):
             return None
         if self.until_s is not None:
             return self.survival.restricted_mean_s(self.until_s)
-        return finite(float(self.ranked.mean()))
+        whole = bool(np.isfinite(self.values).all())  # no value is censored, but a time may exceed its timeout
+        return finite(float((self.ranked if whole else self.values[self.reached]).mean()))
 
 
 def sample(table: "pl.DataFrame", metric: str) -> MetricSample:
@@ -84,7 +90,8 @@ def sample(table: "pl.DataFrame", metric: str) -> MetricSample:
     status = column(table, "status").to_list()
     has = ~np.isnan(values)
     if not is_time_to_goal(metric):
-        return MetricSample(values[has], has[has], len(values), status.count("reached"), None)
+        values = values[has]
+        return MetricSample(values, np.isfinite(values), len(has), status.count("reached"), None)
     timeout, status = numbers(table, "timeout_s"), np.array(status, dtype=object)
     given_up = np.where(np.isin(status, _BY_HAND), np.nan, timeout)
     if _END in table.columns:  # one time for all of them: a run that got there later must not stand alone
@@ -95,6 +102,28 @@ def sample(table: "pl.DataFrame", metric: str) -> MetricSample:
         given_up[early] = np.nan_to_num(numbers(table, _END)[early])
     until = float(timeout.min()) if len(timeout) and np.isfinite(timeout).all() else None
     return MetricSample(np.where(has, values, given_up), has, len(values), int(has.sum()), until)
+
+
+def censored(table: "pl.DataFrame", metrics: Iterable[str], goal: bool | None = None) -> "pl.DataFrame":
+    """Return a table in which metrics that grow until the goal have no result where a run did not reach it.
+
+    How far a team drove until the goal is unknown for a team that gave up half-way, and a small number then is no merit
+    (`covey.results.metrics.is_until_goal`). The value of such a run becomes infinite, on the side where it is worse.
+
+    Args:
+        table: one row per run, see `sample`.
+        metrics: names of columns; others and missing ones stay.
+        goal: whether the runs have a goal. None: they have one if any of the table reached it.
+    """
+    names = [name for name in dict.fromkeys(metrics) if name in table.columns and is_until_goal(name)]
+    if not names or not ((table["status"] == "reached").any() if goal is None else goal):
+        return table
+    worse = {name: -np.inf if name in LARGER_IS_BETTER else np.inf for name in names}
+    given_up = pl.col("status") != "reached"
+    return table.with_columns(
+        pl.when(given_up).then(pl.lit(worse[name])).otherwise(pl.col(name).cast(pl.Float64)).alias(name)
+        for name in names
+    )
 
 
 def groups(table: "pl.DataFrame", by: str | Sequence[str] | None) -> Iterator[tuple[tuple[Any, ...], "pl.DataFrame"]]:
@@ -111,6 +140,19 @@ def groups(table: "pl.DataFrame", by: str | Sequence[str] | None) -> Iterator[tu
     parts = table.partition_by(by, as_dict=True)
     for key in sorted(parts, key=lambda key: tuple(order[k] for order, k in zip(orders, key, strict=True))):
         yield key, parts[key]
+
+
+def ids(table: "pl.DataFrame", by: Sequence[str]) -> np.ndarray:
+    """Return the number of the group of each row, from 0: rows with equal values of the columns share one.
+
+    Raises:
+        UnknownNameError: there is no such column.
+    """
+    found = np.zeros(len(table), np.int64)
+    for name in by:
+        codes = column(table, name).rank("dense").fill_null(0).to_numpy().astype(np.int64)
+        found = np.unique(found * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1]
+    return found
 
 
 def columns(by: str | Sequence[str] | None) -> list[str]:

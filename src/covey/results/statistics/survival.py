@@ -4,8 +4,8 @@ References:
     E. L. Kaplan, P. Meier: Nonparametric estimation from incomplete observations. JASA 53, 1958.
     J. P. Klein, M. L. Moeschberger: Survival analysis, 2nd ed., 2003: Greenwood (4.2.2), log-log interval (4.3.2),
     median (4.5), restricted mean (4.5.1), log-rank (7.3).
-    A. C. Davison, D. V. Hinkley: Bootstrap methods and their application, 1997, sections 3.5 (censored data) and 3.8
-    (groups that are resampled as a whole).
+    R. L. Williams: Product-limit survival functions with correlated survival times. Lifetime Data Anal. 1, 1995 (runs
+    with several times; R's ``survfit`` with ``cluster``).
 """
 
 import warnings
@@ -16,11 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from covey.errors import InvalidValueError
-from covey.lazy import stats
-from covey.results.statistics.intervals import FEWEST, band, drawn
+from covey.lazy import special, stats
+from covey.results.statistics.blocks import flips, splits
+from covey.results.statistics.intervals import FEWEST
+from covey.results.statistics.ranks import by_block
 from covey.results.statistics.significance import SignificanceResult
 
 _SAME = 1e-9
+_AT = 200
+"""Largest number of times at which a variance between runs is computed."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Survival:
     Attributes:
         times_s: the times [s] at which runs reached the goal or were given up, increasing, shape (k,).
         share: S(t), the share that has not reached it just after each time, shape (k,); 1 before the first.
-        low, high: pointwise interval of S (Greenwood and log-log, or a bootstrap), shape (k,); NaN where there is none.
+        low, high: pointwise interval of S (log-log), shape (k,); NaN where there is none.
         n, reached: all runs, and those that reached the goal.
         level: level of the interval.
     """
@@ -80,7 +84,7 @@ def kaplan_meier(
         reached: whether it reached the goal, shape (n,).
         level: level of the pointwise log-log interval S^exp(-+z s), s^2 = sum d_i / (n_i (n_i - d_i)) / (ln S)^2.
         runs: number of the run of each time, shape (n,), if a run has several, such as one for each target. They are
-            not independent, so the interval is the percentile bootstrap of whole runs; none below six runs.
+            not independent, so the interval rests on the variance between runs; none below six runs.
 
     Raises:
         InvalidValueError: there is no run, a time is negative or not finite, or the lengths differ.
@@ -97,7 +101,7 @@ def kaplan_meier(
     low, high = np.array(interval.low.probabilities), np.array(interval.high.probabilities)
     inside = (curve.probabilities > _SAME) & (curve.probabilities < 1.0 - _SAME)
     if runs is not None:
-        low, high = _of_whole_runs(times, done, np.asarray(runs), np.asarray(curve.quantiles, float), level)
+        low, high = _of_whole_runs(times, done, np.asarray(runs), (curve.quantiles, curve.probabilities), level)
     return Survival(
         times_s=np.asarray(curve.quantiles, float),
         share=np.asarray(curve.probabilities, float),
@@ -110,19 +114,29 @@ def kaplan_meier(
 
 
 def _of_whole_runs(
-    times: np.ndarray, done: np.ndarray, runs: np.ndarray, at: np.ndarray, level: float
+    times: np.ndarray, done: np.ndarray, runs: np.ndarray, curve: tuple[np.ndarray, np.ndarray], level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the percentile bootstrap interval of S at some times, resampling runs; NaN below six runs."""
+    """Return the log-log interval of S at its times, with the variance between runs; NaN below six runs.
+
+    The variance of ln S is the sum over runs of their squared influences on it. Of many times it is found at `_AT`.
+    """
     names, run = np.unique(runs, return_inverse=True)
+    at, share = curve
     if len(names) < FEWEST:
         return np.full(len(at), np.nan), np.full(len(at), np.nan)
-    at_risk, events = np.zeros((len(names), len(at))), np.zeros((len(names), len(at)))
-    np.add.at(at_risk, run, times[:, None] >= at - _SAME)
-    np.add.at(events, run, done[:, None] & (np.abs(times[:, None] - at) <= _SAME))
-    weights = drawn(len(names))
-    risk = weights @ at_risk
-    shares = np.cumprod(1.0 - np.divide(weights @ events, risk, out=np.zeros_like(risk), where=risk > 0), axis=1)
-    return band(shares, level)
+    place = np.searchsorted(at, times - _SAME)
+    events, all_ = np.bincount(place, done, len(at)), np.bincount(place, minlength=len(at))
+    at_risk = len(times) - np.cumsum(all_) + all_
+    left = np.maximum(at_risk - events, 1e-9)  # where nobody is left, S is 0 and has no interval
+    lost = np.cumsum(events / (at_risk * left))
+    chosen = np.unique(np.linspace(0, len(at) - 1, min(len(at), _AT)).astype(int))
+    variance = np.empty(len(chosen))
+    for i, k in enumerate(chosen):
+        influence = np.where(done & (place <= k), 1.0 / left[place], 0.0) - lost[np.minimum(place, k)]
+        variance[i] = float((np.bincount(run, influence) ** 2).sum())
+    with np.errstate(all="ignore"):
+        spread = special.ndtri((1.0 + level) / 2.0) * np.sqrt(np.interp(at, at[chosen], variance)) / np.log(share)
+        return share ** np.exp(-spread), share ** np.exp(spread)
 
 
 def log_rank(
@@ -133,8 +147,8 @@ def log_rank(
 ) -> SignificanceResult:
     """Return the two-sided log-rank test of "both samples reach the goal at the same rate at all times".
 
-    The statistic is z; other packages print z^2, a chi-squared with one degree of freedom. The smallest p is that of
-    the most extreme split of all runs into two samples of these sizes.
+    The statistic is the number of runs of the first sample that reached the goal less the number expected. p is the
+    share of all ways to deal out the labels in which it is as far from zero, so it holds for few runs, too.
 
     Raises:
         InvalidValueError: as `kaplan_meier`.
@@ -144,22 +158,49 @@ def log_rank(
     """
     a, done_a = _checked(times_a, reached_a)
     b, done_b = _checked(times_b, reached_b)
-    statistic, p = _log_rank(a, done_a, b, done_b)
+    scores = log_rank_scores(np.concatenate((a, b)), np.concatenate((done_a, done_b)))
+    first = np.arange(len(scores)) < len(a)
+    return SignificanceResult("log-rank", float(scores[first].sum()), *splits(scores, first))
+
+
+def log_rank_in_pairs(
+    times_a: ArrayLike,
+    reached_a: Sequence[bool] | np.ndarray,
+    times_b: ArrayLike,
+    reached_b: Sequence[bool] | np.ndarray,
+    block: ArrayLike | None = None,
+    setting: ArrayLike | None = None,
+) -> SignificanceResult:
+    """Return the log-rank test of pairs: labels are exchanged within blocks, all pairs of a block at once.
+
+    Args:
+        times_a, reached_a, times_b, reached_b: the pairs, shape (n,).
+        block: number of the block of each pair, shape (n,); default: each pair is one.
+        setting: number of the setting of each pair, shape (n,), within which runs are expected to be equally fast.
+
+    Raises:
+        InvalidValueError: as `kaplan_meier`.
+    """
+    a, done_a = _checked(times_a, reached_a)
+    b, done_b = _checked(times_b, reached_b)
+    kinds = np.zeros(len(a), int) if setting is None else np.unique(np.asarray(setting), return_inverse=True)[1]
+    scores, order = np.empty(2 * len(a)), np.argsort(np.tile(kinds, 2), kind="stable")
     times, done = np.concatenate((a, b)), np.concatenate((done_a, done_b))
-    order = np.lexsort((~done, times))
-    times, done = times[order], done[order]
-    extremes = [_log_rank(times[:k], done[:k], times[k:], done[k:])[1] for k in (len(a), len(b))]
-    return SignificanceResult("log-rank", statistic, p, min(p, *extremes))
+    for part in np.split(order, np.cumsum(2 * np.bincount(kinds))[:-1]):
+        scores[part] = log_rank_scores(times[part], done[part])
+    apart = scores[: len(a)] - scores[len(a) :]
+    return SignificanceResult("log-rank", float(apart.sum()) / 2.0, *flips(by_block(apart, block)))
 
 
-def _log_rank(a: np.ndarray, done_a: np.ndarray, b: np.ndarray, done_b: np.ndarray) -> tuple[float, float]:
-    if not done_a.any() and not done_b.any():
-        return 0.0, 1.0
-    with np.errstate(invalid="ignore"):  # no variance if all runs reach the goal at the last time
-        found = stats.logrank(
-            stats.CensoredData.right_censored(a, ~done_a), stats.CensoredData.right_censored(b, ~done_b)
-        )
-    return (float(found.statistic), float(found.pvalue)) if np.isfinite(found.statistic) else (0.0, 1.0)
+def log_rank_scores(times: np.ndarray, reached: np.ndarray) -> np.ndarray:
+    """Return for each run 1 if it reached the goal, less the number of times expected until then; they add up to 0.
+
+    The sum over a sample is the observed less the expected number of the log-rank test.
+    """
+    at, place = np.unique(times, return_inverse=True)
+    events, all_ = np.bincount(place, reached, len(at)), np.bincount(place, minlength=len(at))
+    at_risk = len(times) - np.cumsum(all_) + all_
+    return reached - np.cumsum(events / at_risk)[place]
 
 
 def _checked(times_s: ArrayLike, reached: Sequence[bool] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,32 +1,27 @@
 """Tables of a study, from one row per run: one row per group, per comparison or per strategy."""
 
-import itertools
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.lazy import pl
-from covey.results.metrics import is_time_to_goal
 from covey.results.statistics import ranks
 from covey.results.statistics.fleet import best_fleet_size, speed_up
-from covey.results.statistics.intervals import bootstrap_interval, median
-from covey.results.statistics.power import runs_needed, walsh_share
+from covey.results.statistics.intervals import median, median_interval
 from covey.results.statistics.profiles import performance_profile
 from covey.results.statistics.sample import (
-    MetricSample,
+    censored,
     column,
     columns,
     finite,
     groups,
+    ids,
     levels,
     numbers,
     sample,
 )
-from covey.results.statistics.shift import shift, shift_in_pairs
-from covey.results.statistics.significance import SignificanceResult
-from covey.results.statistics.survival import log_rank
 
 
 def summarize(
@@ -35,30 +30,29 @@ def summarize(
     by: str | Sequence[str] | None = "vector",
     *,
     level: float = 0.95,
-    seed: int = 0,
 ) -> "pl.DataFrame":
     """Return one row for each group of runs: their number and the distribution of the metric.
 
     Columns: those of ``by``; ``metric``; ``runs`` (all), ``n`` (those that count), ``successes``; ``median``, ``q1``,
     ``q3`` (for a time to a goal from the Kaplan-Meier curve; null if they exceed the timeout); ``low``, ``high`` of the
-    median (null if they exceed the timeout); ``interval`` ("95 % bootstrap interval", or "range" below six values);
-    ``mean`` (for a time the restricted mean, up to ``until_s``).
+    median (null if they exceed the timeout); ``interval`` ("95 % order statistics interval", or "range" below six
+    values); ``mean`` (for a time the restricted mean, up to ``until_s``; for a metric that grows until the goal that of
+    the runs which reached it).
 
     Args:
         table: one row per run, see `sample`.
         metric: a column of numbers.
         by: columns; None for all runs together.
         level: level of the interval.
-        seed: seed of the bootstrap.
 
     Raises:
         UnknownNameError, InvalidValueError: a column is missing, or holds no numbers.
     """
-    rows = []
+    table, rows = censored(table, [metric]), []
     names = columns(by)
     for key, part in groups(table, by):
         found = sample(part, metric)
-        interval = bootstrap_interval(found.ranked, level=level, seed=seed) if len(found.values) else None
+        interval = median_interval(found.ranked, level) if len(found.values) else None
         rows.append(
             dict(zip(names, key, strict=True))
             | {
@@ -76,89 +70,11 @@ def summarize(
                 "until_s": found.until_s,
             }
         )
-    return _frame(table, names, rows, _SUMMARY)
+    return frame(table, names, rows, _SUMMARY)
 
 
 _COUNTS, _NUMBERS = dict.fromkeys(("runs", "n", "successes"), "i"), dict.fromkeys(("median", "q1", "q3"), "f")
 _SUMMARY = {"metric": "s", **_COUNTS, **_NUMBERS, "low": "f", "high": "f", "interval": "s", "mean": "f", "until_s": "f"}
-_COMPARISON = {
-    "metric": "s",
-    "test": "s",
-    **dict.fromkeys(("n_a", "n_b", "successes_a", "successes_b"), "i"),
-    **dict.fromkeys(("median_a", "median_b", "statistic", "p", "p_holm", "smallest_p", "smallest_p_holm"), "f"),
-    "shown": "b",
-    **dict.fromkeys(("shift", "shift_low", "shift_high", "cliffs_delta", "a12"), "f"),
-    "magnitude": "s",
-    "runs_needed": "i",
-}
-
-
-def compare(
-    table: "pl.DataFrame",
-    metric: str,
-    between: str,
-    by: str | Sequence[str] | None = None,
-    *,
-    paired: bool | None = None,
-    pair_on: Sequence[str] = ("seed",),
-    test: Literal["rank", "log-rank"] = "rank",
-    alpha: float = 0.05,
-) -> "pl.DataFrame":
-    """Return one row per pair of values ``a``, ``b`` of the parameter ``between``, in each group of ``by``.
-
-    All rows are one family for Holm's correction. A test is shown only if its smallest attainable p is below alpha,
-    corrected as if every test of the family had its smallest p; else ``statistic``, ``p`` and ``p_holm`` are null.
-    ``shift`` is how much a exceeds b, in the unit of the metric, with the 95 % interval ``shift_low`` to
-    ``shift_high`` (see `shift_in_pairs`). An end that exceeds the timeout is null, and both are null with too few runs
-    for an interval. ``cliffs_delta`` is P(a > b) - P(a < b); for pairs, within the pairs. ``runs_needed`` is the number
-    of runs of each value (paired: of pairs) that would find a difference as large as this one with power 0.8, at alpha
-    over the number of rows: a rough guess from few runs.
-
-    Args:
-        table: one row per run, see `sample`.
-        metric: a column of numbers.
-        between: the parameter whose values are compared pairwise.
-        by: parameters that form groups.
-        paired: True: Wilcoxon's signed-rank test of runs with equal ``pair_on``. False: Mann-Whitney's test of all
-            runs. None: pairs if at least half of the runs of the smaller sample have a partner; runs without are left
-            out.
-        pair_on: columns that identify a pair. With the settings among them, as in ``["world.terrain", "seed"]``, one
-            test is stratified by setting: the differences within all pairs are ranked together, which for two values
-            is the test of aligned ranks of Hodges and Lehmann.
-        test: ``rank``, or ``log-rank`` of whole curves of a time to a goal, never paired.
-        alpha: level of the family.
-
-    Raises:
-        UnknownNameError: a column is missing.
-        InvalidValueError: it holds no numbers, ``paired`` is True and a run has no partner, or the test is unknown.
-
-    References:
-        J. L. Hodges, E. L. Lehmann: Rank methods for combination of independent experiments in analysis of variance.
-        Ann. Math. Statist. 33, 1962.
-    """
-    if test not in ("rank", "log-rank") or (test == "log-rank" and paired):
-        raise InvalidValueError(f"test {test!r}, paired {paired}; give 'rank', or 'log-rank' without pairs")
-    cells = []
-    for key, part in groups(table, by):
-        head = dict(zip(columns(by), key, strict=True))
-        found = [(level, rows) for (level,), rows in groups(part, between) if len(sample(rows, metric).values)]
-        cells += [(head | {"a": a, "b": b}, x, y) for (a, x), (b, y) in itertools.combinations(found, 2)]
-    if paired and not all(_partners(x, y, pair_on) == max(len(x), len(y)) for _, x, y in cells):
-        raise InvalidValueError(
-            f"paired comparison of {between!r}: runs with equal {', '.join(pair_on)} do not match one to one; keep the "
-            "other parameters apart with by, or add them to pair_on"
-        )
-    pairs = [None if paired is False or test == "log-rank" else _pairs(x, y, metric, pair_on) for _, x, y in cells]
-    rows, outcomes = [], []
-    for (head, x, y), pair in zip(cells, pairs, strict=True):
-        a, b = (sample(runs, metric) for runs in pair or (x, y))
-        outcome = _test(test, pair is not None, a, b)
-        outcomes.append(outcome)
-        effect = _effect(a, b, pair is not None, alpha / len(cells))
-        rows.append(head | {"metric": metric, "test": outcome.test} | effect)
-    _fill_in_tests(rows, outcomes, alpha)
-    kind = {"a": column(table, between).dtype, "b": column(table, between).dtype}
-    return _frame(table, columns(by), rows, _COMPARISON, kind)
 
 
 def average_ranks(
@@ -166,23 +82,60 @@ def average_ranks(
     metric: str,
     between: str,
     over: str | Sequence[str],
+    places: Sequence[str] = (),
     *,
     larger_is_better: bool = False,
     alpha: float = 0.05,
 ) -> tuple["pl.DataFrame", ranks.Friedman]:
-    """Return the average rank of each value of ``between`` over blocks ``over`` (maps), 1 = best, and Friedman's test.
+    """Return the average rank of each value of ``between``, 1 = best, and Friedman's test by blocks.
 
-    The medians of the runs of each block and value are ranked; a median that exceeds the timeout ranks last.
+    The runs of one seed and one setting are ranked; a run that did not reach the goal ranks last. The ranks of the
+    settings that share a place and a seed are averaged: they are one block. Settings and seeds without a run of every
+    value are left out.
+
+    Args:
+        table: one row per run, see `sample`.
+        metric: a column of numbers.
+        between: the parameter whose values are ranked.
+        over: the other parameters that vary.
+        places: those of them with unrelated noise under equal seeds, such as the world; others share a block.
+        larger_is_better: whether the largest value has rank 1.
+        alpha: level of the critical difference.
 
     Raises:
         UnknownNameError: a column is missing.
-        InvalidValueError: a block lacks a value, or there are fewer than three values or two blocks.
+        InvalidValueError: there are fewer than three values, or fewer than two blocks with a run of each.
     """
-    values, names = _medians(table, metric, between, over)
-    test = ranks.friedman(-values if larger_is_better else values, alpha)
+    table, names = censored(table, [metric]), levels(table, between)
+    over = columns(over)
+    cells, kinds = ids(table, [*over, "seed"]), {name: i for i, name in enumerate(names)}
+    values = np.full((cells.max() + 1, len(names)), np.nan)
+    block, all_blocks = np.zeros(len(values), int), ids(table, [*places, "seed"])
+    for (name,), part in groups(table.with_row_index("_row"), between):
+        rows = part["_row"].to_numpy()
+        ranked = _ranked(part, metric)
+        values[cells[rows], kinds[name]] = -ranked if larger_is_better else ranked
+        block[cells[rows]] = all_blocks[rows]
+    whole = ~np.isnan(values).any(axis=1)
+    if len(names) < 3 or len(np.unique(block[whole])) < 2:
+        raise InvalidValueError(
+            f"{len(names)} values of {between} and {len(np.unique(block[whole]))} seeds with a run of each; ranks need "
+            "at least three values and two seeds"
+        )
+    test = ranks.friedman(values[whole], alpha, block[whole])
     kind = {between: column(table, between).dtype}
     rows = [{between: n, "average_rank": float(r)} for n, r in zip(names, test.average_ranks, strict=True)]
-    return _frame(table, [], rows, {"average_rank": "f"}, kind).sort("average_rank", maintain_order=True), test
+    return frame(table, [], rows, {"average_rank": "f"}, kind).sort("average_rank", maintain_order=True), test
+
+
+def _ranked(part: "pl.DataFrame", metric: str) -> np.ndarray:
+    """Return the value of each run for ranks, NaN where it has none."""
+    values = numbers(part, metric)
+    found = sample(part, metric)
+    if len(found.values) == len(values):
+        return found.ranked
+    values[~np.isnan(values)] = found.ranked
+    return values
 
 
 def profiles(table: "pl.DataFrame", metric: str, between: str, over: str | Sequence[str]) -> "pl.DataFrame":
@@ -195,7 +148,7 @@ def profiles(table: "pl.DataFrame", metric: str, between: str, over: str | Seque
     Raises:
         As `average_ranks` and `performance_profile`.
     """
-    values, names = _medians(table, metric, between, over)
+    values, names = _medians(censored(table, [metric]), metric, between, over)
     found = performance_profile(values)
     return pl.DataFrame({"ratio": found.ratios} | {str(n): found.share[:, i] for i, n in enumerate(names)})
 
@@ -217,7 +170,7 @@ def scaling(table: "pl.DataFrame", metric: str, size: str, by: str | Sequence[st
             gains = {"speed_up": finite(s[i]), "efficiency": finite(efficiency[i])}
             rows.append(dict(zip(columns(by), key, strict=True)) | counts | gains)
     kinds = {"n": "i", "successes": "i", "median": "f", "speed_up": "f", "efficiency": "f"}
-    return _frame(table, [*columns(by), size], rows, kinds)
+    return frame(table, [*columns(by), size], rows, kinds)
 
 
 def best_fleets(
@@ -253,73 +206,7 @@ def best_fleets(
             row = {"best": best.size, "value": best.value, "low": int(ends.low), "high": int(ends.high)}
             row["interval"] = str(ends)
         rows.append(dict(zip(columns(by), key, strict=True)) | row)
-    return _frame(table, columns(by), rows, {"best": "i", "value": "f", "low": "i", "high": "i", "interval": "s"})
-
-
-def _pairs(
-    a: "pl.DataFrame", b: "pl.DataFrame", metric: str, pair_on: Sequence[str]
-) -> "tuple[pl.DataFrame, pl.DataFrame] | None":
-    """Return the runs of two tables in the order of their pairs, without runs that have no partner.
-
-    None if fewer than half of the runs of the smaller table have one, or no pair has two values. For a metric other
-    than a time to a goal, pairs in which either run has no value are left out.
-    """
-    if 2 * _partners(a, b, pair_on) < max(1, min(len(a), len(b))):
-        return None
-    both = ((a, b), (b, a))
-    a, b = (one.join(other.select(pair_on), on=list(pair_on), how="semi").sort(pair_on) for one, other in both)
-    if not is_time_to_goal(metric):
-        have = ~np.isnan(numbers(a, metric)) & ~np.isnan(numbers(b, metric))
-        a, b = a.filter(have), b.filter(have)
-    return (a, b) if len(a) else None
-
-
-def _partners(a: "pl.DataFrame", b: "pl.DataFrame", pair_on: Sequence[str]) -> int:
-    """Return how many runs of each of two tables have a partner in the other; 0 if a partner is not unique."""
-    for name in pair_on:
-        column(a, name)
-    if any(t.select(pair_on).is_duplicated().any() for t in (a, b)):
-        return 0
-    return len(a.join(b.select(pair_on), on=list(pair_on), how="semi"))
-
-
-def _test(test: str, in_pairs: bool, a: MetricSample, b: MetricSample) -> SignificanceResult:
-    if test == "log-rank":
-        return log_rank(a.values, a.reached, b.values, b.reached)
-    return ranks.wilcoxon_paired(a.ranked, b.ranked) if in_pairs else ranks.mann_whitney(a.ranked, b.ranked)
-
-
-def _effect(a: MetricSample, b: MetricSample, in_pairs: bool, alpha: float) -> dict[str, Any]:
-    """Return the size of the difference between two samples, and the number of runs that one as large needs."""
-    dominance = ranks.dominance_in_pairs if in_pairs else ranks.cliffs_delta
-    delta = dominance(a.ranked, b.ranked)
-    effect = walsh_share(a.ranked, b.ranked) if in_pairs else ranks.a12(a.ranked, b.ranked)
-    by, interval = (shift_in_pairs if in_pairs else shift)(a.ranked, b.ranked)
-    return {
-        "n_a": len(a.values),
-        "n_b": len(b.values),
-        "successes_a": a.successes,
-        "successes_b": b.successes,
-        "median_a": a.quantile(0.5),
-        "median_b": b.quantile(0.5),
-        "shift": finite(by),
-        "shift_low": None if interval is None else finite(interval.low),
-        "shift_high": None if interval is None else finite(interval.high),
-        "cliffs_delta": delta,
-        "a12": (1.0 + delta) / 2.0,
-        "magnitude": ranks.magnitude(delta),
-        "runs_needed": runs_needed(effect, paired=in_pairs, alpha=alpha),
-    }
-
-
-def _fill_in_tests(rows: list[dict[str, Any]], outcomes: list[SignificanceResult], alpha: float) -> None:
-    """Add the result of each test that could have been significant."""
-    holm = ranks.holm([o.p for o in outcomes])
-    least = ranks.holm([o.smallest_p for o in outcomes])
-    for row, outcome, p_holm, smallest in zip(rows, outcomes, holm, least, strict=True):
-        shown = bool(smallest < alpha)
-        row |= {"smallest_p": outcome.smallest_p, "smallest_p_holm": float(smallest), "shown": shown}
-        row |= {"statistic": outcome.statistic, "p": outcome.p, "p_holm": float(p_holm)} if shown else {}
+    return frame(table, columns(by), rows, {"best": "i", "value": "f", "low": "i", "high": "i", "interval": "s"})
 
 
 def _medians(table: "pl.DataFrame", metric: str, between: str, over: Any) -> tuple[np.ndarray, list[Any]]:
@@ -336,7 +223,7 @@ def _medians(table: "pl.DataFrame", metric: str, between: str, over: Any) -> tup
     return np.array(blocks), names
 
 
-def _frame(table: "pl.DataFrame", by: list[str], rows: list[dict[str, Any]], kinds: dict[str, str], more=None):
+def frame(table: "pl.DataFrame", by: list[str], rows: list[dict[str, Any]], kinds: dict[str, str], more=None):
     """Return rows as a frame: the columns ``by`` with their types in ``table``, others with the types of ``kinds``."""
     types = {"s": pl.String, "i": pl.Int64, "f": pl.Float64, "b": pl.Boolean}
     schema = {name: table.schema[name] for name in by} | (more or {}) | {n: types[k] for n, k in kinds.items()}

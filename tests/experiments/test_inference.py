@@ -1,0 +1,269 @@
+"""A study of three strategies in two buildings with two radios and eight seeds, of which some run out of time.
+
+``quitter`` drives half as fast and as far: in the large building it rarely gets there, and then it has driven least. The
+short radio changes nothing for even seeds, and little for others: 96 runs are 16 seeds and places, not 32 pairs.
+"""
+
+import numpy as np
+import polars as pl
+import pytest
+from pydantic import ValidationError
+
+from covey.experiments.analysis import analysis
+from covey.experiments.analysis.findings import findings
+from covey.experiments.analysis.questions import identical, main_parameter, primary_metric, questions, untested
+from covey.experiments.design.axes import Axes
+from covey.experiments.design.records import Design
+from covey.results import statistics
+from covey.results.statistics import SUCCESS, average_ranks, compare
+
+CONTROLLER = "robots.scout.controller"
+TIMEOUT_S = 600.0
+SCENARIO = {"world": {"empty_m": [8, 8]}, "robots": [{"name": "scout", "robot": "disc", "controller": "wander"}]}
+
+
+def design(**report):
+    """Return the design of the study; its place changes the world under a name that does not say so."""
+    places = [
+        {"label": label, "set": {"world.empty_m": size}} for label, size in (("atrium", [8, 8]), ("depot", [20, 20]))
+    ]
+    return Design.model_validate(
+        {
+            "design": "study",
+            "scenario": {**SCENARIO, "stop": {"explored": 0.9, "timeout_s": TIMEOUT_S}},
+            "parameters": {
+                "place": places,
+                "radio": [{"label": "far", "value": {"range_m": 99}}, {"label": "near", "value": {"range_m": 9}}],
+                CONTROLLER: ["wander", "nearest_frontier", "minpos"],
+            },
+            "metrics": ["exploration_time_s", "exploration_cost_m"],
+            "report": report,
+        }
+    )
+
+
+def study(seeds=8):
+    rng, rows = np.random.default_rng(4), []
+    for place, base in (("atrium", 200.0), ("depot", 440.0)):
+        of_seed = rng.lognormal(0.0, 0.1, seeds)
+        for controller, factor in (("steady", 1.0), ("brisk", 0.9), ("quitter", 1.45)):
+            own = rng.lognormal(0.0, 0.05, seeds)
+            for radio in ("far", "near"):
+                for seed in range(seeds):
+                    time = base * factor * of_seed[seed] * own[seed] * (1.02 if radio == "near" and seed % 2 else 1.0)
+                    reached = time <= TIMEOUT_S
+                    lasted = float(min(time, TIMEOUT_S))
+                    row = {"run_id": f"{len(rows):x}", "vector": len(rows) // seeds, "iteration": seed, "seed": seed}
+                    row |= {"place": place, "radio": radio, CONTROLLER: controller}
+                    row |= {"status": "reached" if reached else "timeout", "timeout_s": TIMEOUT_S}
+                    row |= {"exploration_time_s": lasted if reached else None, "simulated_time_s": lasted}
+                    row["exploration_cost_m"] = lasted * (0.5 if controller == "quitter" else 1.0)
+                    rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return study()
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    asked = design()
+    axes, metrics = Axes.of(asked, table), ["exploration_time_s", "exploration_cost_m"]
+    return findings(table, [SUCCESS, *metrics], questions(asked, table, axes), primary_metric(asked, metrics))
+
+
+def by_head(sheet):
+    return [dict(zip(sheet.head, row, strict=True)) for row in sheet.rows]
+
+
+def one(found, metric, parameter=CONTROLLER, by=()):
+    (rows,) = (
+        f.rows
+        for f in found
+        if (f.metric, f.question.parameter, f.by) == (metric, parameter, by) and f.rows["test"][0] != "log-rank"
+    )
+    return {(row["a"], row["b"]): row for row in rows.iter_rows(named=True)}
+
+
+def test_nobody_is_the_cheapest_who_did_not_get_there(table, found):
+    """By the metres of all runs alone, the quitter would be first in the depot: it stopped when the time was up."""
+    depot = table.filter(place="depot")
+    metres = depot.group_by(CONTROLLER).agg(pl.col("exploration_cost_m").mean()).sort("exploration_cost_m")
+    assert metres[CONTROLLER][0] == "quitter"
+    failed = depot.filter(pl.col(CONTROLLER) == "quitter")["status"].to_list()
+    assert failed.count("timeout") >= 12
+    ranks, _ = average_ranks(depot, "exploration_cost_m", CONTROLLER, ["radio"])
+    assert ranks[CONTROLLER][-1] == "quitter"
+    row = one(found, "exploration_cost_m")["steady", "quitter"]
+    assert row["shift_low"] is None, "how much more it would have driven is unknown"
+    assert row["mean_shift"] is None
+    summary = analysis.summary(table, "exploration_cost_m", Axes.of(design(), table))
+    medians = [row["median"] for row in by_head(summary) if {row["place"], row["controller"]} == {"depot", "quitter"}]
+    assert medians == ["–", "–"]
+    assert "no result here" in summary.caption
+
+
+def test_a_share_that_grows_until_the_goal_is_worst_where_it_was_not_reached(table):
+    better = table.with_columns(map_quality=pl.when(status="reached").then(0.8).otherwise(0.95))
+    ranks, _ = average_ranks(better.filter(place="depot"), "map_quality", CONTROLLER, ["radio"], larger_is_better=True)
+    assert ranks[CONTROLLER][-1] == "quitter"
+
+
+def test_success_is_a_result_of_its_own(table, found):
+    row = one(found, SUCCESS)["steady", "quitter"]
+    assert row["test"] == "McNemar exact"
+    failed = table.filter((pl.col(CONTROLLER) == "quitter") & (pl.col("status") == "timeout"))
+    seeds = failed["seed"].n_unique()
+    assert row["p"] == pytest.approx(2 / 2**seeds), "each seed that failed in the depot, with both radios, is one sign"
+    assert (row["successes_a"], row["successes_b"]) == (32, 32 - len(failed))
+    assert row["mean_shift"] == pytest.approx(len(failed) / 32)
+    sheets = list(analysis.of_success(table, Axes.of(design(), table), found))
+    cells = [row for row in by_head(sheets[0]) if {row["place"], row["controller"]} == {"atrium", "quitter"}]
+    low = 100 * statistics.wilson(8, 8)[0]
+    assert [(row["reached"], row["runs"], row["share [%]"]) for row in cells] == [
+        ("8", "8", f"100 ({low:.0f} to 100)")
+    ] * 2
+
+
+def test_the_same_seed_with_two_radios_is_one_observation(table, found):
+    row = one(found, "exploration_time_s")["steady", "brisk"]
+    assert (row["n_a"], row["blocks"], row["smallest_p"]) == (32, 16, 2 / 2**16)
+    half = compare(table.filter(radio="far"), "exploration_time_s", CONTROLLER, over=["place"], places=["place"])
+    alone = next(r for r in half.iter_rows(named=True) if (r["a"], r["b"]) == ("steady", "brisk"))
+    assert alone["blocks"] == 16
+    assert row["p"] == pytest.approx(alone["p"], rel=0.5), (
+        "the second radio repeats the first, so p stays about the same"
+    )
+    (said,) = [line for line in identical(table, Axes.of(design(), table)) if "radio" in line]
+    far, near = (table.filter(radio=radio)["simulated_time_s"].to_numpy() for radio in ("far", "near"))
+    assert 24 < np.sum(far == near) < 48, "all even seeds, and odd ones that time out with both radios"
+    assert said.startswith(f"{np.sum(far == near)} of 96 runs equal the run of the same seed")
+
+
+def test_labels_dealt_out_by_seed_are_found_different_in_five_percent_only(table):
+    """The names of two strategies are exchanged at random for each place and seed, in both radios: 500 times."""
+    steady, brisk = (
+        table.filter(pl.col(CONTROLLER) == name).with_columns(pl.col("exploration_time_s").fill_null(np.inf))
+        for name in ("steady", "brisk")
+    )
+    a, b = (part["exploration_time_s"].to_numpy() for part in (steady, brisk))
+    block = steady.select(pl.struct("place", "seed").rank("dense") - 1).to_series().to_numpy()
+    rng = np.random.default_rng(0)
+    swaps = (rng.random((500, block.max() + 1)) < 0.5)[:, block]
+    p = [statistics.wilcoxon_paired(np.where(s, a, b), np.where(s, b, a), block).p for s in swaps]
+    assert np.mean(np.array(p) < 0.05) == pytest.approx(0.05, abs=0.02)
+    pooled = [statistics.wilcoxon_paired(np.where(s, a, b), np.where(s, b, a)).p for s in swaps]
+    assert np.mean(np.array(pooled) < 0.05) > 0.1, "as 32 pairs they would claim far too much"
+
+
+def test_two_timeouts_are_no_difference_of_zero():
+    """13 of 20 pairs both time out, in the others A is 100 s faster: the interval is that of the seven."""
+    a, b = [100.0, 105, 98, 110, 120, 90, 101], [200.0, 215, 199, 230, 221, 188, 203]
+    rows = [
+        {"seed": seed, "strategy": which, "status": "timeout" if time is None else "reached", "timeout_s": 300.0}
+        | {"exploration_time_s": time, "simulated_time_s": time or 300.0}
+        for which, times in (("a", a), ("b", b))
+        for seed, time in enumerate([*times, *[None] * 13])
+    ]
+    row = compare(pl.DataFrame(rows, infer_schema_length=None), "exploration_time_s", "strategy").row(0, named=True)
+    seven, interval = statistics.shift_in_pairs(a, b)
+    assert (row["n_a"], row["telling"], row["p"]) == (20, 7, 2 / 2**7)
+    assert (row["shift"], row["shift_low"], row["shift_high"]) == (seven, interval.low, interval.high)
+    assert interval.high < 0
+    assert row["mean_shift"] == pytest.approx((sum(a) - sum(b)) / 20), "restricted means count two timeouts as equal"
+    assert row["mean_low"] < row["mean_shift"] < row["mean_high"]
+
+
+def test_a_difference_and_its_test_agree():
+    """The 95 % interval holds zero exactly if p is above 5 %, for timeouts and several settings of a seed, too."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        n, settings = int(rng.integers(6, 12)), int(rng.integers(1, 3))
+        block = np.repeat(np.arange(n), settings)
+        a, b = (rng.lognormal(5.0 + by, 0.3, len(block)) for by in (0.15, 0.0))
+        a, b = (np.where(x > 230.0, np.inf, x) for x in (a, b))
+        if np.isinf(a).all() or not (np.isfinite(a) | np.isfinite(b)).any():
+            continue
+        p = statistics.wilcoxon_paired(a, b, block).p
+        _, interval = statistics.shift_in_pairs(a, b, block=block)
+        if interval is not None:
+            assert (interval.low <= 0.0 <= interval.high) == (p > 0.05)
+
+
+def test_every_parameter_that_varies_is_tested_the_question_first(table):
+    """With the strategies along the axis and the radio as lines, strategies are tested all the same."""
+    asked = design(x=CONTROLLER, line="radio")
+    axes = Axes.of(asked, table)
+    assert main_parameter(asked, axes) == CONTROLLER
+    first, *others = questions(asked, table, axes)
+    assert (first.parameter, first.is_main, set(first.over), first.places) == (
+        CONTROLLER,
+        True,
+        {"place", "radio"},
+        ("place",),
+    )
+    assert {q.parameter: q.places for q in others} == {"radio": ("place",), "place": ()}
+    assert main_parameter(design(question="radio"), axes) == "radio"
+    assert main_parameter(design(question="controller"), axes) == CONTROLLER
+    with pytest.raises(ValidationError, match="'radios' is not a parameter, did you mean 'radio'"):
+        design(question="radios")
+    with pytest.raises(ValidationError, match="exploration_time_s"):
+        design(primary="exploration_tim")
+
+
+def test_what_is_not_tested_is_said_with_the_reason(table):
+    many = pl.concat(table.with_columns(radio=pl.lit(k), seed=pl.col("seed") + 100 * k) for k in range(50))
+    (said,) = untested(design(), many, Axes.of(design(), many))
+    assert said == "radio is not tested: it has 50 values, and at most 40 are compared with each other."
+    apart = table.with_columns(seed=pl.int_range(pl.len()))
+    axes = Axes.of(design(), apart)
+    found = findings(apart, ["exploration_time_s"], questions(design(), apart, axes), "exploration_time_s")
+    lines = list(analysis.hidden(found))
+    assert all("because runs of equal seeds have no partners" in line for line in lines)
+    assert len(lines) == 3
+
+
+def test_many_strategies_are_compared_with_the_best_and_the_reference():
+    rng = np.random.default_rng(1)
+    rows = [
+        {"run_id": f"{k}{seed}", "vector": k, "iteration": seed, "seed": seed, CONTROLLER: f"s{k:02}"}
+        | {"status": "reached", "timeout_s": 999.0, "exploration_time_s": float(t := rng.normal(300.0 - 10 * k, 5.0))}
+        | {"simulated_time_s": t}
+        for seed in range(12)
+        for k in range(12)
+    ]
+    table = pl.DataFrame(rows)
+    asked = design(reference="s03")
+    (question,) = questions(asked, table, Axes.of(asked, table))
+    rank, curves = findings(table, ["exploration_time_s"], [question], "exploration_time_s")
+    assert {row for row in rank.rows.select("a", "b").rows() if "s11" not in row} == {
+        row for row in rank.rows.select("a", "b").rows() if "s03" in row and "s11" not in row
+    }
+    assert len(rank.rows) == len(curves.rows) == 11 + 10, "the best is s11, the reference s03"
+    assert rank.rows["p_holm"].drop_nulls().min() == pytest.approx(66 * 2 / 2**12), "the family is every two of twelve"
+
+
+def test_one_family_for_the_question_and_one_for_the_rest(found):
+    primary = [f for f in found if f.is_primary]
+    assert [(f.metric, f.question.parameter, f.by) for f in primary] == [("exploration_time_s", CONTROLLER, ())]
+    (rows,) = (f.rows for f in primary)
+    assert rows["p_adjusted"].to_list() == rows["p_holm"].to_list() == statistics.holm(rows["p"].to_numpy()).tolist()
+    others = np.concatenate([f.rows["p"].drop_nulls().to_numpy() for f in found if not f.is_primary])
+    adjusted = np.concatenate([f.rows["p_adjusted"].drop_nulls().to_numpy() for f in found if not f.is_primary])
+    assert adjusted == pytest.approx(statistics.benjamini_hochberg(others))
+
+
+def test_tests_that_could_not_be_significant_do_not_hide_others():
+    """Four of eight comparisons have eight pairs that all go one way, 2 / 2^8; the others have two pairs each."""
+    parts = []
+    for k in range(8):
+        n = 8 if k < 4 else 2
+        for strategy, by in (("a", 0.0), ("b", 5.0)):
+            times = [100.0 + 3 * seed + by for seed in range(n)]
+            part = {"seed": range(n), "timeout_s": 300.0, "status": "reached", "exploration_time_s": times}
+            parts.append(pl.DataFrame(part | {"simulated_time_s": times, "map": k, "strategy": strategy}))
+    found = compare(pl.concat(parts), "exploration_time_s", "strategy", "map")
+    assert found["shown"].to_list() == [True] * 4 + [False] * 4
+    assert found["p_holm"].to_list() == [pytest.approx(4 * 2 / 2**8)] * 4 + [None] * 4
