@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 import pytest
 
 import covey
@@ -351,10 +352,25 @@ def test_a_table_has_the_numbers_of_addons(tmp_path, caplog):
     assert alike(again.data["centroid"], out.data["centroid"])
     assert alike(again.data["delaunay"], out.data["delaunay"])
     head = (tmp_path / "run.csv").read_text().partition("\n")[0]
-    assert head.endswith(
-        "data_centroid[0],data_centroid[1],data_delaunay[0][0],data_delaunay[0][1],data_delaunay[1][0],"
-        "data_delaunay[1][1],data_number"
-    )
+    assert head.endswith("data_centroid[0],data_centroid[1],data_delaunay[robots],data_number")
+
+
+def test_a_table_has_one_row_of_a_robot_not_all_rows_in_each(tmp_path):
+    class Far:
+        def step(self, team):
+            return 10.0 * team.position
+
+    class Nearer:
+        def step(self, team):
+            return team.neighbours(covey.graphs.proximity(3.5))
+
+    out = play(stand, [Far, Nearer], [(1, 1, 0), (4, 1, 0), (7, 1, 0), (9, 9, 0)])
+    table = pl.read_csv(out.save(tmp_path / "run.csv"))
+    assert table["data_far[robot][0]"].to_list()[:4] == [10, 40, 70, 90]
+    assert table["data_nearer[robots]"].to_list()[:4] == ["1", "0 2", "1", ""]
+    again = covey.Out.load(tmp_path / "run.csv")
+    assert (again.data["far"] == out.data["far"]).all()
+    assert (again.data["nearer"] == out.data["nearer"]).all()
 
 
 class Odd:

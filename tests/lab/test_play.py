@@ -1,4 +1,5 @@
 import numpy as np
+import polars as pl
 import pytest
 
 import covey
@@ -241,9 +242,15 @@ def test_a_body_is_drawn_where_it_is_not_around_its_axle(monkeypatch):
 
 
 def test_a_table_of_poses_and_commands(tmp_path, caplog):
-    out = play(lambda team: (0.3, 0.1), 2, sensors=["compass"])
+    out = play(lambda team: (0.3, 0.1), 2, sensors=["compass", "proximity", {"kind": "imu", "rate_hz": 5}])
     again = covey.Out.load(out.save(tmp_path / "run.csv"))
-    assert "a .csv file has no columns for the readings of compass" in caplog.text
+    assert "a .csv file has no columns for the presence, ranges, angles of proximity; save" in caplog.text
+    table = pl.read_csv(tmp_path / "run.csv")
+    found = out.readings["compass"]
+    newest = [[v for t, v in zip(found.times, found.values, strict=True) if t <= now + 1e-6][-1] for now in out.time]
+    assert table["reading_compass"].to_list() == pytest.approx(np.ravel(newest))
+    assert table["reading_imu_turn_rate"].drop_nulls().to_list()[-1] == pytest.approx(0.1, abs=0.02)  # with noise
+    assert not any("proximity" in name for name in table.columns)
     assert (again.poses == out.poses).all()
     assert (again.commands == out.commands).all()
     assert (again.time == out.time).all()

@@ -34,6 +34,7 @@ _ENDINGS = {
 }
 _EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
 _MOST_COLUMNS = 1000
+_VECTOR = 3  # numbers of a reading that a table has columns for
 _PLAIN = ("time", "poses", "commands", "twists", "workspace", "radius")
 
 
@@ -252,35 +253,92 @@ def _matlab(name: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "_" for c in name)[:63]
 
 
+_OF_ROBOT, _NAMES = "[robot]", "[robots]"
+"""Ends of names of columns: what belongs to the robot of the row; the indices of the robots that it is true for."""
+
+
 def _table(out: "Out") -> Any:
-    """Return `Out.frame` with the numbers that add-ons gave: ``data_NAME[0][1]``, the same in all rows of a time."""
-    frame, left, n = out.frame, [f"the readings of {name}" for name in out.readings], len(out.names)
+    """Return `Out.frame` with what sensors measured and add-ons gave, as far as it is a few numbers.
+
+    ``reading_SENSOR`` or ``reading_SENSOR_ARRAY`` is the newest reading of the robot. ``data_NAME[0][1]`` of an add-on
+    is the same in all rows of a time; ``data_NAME[robot][0]`` is the row of the robot in an array (n, …), and
+    ``data_NAME[robots]`` the robots for which that row of a truth array (n, n) is true, such as ``1 4``.
+    """
+    frame, left, n = out.frame, list[str](), len(out.names)
+    for name, found in out.readings.items():
+        columns = {key: values for key, values in found.arrays.items() if _is_column(values, found)}
+        for key, values in columns.items():
+            label = f"reading_{name}" if [*columns] == ["values"] else f"reading_{name}_{key}"
+            for at in np.ndindex(values.shape[2:]):
+                newest = _newest(found, values[(slice(None), slice(None), *at)], out)
+                frame = frame.with_columns(pl.Series(f"{label}{_at(at)}", newest, nan_to_null=True))
+        if more := [key for key in found.arrays if key not in columns]:
+            left.append(f"the {', '.join(more)} of {name}")
     for name, values in out.data.items():
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf" or values[0].size > _MOST_COLUMNS:
             left.append(f"the data of {name}")
-            continue
-        for at in np.ndindex(values.shape[1:]):
-            label = f"data_{name}{''.join(f'[{k}]' for k in at)}"
-            frame = frame.with_columns(pl.Series(label, np.repeat(values[(slice(None), *at)], n)))
+        elif values.shape[1:] == (n, n) and values.dtype == bool:
+            rows = [" ".join(map(str, np.flatnonzero(row))) for row in values.reshape(-1, n)]
+            frame = frame.with_columns(pl.Series(f"data_{name}{_NAMES}", rows))
+        elif values.ndim > 2 and values.shape[1] == n:
+            own = values.reshape(-1, *values.shape[2:])
+            for at in np.ndindex(own.shape[1:]):
+                frame = frame.with_columns(pl.Series(f"data_{name}{_OF_ROBOT}{_at(at)}", own[(slice(None), *at)]))
+        else:
+            for at in np.ndindex(values.shape[1:]):
+                column = np.repeat(values[(slice(None), *at)], n)
+                frame = frame.with_columns(pl.Series(f"data_{name}{_at(at)}", column))
     if left:
         LOG.warning("a .csv file has no columns for %s; save an .npz or .mat file", ", ".join(left))
     return frame
 
 
+def _at(index: tuple[int, ...]) -> str:
+    return "".join(f"[{k}]" for k in index)
+
+
+def _is_column(values: np.ndarray, found: Readings) -> bool:
+    """Return whether an array of a sensor is a number, or up to three, for each sample and robot."""
+    return values.dtype.kind in "biuf" and (
+        values.shape[:2] == (len(found.times), len(found.robots)) and values.ndim < 4 and values[:1, :1].size <= _VECTOR
+    )
+
+
+def _newest(found: Readings, values: np.ndarray, out: "Out") -> np.ndarray:
+    """Return the newest readings (k, m) of all robots at all times, float64 (t * n,); NaN where there is none."""
+    newest = np.searchsorted(found.times, out.time + 1e-9, side="right") - 1
+    rows = np.full((len(out.time), len(out.names)), np.nan)
+    carriers = [out.names.index(name) for name in found.robots]
+    rows[np.ix_(newest >= 0, carriers)] = values[newest[newest >= 0]]
+    return rows.ravel()
+
+
 def _data_of_table(frame: Any, n: int) -> dict[str, np.ndarray]:
     """Return the arrays of add-ons by name, from the columns of `_table`."""
-    found = dict[str, dict[tuple[int, ...], np.ndarray]]()
+    found = dict[tuple[str, str], dict[tuple[int, ...], np.ndarray]]()
     for column in frame.columns:
-        if match := re.fullmatch(r"data_(\w+?)((?:\[\d{1,9}\])*)", column):
-            at = tuple(map(int, re.findall(r"\d+", match[2])))
-            found.setdefault(match[1], {})[at] = frame[column].to_numpy()[::n]
+        if match := re.fullmatch(r"data_(\w+?)(\[robots?\])?((?:\[\d{1,9}\])*)", column):
+            at = tuple(map(int, re.findall(r"\d+", match[3])))
+            found.setdefault((match[1], match[2] or ""), {})[at] = frame[column]
     arrays = dict[str, np.ndarray]()
-    for name, parts in found.items():
+    for (name, kind), parts in found.items():
+        if kind == _NAMES:
+            arrays[name] = _truths(parts[()], n)
+            continue
         shape = tuple(1 + np.max([*parts], axis=0).astype(int)) if any(parts) else ()
         if len(parts) != np.prod(shape, dtype=int) or len({len(at) for at in parts}) > 1:
             raise ValueError(f"columns of data_{name} are missing")
-        arrays[name] = np.stack([parts[at] for at in np.ndindex(shape)], axis=-1).reshape(-1, *shape)
+        own = np.stack([parts[at].to_numpy() for at in np.ndindex(shape)], axis=-1).reshape(-1, *shape)
+        arrays[name] = own.reshape(-1, n, *shape) if kind == _OF_ROBOT else own[::n]
     return arrays
+
+
+def _truths(column: Any, n: int) -> np.ndarray:
+    """Return a truth array of all times, bool (t, n, n), from texts of indices."""
+    rows = np.zeros((len(column), n), bool)
+    for k, text in enumerate(column.cast(pl.String).to_list()):
+        rows[k, [int(word) for word in (text or "").split()]] = True
+    return rows.reshape(-1, n, n)
 
 
 def _read_csv(path: Path) -> dict[str, np.ndarray]:
@@ -290,7 +348,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
     columns = {
         name: frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy().reshape(-1, n)
         for name in frame.columns[2:]
-        if not name.startswith("data_")
+        if not name.startswith(("data_", "reading_"))
     }
     values = np.stack(list(columns.values()), axis=-1)
     return {

@@ -203,8 +203,8 @@ class Out:
         The first two hold the arrays by name: time, poses, commands, twists, workspace, names, and every array of every
         sensor as ``readings_SENSOR_ARRAY``. What add-ons gave is ``data_NAME``, or ``data_NAME.FIELD`` for each field
         of a record, which comes back as a record; what they drew are the arrays ``marks_…``. A ``.csv`` file holds one
-        row per time and robot, as `frame`, and the numbers of add-ons. Any other path is that of a folder that gets
-        the whole run.
+        row per time and robot: `frame`, the newest reading of each sensor that gives up to three numbers, and the
+        numbers of add-ons. Any other path is that of a folder that gets the whole run.
 
         Raises:
             InvalidValueError: the file name has another ending.
