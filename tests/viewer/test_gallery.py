@@ -48,6 +48,34 @@ def test_a_form_has_the_schemas_words_and_limits():
     assert "minpos" in fields["robots.scout.controller"]["choices"]
 
 
+@pytest.mark.parametrize(
+    ("name", "offers", "others"),
+    [
+        (
+            "maze",
+            {"nearest_frontier", "minotaur", "ssb", "wander"},
+            {"cyclic_patrol", "rescue_team", "lloyd", "terrain_team"},
+        ),
+        ("patrol", {"cyclic_patrol", "expected_idleness", "still"}, {"minpos", "boustrophedon", "lloyd"}),
+        ("rescue", {"rescue_team", "with_lookout"}, {"minpos", "cyclic_patrol"}),
+        ("coverage", {"boustrophedon", "ssb"}, {"minpos", "rescue_team"}),
+    ],
+)
+def test_a_form_offers_strategies_that_can_do_the_mission(name, offers, others):
+    (choices,) = [
+        set(field["choices"]) for field in form_of(load_scenario(name))[0]["fields"] if "controller" in field["path"]
+    ]
+    assert offers <= choices
+    assert not others & choices
+
+
+def test_a_form_offers_laws_in_place_of_a_law(tmp_path):
+    file = tmp_path / "law.yaml"
+    file.write_text(MINE.replace("count: 1", "count: 1, controller: lloyd"))
+    (field,) = [field for field in form_of(load_scenario(file))[0]["fields"] if "controller" in field["path"]]
+    assert {"lloyd", "consensus", "wander"} <= set(field["choices"])
+
+
 def test_a_form_follows_the_choice_of_controller_localization_and_start():
     changes = {
         "robots.scout.controller": "connected",

@@ -26,6 +26,7 @@ def controller(
     sees: str | tuple[str, ...] | None = None,
     needs: tuple[str, ...] = (),
     runs: str = "",
+    missions: tuple[str, ...] | None = None,
 ) -> Any:
     """Mark a function or class as a controller, and register it if a name is given.
 
@@ -41,12 +42,14 @@ def controller(
             ``waypoints`` (a patrolling mission). Empty: it needs nothing.
         runs: the parameter that names another controller, which this one runs: it may also read what that one may, and
             needs what that one needs.
+        missions: names of the missions for which the form of a scenario offers it, such as ``("exploration",)``; empty:
+            only in place of another one without a mission; None: for any.
     """
     if callable(name):
         return controller(None, scope=scope, sees=sees, needs=needs)(name)
 
     def decorate(item: Any) -> Any:
-        item.covey_scope, item.covey_needs, item.covey_runs = scope, needs, runs
+        item.covey_scope, item.covey_needs, item.covey_runs, item.covey_missions = scope, needs, runs, missions
         default = None if scope == "robot" else ("pose",)
         item.covey_sees = default if sees is None else (sees,) if isinstance(sees, str) else tuple(sees)
         return controllers.register(name)(item) if name else item

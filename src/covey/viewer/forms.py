@@ -42,7 +42,7 @@ def form_of(scenario: Scenario) -> list[dict[str, Any]]:
     """
     first, parts = list[Field](), list[dict[str, Any]]()
     for group in scenario.robots:
-        fields = list(_fields(group, f"robots.{group.name}"))
+        fields = list(_fields(group, f"robots.{group.name}", scenario.mission.kind))
         chosen = [field for name in _FIRST for field in fields if field["path"] == f"robots.{group.name}.{name}"]
         first += chosen
         rest = [field for field in fields if field not in chosen and not field["path"].endswith(".name")]
@@ -53,7 +53,7 @@ def form_of(scenario: Scenario) -> list[dict[str, Any]]:
             continue
         value = getattr(scenario, name)
         is_record = isinstance(value, BaseModel) and not isinstance(value, Named)
-        fields = list(_fields(value, name)) if is_record else [_field(name, value, schema)]
+        fields = list(_fields(value, name, scenario.mission.kind)) if is_record else [_field(name, value, schema)]
         parts.append({"title": name.replace("_", " ").capitalize(), "fields": fields})
     return [{"title": "", "fields": first}, *parts]
 
@@ -110,8 +110,8 @@ def _placed(problem: Problem, changes: Mapping[str, str]) -> Problem:
     return Problem(problem.message, next(iter(named or below), ""))
 
 
-def _fields(record: BaseModel, path: str) -> Iterator[Field]:
-    """Yield the fields of a record, and of the records in it."""
+def _fields(record: BaseModel, path: str, mission: str) -> Iterator[Field]:
+    """Yield the fields of a record, and of the records in it, in a scenario with a mission."""
     for name, schema in _properties(type(record)).items():
         value = getattr(record, _attribute(type(record), name))
         below = f"{path}.{name}"
@@ -119,9 +119,9 @@ def _fields(record: BaseModel, path: str) -> Iterator[Field]:
         if kinds:
             yield {**_field(below, value, schema), "kind": "choice", "again": True} | kinds
         if isinstance(value, ControllerReference):
-            yield from _controller(value, schema, below)
+            yield from _controller(value, schema, below, mission)
         elif isinstance(value, BaseModel) and not isinstance(value, Named | RobotModel):
-            yield from _fields(value, below)
+            yield from _fields(value, below, mission)
         elif "const" not in schema and not kinds:
             yield _field(below, value, schema)
 
@@ -139,8 +139,28 @@ def _kinds(value: Any, schema: dict[str, Any]) -> Field:
     return {"value": text, "choices": [text, *others]}
 
 
-def _controller(value: ControllerReference, schema: dict[str, Any], path: str) -> Iterator[Field]:
-    names = controllers.names()
+def offered(mission: str, present: Any = None) -> list[str]:
+    """Return the names of the controllers that can do a mission, or that do what a present one does.
+
+    Examples:
+        >>> "cyclic_patrol" in offered("exploration"), "nearest_frontier" in offered("exploration")
+        (False, True)
+    """
+
+    own = getattr(present, "covey_missions", None)
+
+    def can(name: str) -> bool:
+        try:
+            missions = getattr(controllers.get(name), "covey_missions", None)
+        except ImportError:  # of an installed package; who chooses it reads why
+            return True
+        return missions is None or mission in missions or missions == own
+
+    return [name for name in controllers.names() if can(name)]
+
+
+def _controller(value: ControllerReference, schema: dict[str, Any], path: str, mission: str) -> Iterator[Field]:
+    names = offered(mission, value.target)
     choices = names if value.reference in names else [value.reference, *names]
     again = {"kind": "choice", "choices": choices, "again": True}
     yield {"path": path, "value": value.reference, "help": _help(schema)} | again

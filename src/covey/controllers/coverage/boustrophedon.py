@@ -13,7 +13,10 @@ _LISTEN_S = 1.5
 
 
 @controller(
-    "boustrophedon", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"), needs=("map",)
+    "boustrophedon",
+    sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"),
+    needs=("map",),
+    missions=("coverage", "exploration"),
 )
 async def boustrophedon(robot: Robot, *, overlap: Overlap = 0.1, gap_m: Gap = 0.02) -> None:
     """Divide the map into cells, and sweep the nearest cell that no robot has begun, again and again.

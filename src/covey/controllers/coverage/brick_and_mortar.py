@@ -22,7 +22,12 @@ _TRIES = 4
 """A cell that could not be entered this many times is a wall."""
 
 
-@controller("brick_and_mortar", sees=("pose", "lidar", "neighbours", "tags", "shared_frame"), needs=("lidar",))
+@controller(
+    "brick_and_mortar",
+    sees=("pose", "lidar", "neighbours", "tags", "shared_frame"),
+    needs=("lidar",),
+    missions=("coverage", "exploration"),
+)
 async def brick_and_mortar(robot: Robot, *, cell_m: TileSide = 0.5, claim_s: Seconds = 300.0) -> None:
     """Mark a cell as visited if that cuts no open cells off, so that it counts as a wall; then go on to the next cell.
 

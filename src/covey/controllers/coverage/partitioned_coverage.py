@@ -17,6 +17,7 @@ _SMALL = 20.0
     "partitioned_coverage",
     sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"),
     needs=("map",),
+    missions=("coverage", "exploration"),
 )
 async def partitioned_coverage(robot: Robot, *, overlap: Overlap = 0.1, gap_m: Gap = 0.02) -> None:
     """Divide the area by the path length from each robot, and sweep the robot's own part.

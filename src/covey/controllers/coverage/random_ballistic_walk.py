@@ -13,7 +13,7 @@ _LEAVE_S = 0.25
 _STEP_S = 0.1
 
 
-@controller("random_ballistic_walk", sees=("collided",))
+@controller("random_ballistic_walk", sees=("collided",), missions=("coverage", "exploration"))
 async def random_ballistic_walk(
     robot: Robot, *, speed: Speed = 1.0, min_turn_deg: Degrees = 50.0, max_turn_deg: Degrees = 180.0
 ) -> None:

@@ -21,7 +21,9 @@ _MISSED = 3
 
 
 @controller(
-    "spanning_tree_coverage", sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame")
+    "spanning_tree_coverage",
+    sees=("pose", "map", "shared_map", "radio", "lidar", "neighbours", "shared_frame"),
+    missions=("coverage", "exploration"),
 )
 async def spanning_tree_coverage(robot: Robot, *, gap_m: Gap = 0.02) -> None:
     """Drive counter-clockwise around a spanning tree of free cells that are twice as wide as the body.

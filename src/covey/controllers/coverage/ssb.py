@@ -21,7 +21,12 @@ _SIDE = 0.9
 _AHEAD = 40
 
 
-@controller("ssb", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
+@controller(
+    "ssb",
+    sees=("pose", "map", "shared_map", "radio", "shared_frame"),
+    needs=("map",),
+    missions=("coverage", "exploration"),
+)
 async def ssb(robot: Robot, *, tile_m: TileSide | None = None, reserve: Draws = 5) -> None:
     """Drive over every tile: in spirals along solid or covered tiles, then on to the next place that is left.
 

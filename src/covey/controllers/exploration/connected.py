@@ -18,7 +18,9 @@ _NEARER_M, _NEWS_CELLS = 0.3, 20
 """Least gain, in distance to a goal or in known area, that counts as progress."""
 
 
-@controller("connected", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
+@controller(
+    "connected", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",), missions=("exploration",)
+)
 async def connected(
     robot: Robot,
     *,

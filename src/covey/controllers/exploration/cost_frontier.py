@@ -16,7 +16,7 @@ NEUTRAL = 50.0
 _FOUR = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
-@controller("cost_frontier", sees=("pose", "map", "shared_map"), needs=("map",))
+@controller("cost_frontier", sees=("pose", "map", "shared_map"), needs=("map",), missions=("exploration",))
 async def cost_frontier(
     robot: Robot,
     *,

@@ -10,7 +10,7 @@ from covey.planning.shorten import line_cost
 from covey.robots.parameters import Count, Definition, Metres, Seconds, Weight
 
 
-@controller("cost_utility", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
+@controller("cost_utility", sees=("pose", "map", "shared_map", "radio"), needs=("map",), missions=("exploration",))
 async def cost_utility(
     robot: Robot,
     *,

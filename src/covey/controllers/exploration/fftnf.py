@@ -7,7 +7,9 @@ from covey.onboard.handle import Robot
 from covey.robots.parameters import Seconds, Shape, TileSide
 
 
-@controller("fftnf", sees=("pose", "map", "shared_map", "radio", "neighbours"), needs=("map",))
+@controller(
+    "fftnf", sees=("pose", "map", "shared_map", "radio", "neighbours"), needs=("map",), missions=("exploration",)
+)
 async def fftnf(
     robot: Robot, *, alpha: Shape = 8.0, beta: Shape = 8.0, tile_m: TileSide = 1.0, forget_s: Seconds = 60.0
 ) -> None:

@@ -9,7 +9,7 @@ from covey.onboard.handle import Robot
 from covey.robots.parameters import Count, Definition, Seconds
 
 
-@controller("first_frontier", sees=("pose", "map", "shared_map"), needs=("map",))
+@controller("first_frontier", sees=("pose", "map", "shared_map"), needs=("map",), missions=("exploration",))
 async def first_frontier(
     robot: Robot, *, min_cells: Count = 1, definition: Definition = "maes", replan_s: Seconds = 60.0
 ) -> None:

@@ -15,7 +15,7 @@ from covey.robots.parameters import TileSide
 _DEADLOCK_S = 5.0
 
 
-@controller("greed", sees=("pose", "map", "shared_map"), needs=("map",))
+@controller("greed", sees=("pose", "map", "shared_map"), needs=("map",), missions=("exploration",))
 async def greed(robot: Robot, *, tile_m: TileSide = 1.0) -> None:
     """Go to the open place beside the nearest unseen place, counted in steps on the robot's map, again and again.
 

@@ -7,7 +7,7 @@ from covey.planning import assignment
 from covey.robots.parameters import Count, Definition, Metres, Seconds
 
 
-@controller("greedy_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
+@controller("greedy_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",), missions=("exploration",))
 async def greedy_assignment(
     robot: Robot,
     *,

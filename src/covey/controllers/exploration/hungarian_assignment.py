@@ -7,7 +7,9 @@ from covey.planning import assignment
 from covey.robots.parameters import Count, Definition, Metres, Seconds
 
 
-@controller("hungarian_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
+@controller(
+    "hungarian_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",), missions=("exploration",)
+)
 async def hungarian_assignment(
     robot: Robot,
     *,

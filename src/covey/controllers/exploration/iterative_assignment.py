@@ -7,7 +7,9 @@ from covey.planning import assignment
 from covey.robots.parameters import Count, Definition, Metres, Seconds
 
 
-@controller("iterative_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
+@controller(
+    "iterative_assignment", sees=("pose", "map", "shared_map", "radio"), needs=("map",), missions=("exploration",)
+)
 async def iterative_assignment(
     robot: Robot,
     *,

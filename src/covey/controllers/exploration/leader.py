@@ -16,7 +16,7 @@ from covey.planning.progress import Blacklist
 from covey.robots.parameters import Count, MetresOrNone, Seconds
 
 
-@controller("leader", sees=("pose", "map", "shared_map", "radio", "shared_frame"))
+@controller("leader", sees=("pose", "map", "shared_map", "radio", "shared_frame"), missions=("exploration",))
 async def leader(
     robot: Robot,
     *,

@@ -22,7 +22,7 @@ _BOUNDARY_TILES = 2.0
 _SAME_TILES = 1.0
 
 
-@controller("lvd", sees=("pose", "lidar", "neighbours", "collided"), needs=("lidar",))
+@controller("lvd", sees=("pose", "lidar", "neighbours", "collided"), needs=("lidar",), missions=("exploration",))
 async def lvd(
     robot: Robot, *, tile_m: TileSide = 1.0, sense_m: Reach = 7.0, mark_m: Reach = 1.0, far_chance: Share = 0.3
 ) -> None:

@@ -22,7 +22,9 @@ _FRESH_S = 2.0
 """Time after which a bidder computes its paths again [s]."""
 
 
-@controller("market", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
+@controller(
+    "market", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",), missions=("exploration",)
+)
 async def market(
     robot: Robot,
     *,

@@ -26,7 +26,9 @@ _STAND_S = 4.0
 """A goal is given up after this time at the same place [s]."""
 
 
-@controller("minotaur", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",))
+@controller(
+    "minotaur", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",), missions=("exploration",)
+)
 async def minotaur(robot: Robot, *, door_m: TileSide = 2.0, reach_m: Reach = 7.0) -> None:
     """Explore room by room: spiral along the walls at sensor range, then look for the rest.
 

@@ -7,7 +7,7 @@ from covey.planning import assignment
 from covey.robots.parameters import Count, Definition, Metres, Seconds
 
 
-@controller("minpos", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
+@controller("minpos", sees=("pose", "map", "shared_map", "radio"), needs=("map",), missions=("exploration",))
 async def minpos(
     robot: Robot,
     *,

@@ -9,7 +9,7 @@ from covey.onboard.handle import Robot
 from covey.robots.parameters import Count, Definition, Seconds
 
 
-@controller("nearest_frontier", sees=("pose", "map", "shared_map"), needs=("map",))
+@controller("nearest_frontier", sees=("pose", "map", "shared_map"), needs=("map",), missions=("exploration",))
 async def nearest_frontier(
     robot: Robot, *, min_cells: Count = 8, definition: Definition = "explore", replan_s: Seconds = 10.0
 ) -> None:

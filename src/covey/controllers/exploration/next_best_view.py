@@ -18,7 +18,7 @@ _NEAR_M = 2.0
 """Views are drawn within this distance of the frontiers [m]."""
 
 
-@controller("next_best_view", sees=("pose", "map", "shared_map"), needs=("map",))
+@controller("next_best_view", sees=("pose", "map", "shared_map"), needs=("map",), missions=("exploration",))
 async def next_best_view(
     robot: Robot,
     *,

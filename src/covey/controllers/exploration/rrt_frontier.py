@@ -20,7 +20,7 @@ _LEAST_GAIN_M2 = 0.2
 """Points with less unknown area [m2] within half the radius are no longer frontiers, as in the authors' filter."""
 
 
-@controller("rrt_frontier", sees=("pose", "map", "shared_map", "radio"), needs=("map",))
+@controller("rrt_frontier", sees=("pose", "map", "shared_map", "radio"), needs=("map",), missions=("exploration",))
 async def rrt_frontier(
     robot: Robot,
     *,

@@ -18,7 +18,7 @@ _KEEP_M = 1.0
 _HERE_M = 0.3
 
 
-@controller("tnf", sees=("pose", "map", "shared_map", "neighbours"), needs=("map",))
+@controller("tnf", sees=("pose", "map", "shared_map", "neighbours"), needs=("map",), missions=("exploration",))
 async def tnf(robot: Robot, *, alpha: Shape = 8.0, beta: Shape = 8.0, tile_m: TileSide = 1.0) -> None:
     """Go to the frontier with the highest utility: information + distance - coordination (`utility`).
 

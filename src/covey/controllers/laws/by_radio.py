@@ -14,7 +14,7 @@ KIND, COVERAGE_KIND = "consensus", "coverage"
 """Kinds of the messages."""
 
 
-@controller("consensus_by_radio", sees=("pose", "radio", "shared_frame"))
+@controller("consensus_by_radio", sees=("pose", "radio", "shared_frame"), missions=())
 def consensus_by_radio(robot: Robot, *, gain: Gain = 1.0) -> None:
     """Tell the own position in each step, and move by k times the sum of the ways to those heard in this step.
 
@@ -43,7 +43,7 @@ def consensus_by_radio(robot: Robot, *, gain: Gain = 1.0) -> None:
     robot.drive(c * vx + s * vy, vy=c * vy - s * vx)
 
 
-@controller("lloyd_by_radio", sees=("pose", "radio", "shared_frame"))
+@controller("lloyd_by_radio", sees=("pose", "radio", "shared_frame"), missions=())
 class LloydByRadio:
     """Cover a convex workspace as `covey.controllers.laws.lloyd` does, by what the robots tell each other.
 

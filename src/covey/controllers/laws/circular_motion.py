@@ -134,7 +134,7 @@ def _valley(c: float, at_m: float) -> float:
     return low
 
 
-@controller("circular_motion", scope="group", sees=("pose",))
+@controller("circular_motion", scope="group", sees=("pose",), missions=())
 def circular_motion(
     team: Any,
     *,

@@ -31,7 +31,7 @@ def consensus_velocity(position: np.ndarray, neighbours: np.ndarray, gain: float
     return -gain * (laplacian(neighbours) @ position)
 
 
-@controller("consensus", scope="group", sees=("pose", "links"))
+@controller("consensus", scope="group", sees=("pose", "links"), missions=())
 def consensus(team: Any, *, graph: GraphField = complete(), gain: Gain = 1.0, look_ahead_m: LookAhead = 0.1) -> Any:
     """Meet at the mean of the starts, see `consensus_velocity`; robots with wheels bring points ahead of them there.
 
@@ -79,7 +79,7 @@ def followers_velocity(
     return velocity
 
 
-@controller("follow_leaders", scope="group", sees=("pose", "links"))
+@controller("follow_leaders", scope="group", sees=("pose", "links"), missions=())
 def follow_leaders(
     team: Any,
     *,
@@ -196,7 +196,7 @@ def _circumcentre(points, i, j, k):
     return points[i, 0] + (by * a2 - ay * b2) / det, points[i, 1] + (ax * b2 - bx * a2) / det
 
 
-@controller("rendezvous", scope="group", sees=("pose",))
+@controller("rendezvous", scope="group", sees=("pose",), missions=())
 def rendezvous(team: Any, *, range_m: Metres = 5.0, look_ahead_m: LookAhead = 0.1) -> Any:
     """Meet at one place without losing sight of each other, see `rendezvous_step`.
 

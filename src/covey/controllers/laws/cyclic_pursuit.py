@@ -141,7 +141,7 @@ def formation(n: int, radius_m: float, d: int = 1, bearing: float | None = None)
     return np.column_stack((radius_m * np.cos(at), radius_m * np.sin(at), wrap_angle(heading)))
 
 
-@controller("cyclic_pursuit", scope="group", sees=("pose",))
+@controller("cyclic_pursuit", scope="group", sees=("pose",), missions=())
 def cyclic_pursuit(
     team: Any, *, law: Law = "constant_speed", k_r: Gain = 0.2, k_a: Gain = 0.4, speed_m_s: Pace = 0.3
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -69,7 +69,7 @@ def reynolds_acceleration(
     )
 
 
-@controller("reynolds", scope="group", sees=("pose",))
+@controller("reynolds", scope="group", sees=("pose",), missions=())
 def reynolds(
     team: Any,
     *,
@@ -204,7 +204,7 @@ def pair_potential(z: float, range_m: float, apart_m: float) -> float:
     return total
 
 
-@controller("olfati_saber", scope="group", sees=("pose",))
+@controller("olfati_saber", scope="group", sees=("pose",), missions=())
 def olfati_saber(
     team: Any,
     *,
@@ -284,7 +284,7 @@ def vicsek_headings(
     return wrap_angle(np.arctan2(near @ np.sin(heading), near @ np.cos(heading)) + noise)
 
 
-@controller("vicsek", scope="group", sees=("pose",))
+@controller("vicsek", scope="group", sees=("pose",), missions=())
 def vicsek(team: Any, *, range_m: Metres = 1.0, speed_m_s: Pace = 0.3, noise_rad: Angle = 0.5) -> Any:
     """Align with all in range, with noise, at constant speed, see `vicsek_headings`.
 

@@ -155,7 +155,7 @@ def _shape(team: Any, shape_m: Any, radius_m: float) -> np.ndarray:
     return np.array(shape_m, float)
 
 
-@controller("formation_displacement", scope="group", sees=("pose", "links"))
+@controller("formation_displacement", scope="group", sees=("pose", "links"), missions=())
 def formation_displacement(
     team: Any,
     *,
@@ -183,7 +183,7 @@ def formation_displacement(
     return commands_of(team, displacement_velocity(points, team.neighbours(graph), shape, gain), look_ahead_m)
 
 
-@controller("formation_distance", scope="group", sees=("pose", "links"))
+@controller("formation_distance", scope="group", sees=("pose", "links"), missions=())
 def formation_distance(
     team: Any,
     *,
@@ -211,7 +211,7 @@ def formation_distance(
     return commands_of(team, distance_velocity(points, team.neighbours(graph), shape, gain), look_ahead_m)
 
 
-@controller("formation_bearing", scope="group", sees=("pose", "links"))
+@controller("formation_bearing", scope="group", sees=("pose", "links"), missions=())
 def formation_bearing(
     team: Any,
     *,

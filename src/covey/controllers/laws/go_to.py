@@ -24,7 +24,7 @@ def goal_velocity(position: np.ndarray, goal: np.ndarray, top_speed_m_s: float, 
     return velocity * (top_speed_m_s / np.maximum(speed, top_speed_m_s))[:, None]
 
 
-@controller("go_to", scope="group", sees=("pose",))
+@controller("go_to", scope="group", sees=("pose",), missions=())
 def go_to(team: Any, *, goals_m: Points = (), gain: Gain = 1.0, look_ahead_m: LookAhead = 0.1) -> Any:
     """Go to goals in a straight line, blind to everything; for `safe` and `orca` to keep robots apart.
 

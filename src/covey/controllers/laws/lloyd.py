@@ -63,7 +63,7 @@ def peaks(given: Any) -> Callable[[np.ndarray], np.ndarray]:
     return density
 
 
-@controller("lloyd", scope="group", sees=("pose",))
+@controller("lloyd", scope="group", sees=("pose",), missions=())
 def lloyd(team: Any, *, gain: Gain = 1.0, density: Peaks | Density = (), workspace_m: Points = ()) -> Any:
     """Cover a convex workspace: each robot drives to the centroid of its Voronoi cell.
 

@@ -115,7 +115,7 @@ def seen_points(pose: np.ndarray, reading: Any) -> np.ndarray:
         return (pose[:, :2] + distance[:, None] * np.column_stack((np.cos(angle), np.sin(angle))))[:, None]
 
 
-@controller("potential_field", scope="group", sees=("pose", "lidar", "proximity"))
+@controller("potential_field", scope="group", sees=("pose", "lidar", "proximity"), missions=())
 class PotentialField:
     """Go downhill in a potential field, from way-point to way-point; a robot in a local minimum says that it is stuck.
 

@@ -100,7 +100,7 @@ def _own_area(px, py, ex, ey, polygon):
     return moments(cut, count, px, py)[0]
 
 
-@controller("pursuit", scope="group", sees=("pose",))
+@controller("pursuit", scope="group", sees=("pose",), missions=())
 class PursuitAndEvasion:
     """Play pursuit and evasion: the last robot of the group evades, all others pursue it.
 

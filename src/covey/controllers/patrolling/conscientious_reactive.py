@@ -7,7 +7,7 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 
 
-@controller("conscientious_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",))
+@controller("conscientious_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",), missions=("patrolling",))
 async def conscientious_reactive(robot: Robot) -> None:
     """Go to the neighbouring waypoint that this robot itself has not visited for the longest time.
 

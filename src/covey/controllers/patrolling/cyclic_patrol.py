@@ -11,7 +11,7 @@ from covey.onboard.handle import Robot
 from covey.planning.tours import christofides_tour, nearest_neighbour_tour, spaced_entry
 
 
-@controller("cyclic_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",))
+@controller("cyclic_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",), missions=("patrolling",))
 async def cyclic_patrol(robot: Robot, *, tour: Literal["christofides", "nearest"] = "christofides") -> None:
     """Follow one closed tour through all waypoints forever, starting as far behind the next robot as possible.
 

@@ -9,7 +9,9 @@ from covey.onboard.handle import Robot
 _VISIT = "visit"
 
 
-@controller("expected_idleness", sees=("pose", "map", "waypoints", "radio"), needs=("waypoints",))
+@controller(
+    "expected_idleness", sees=("pose", "map", "waypoints", "radio"), needs=("waypoints",), missions=("patrolling",)
+)
 async def expected_idleness(robot: Robot) -> None:
     """Go to the neighbouring waypoint with the largest idleness at arrival per second of travel.
 

@@ -7,7 +7,12 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 
 
-@controller("heuristic_conscientious_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",))
+@controller(
+    "heuristic_conscientious_reactive",
+    sees=("pose", "map", "waypoints"),
+    needs=("waypoints",),
+    missions=("patrolling",),
+)
 async def heuristic_conscientious_reactive(robot: Robot) -> None:
     """Go to the neighbouring waypoint with the largest sum of idleness and nearness, each relative to the largest.
 

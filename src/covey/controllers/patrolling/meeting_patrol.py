@@ -15,7 +15,9 @@ _HERE, _AGREED = "meeting", "parts"
 _TELL_S = 1.0
 
 
-@controller("meeting_patrol", sees=("pose", "map", "waypoints", "radio"), needs=("waypoints",))
+@controller(
+    "meeting_patrol", sees=("pose", "map", "waypoints", "radio"), needs=("waypoints",), missions=("patrolling",)
+)
 async def meeting_patrol(robot: Robot, *, grace_s: Seconds = 10.0) -> None:
     """Patrol the robot's own part, meet the robots of neighbouring parts in turn, and take over from absent robots.
 

@@ -7,7 +7,7 @@ from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 
 
-@controller("min_max_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",))
+@controller("min_max_reactive", sees=("pose", "map", "waypoints"), needs=("waypoints",), missions=("patrolling",))
 async def min_max_reactive(robot: Robot) -> None:
     """Go to the neighbouring waypoint with the smallest sum of freshness and path length, both scaled to 0 ... 1.
 

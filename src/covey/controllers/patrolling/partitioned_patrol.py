@@ -7,7 +7,7 @@ from covey.onboard.handle import Robot
 from covey.planning.partition import spectral_parts
 
 
-@controller("partitioned_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",))
+@controller("partitioned_patrol", sees=("pose", "map", "waypoints"), needs=("waypoints",), missions=("patrolling",))
 async def partitioned_patrol(robot: Robot) -> None:
     """Patrol one part of the waypoints like `heuristic_conscientious_reactive`.
 

@@ -26,6 +26,7 @@ _BACK_S = 120.0  # a robot that is not back at its saved place then goes on wher
     "rescue_leader",
     sees=("pose", "map", "shared_map", "radio", "shared_frame", "report", "tag_camera"),
     needs=("map",),
+    missions=("rescue",),
 )
 async def rescue_leader(
     robot: Robot,

@@ -107,6 +107,7 @@ def takes_settings(target: Any) -> Any:
     "rescue_team",
     sees=("pose", "map", "shared_map", "radio", "shared_frame", "report", "tag_camera"),
     needs=("map",),
+    missions=("rescue",),
 )
 @takes_settings
 async def rescue_team(robot: Robot, **settings: Any) -> None:

@@ -27,6 +27,7 @@ _DWELL_M = 1.0  # a turn all around, as a way
     "search_plan",
     sees=("pose", "map", "shared_map", "radio", "shared_frame", "report", "tag_camera"),
     needs=("map",),
+    missions=("rescue",),
 )
 @takes_settings
 async def search_plan(robot: Robot, **settings: Any) -> None:

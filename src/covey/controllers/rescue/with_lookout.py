@@ -27,7 +27,7 @@ def _checked(strategy: Any) -> Any:
 Strategy = Annotated[Any, AfterValidator(_checked)]
 
 
-@controller("with_lookout", sees=("pose", "report", "tag_camera"), runs="strategy")
+@controller("with_lookout", sees=("pose", "report", "tag_camera"), runs="strategy", missions=("rescue",))
 async def with_lookout(
     robot: Robot, *, strategy: Strategy = "random_ballistic_walk", targets: Count = 5, report_at: Share = 0.99
 ) -> None:

@@ -19,7 +19,12 @@ _THINK_S = 1.0
 _NEAR_M = 1.0  # within this distance of a place the scout has seen it, or never will
 
 
-@controller("aerial_scout", sees=("pose", "map", "shared_map", "blackboard", "radio", "shared_frame"), needs=("map",))
+@controller(
+    "aerial_scout",
+    sees=("pose", "map", "shared_map", "blackboard", "radio", "shared_frame"),
+    needs=("map",),
+    missions=("formation",),
+)
 class AerialScout:
     """Map from the air: first what robots ask for, then the corridor from the team to its objective.
 

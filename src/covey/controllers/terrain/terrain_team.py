@@ -45,7 +45,12 @@ class _Goal(NamedTuple):
     text: str
 
 
-@controller("terrain_team", sees=("pose", "map", "shared_map", "blackboard", "radio", "shared_frame"), needs=("map",))
+@controller(
+    "terrain_team",
+    sees=("pose", "map", "shared_map", "blackboard", "radio", "shared_frame"),
+    needs=("map",),
+    missions=("formation",),
+)
 class TerrainTeam:
     """Follow the order on the blackboard: drive to the objective, stand around it in formation, and map on the way.
 
