@@ -2,11 +2,13 @@
 
 A headless Chromium draws in software (no graphics card). The simulation, the server and the browser share the machine.
 
-    python benchmarks/page.py [frames] [cost] [data] [pause] [large] [size]
+    python benchmarks/page.py [frames] [cost] [idle] [data] [pause] [large] [size]
 
 * frames: 500 walkers in a cave of 1024 x 1024 cells, 980 x 800 pixels: drawings per second, all of them of new states.
 * cost: wall time of `maze` (6 robots, as fast as possible) with one viewer at 10 Hz over none, runs in turn: a viewer
   that only reads, and the page.
+* idle: processor time of steps of `maze` (6 and 30 robots) and `patrol` with a page at which nobody looks over none, in
+  turn in one process: the same steps, a hundred at a time.
 * data: `maze` with 30 robots and all layers watched: bytes per second on the socket, compressed.
 * pause: from the request until the simulation stands, 95th percentile of 100.
 * large: 1000 walkers in 5000 x 5000 cells.
@@ -165,6 +167,36 @@ def cost(pairs: int = 10) -> None:
         print(f"maze, 6 robots, {base:.2f} s alone; {name}: {statistics.median(ratios):.3f} of it", flush=True)
 
 
+def idle(steps: int = 100, most: int = 1500) -> None:
+    """Print the processor time of steps with a page at which nobody looks over that of the same steps without one."""
+    for name, changes in (("maze", {}), ("maze", {"robots.0.count": 30}), ("patrol", {})):
+        alone, live = load(name, changes), Live()
+        served = load(name, changes)
+        served.observers.append(live.observe)
+        times: dict[bool, list[float]] = {False: [], True: []}
+        with Server(live):
+            while not alone.done and alone.clock.step < most:
+                for has_page in (len(times[True]) % 2 == 0, len(times[True]) % 2 == 1):
+                    sim, begin = served if has_page else alone, time.process_time()
+                    for _ in range(steps):
+                        if sim.done:
+                            break
+                        if has_page:
+                            live.before_step(sim)
+                        sim.step()
+                    times[has_page].append(time.process_time() - begin)
+        # the first steps compile
+        ratios = [page / none for page, none in zip(times[True][1:], times[False][1:], strict=True)]
+        whole = sum(times[True][1:]) / sum(times[False][1:])
+        spread = statistics.quantiles(ratios, n=4)
+        each_us = 1e6 * sum(times[False][1:]) / (steps * len(ratios))
+        print(
+            f"{name}, {len(alone.names)} robots, nobody looks: {whole:.3f} of {each_us:.0f} us a step without a page "
+            f"(quartiles of {len(ratios)} times {steps} steps {spread[0]:.3f} and {spread[2]:.3f})",
+            flush=True,
+        )
+
+
 def data(seconds: float = 20.0) -> None:
     """Print the data to one viewer."""
     sim, live = maze(30), Live(factor=1.0, playing=False)
@@ -232,5 +264,5 @@ def size() -> None:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ("size", "pause", "data", "cost", "frames", "large"):
+    for name in sys.argv[1:] or ("size", "pause", "data", "idle", "cost", "frames", "large"):
         globals()[name]()

@@ -23,6 +23,8 @@ from covey.world.visibility.explored import ExploredTruth
 
 MOST_CELLS = 20_000_000
 """Robots times cells above which only the visits of the team are counted; else each takes 10 bytes at most."""
+_BATCH, _BATCH_BYTES = 256, 8_000_000
+"""Steps that are counted at once, and the bytes that their poses may take."""
 EVERY = 100
 """Steps by which the first and the last look of a robot may be off; the number of robots if that is more."""
 
@@ -34,22 +36,19 @@ class Heat:
         sim: the simulation, before its first step.
 
     Attributes:
-        visits: how often bodies of the team came onto each cell, int32 (rows, columns); the start is the first time.
-        first_covered: the step in which they first did, int32 (rows, columns); 1 for the start, -1: never.
-        each: the same for each robot, uint16 (n, rows, columns); without robots if there are too many cells.
         first, last: the step in which each robot first and last saw a cell, plus 1; 0: never. int32 (n, rows, columns).
     """
 
     def __init__(self, sim: Simulation):
         self._sim, self._grid, n = sim, sim.world_state.grid, len(sim.names)
         self._explored, shape = sim.scoring.exploration.cells, self._grid.shape
-        self.visits, self.first_covered = np.zeros(shape, np.int32), np.full(shape, -1, np.int32)
+        self._visits, self._first_covered = np.zeros(shape, np.int32), np.full(shape, -1, np.int32)
         few = n * self._grid.cells.size <= MOST_CELLS
         sees = few and self._explored is not None
-        self.each = np.zeros((n * few, *shape), np.uint16)
+        self._each = np.zeros((n * few, *shape), np.uint16)
         self.first, self.last = (np.zeros((n * sees, *shape), np.int32) for _ in range(2))
         self._every = max(EVERY, n)  # one robot per step at most
-        self._due = np.arange(n)
+        self._due, self._soonest = np.arange(n), 0
         kinds = ElevationMapping.uses if sim.world.ground is not None else ()
         self._lidars = [bank for bank in sim.sensing.banks if sees and bank.record.kind == "lidar"]
         self._others = [bank for bank in sim.sensing.banks if sees and bank.record.kind in kinds]
@@ -57,22 +56,29 @@ class Heat:
         self._ground = GroundCells(sim.world) if self._others else None
         self._left = [self._explored.left(i).copy() for i in range(len(self.first))] if self._explored else []
         self._mark = np.zeros(shape if self._lidars else (0, 0), np.uint8)
-        self._pose = sim.state.pose.copy()
-        self._count(np.full_like(self._pose, np.nan), self._pose, 1)
+        steps = int(np.clip(_BATCH_BYTES // (24 * max(n, 1)), 1, _BATCH))
+        self._poses = np.empty((steps + 1, n, 3))
+        self._carried = np.zeros((steps + 1, n), np.bool_)  # there from nowhere
+        self._poses[1], self._carried[1] = sim.state.pose, True
+        self._waiting, self._step = 1, 0
+        self._count()
+        self._step = 0  # the start is told as step 1, too
 
     def take(self, snapshot: Snapshot) -> None:
         """Take in a step."""
-        sim, step = self._sim, snapshot.step
-        before, self._pose = self._pose, snapshot.pose.copy()
+        step = snapshot.step
+        if self._waiting == len(self._poses) - 1:
+            self._count()
+        self._waiting += 1
+        self._poses[self._waiting] = snapshot.pose
         for event in snapshot.events:
             if event.kind == "placed":  # it was carried, and has passed over nothing
-                before[sim.names.index(event.robot)] = np.nan
-        self._count(before, self._pose, step)
+                self._carried[self._waiting, self._sim.names.index(event.robot)] = True
         if self._explored is None or not len(self.first):
             return
         if (i := step % self._every) < len(self.first):
             note_new(self._explored.left(i), self._left[i], self.first[i], self.last[i], step + 1)
-        if self._due.min() > step:
+        if self._soonest > step:
             return
         looking = np.zeros(len(self._due), np.bool_)
         for bank, directions in zip(self._lidars, self._directions, strict=True):
@@ -82,6 +88,7 @@ class Heat:
             if bank.samples:
                 self._look_at_ground(bank, step, looking)
         self._due[looking] = step + self._every
+        self._soonest = int(self._due.min())
 
     def layers(self) -> dict[str, Callable[[], Layer]]:
         """Return the layers that it adds to those of `covey.viewer.layers.layers_of`, see there."""
@@ -95,7 +102,7 @@ class Heat:
             made[f"{kind}:{name}"] = lambda: Layer(f"{kind}:{name}", grid, cells)
 
         for name, robots in parts_of(self._sim.names, groups).items():
-            if len(self.each):
+            if len(self._each):
                 add("visits", name, lambda robots=robots: self.each[robots].sum(axis=0, dtype=np.int32))
             if explored is not None and len(self.first):
                 add("first_seen", name, lambda robots=robots: _earliest(self.first[robots]))
@@ -109,9 +116,33 @@ class Heat:
             return explored.seen_by * explored.explored(robots[0])
         return sum((explored.explored(i).astype(np.int32) for i in robots), np.zeros(self._grid.shape, np.int32))
 
-    def _count(self, before: np.ndarray, pose: np.ndarray, step: int) -> None:
-        discs, frame = self._sim.model.discs, self._grid.frame
-        count_entries(before, pose, discs, frame, self.visits, self.each, self.first_covered, step)
+    @property
+    def visits(self) -> np.ndarray:
+        """How often bodies of the team came onto each cell, int32 (rows, columns); the start is the first time."""
+        self._count()
+        return self._visits
+
+    @property
+    def first_covered(self) -> np.ndarray:
+        """The step in which they first did, int32 (rows, columns); 1 for the start, -1: never."""
+        self._count()
+        return self._first_covered
+
+    @property
+    def each(self) -> np.ndarray:
+        """Visits of each robot, uint16 (n, rows, columns); without robots if there are too many cells."""
+        self._count()
+        return self._each
+
+    def _count(self) -> None:
+        """Count what has been taken in since the last time."""
+        if not self._waiting:
+            return
+        part = slice(self._waiting + 1)
+        poses, carried, discs, frame = self._poses[part], self._carried[part], self._sim.model.discs, self._grid.frame
+        count_steps(poses, carried, discs, frame, self._visits, self._each, self._first_covered, self._step)
+        self._poses[0], carried[:] = poses[-1], False
+        self._step, self._waiting = self._step + self._waiting, 0
 
     def _look(self, bank: Any, directions: np.ndarray, step: int, looking: np.ndarray) -> None:
         """Note what the lidars of the robots that are due see in their newest scan."""
@@ -204,6 +235,24 @@ def see(last, mark, frame, pose, mount, directions, ranges, step):
             if mark[row, column]:
                 mark[row, column] = 0
                 last[row, column] = step
+
+
+@kernel
+def count_steps(poses, carried, discs, frame, visits, each, first, step):
+    """Count the entries of bodies in several steps, see `count_entries`.
+
+    Args:
+        poses: before the first step, then after each, (k + 1, n, 3).
+        carried: which robots came there from nowhere, bool (k + 1, n).
+        step: number of the last step before them.
+    """
+    before = np.empty_like(poses[0])
+    for k in range(1, poses.shape[0]):
+        before[:] = poses[k - 1]
+        for i in range(poses.shape[1]):
+            if carried[k, i]:
+                before[i, 0] = np.nan
+        count_entries(before, poses[k], discs, frame, visits, each, first, step + k)
 
 
 @kernel

@@ -32,7 +32,8 @@ def measures(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -
         "collisions_robot": scoring.collisions_robot,
         "collisions_wall": scoring.collisions_wall,
     }
-    found |= {name: value for name, value in scoring.values.items() if np.shape(value) == (n,)}
+    values = scoring.values.items()
+    found |= {name: value for name, value in values if not isinstance(value, float) and np.shape(value) == (n,)}
     team: dict[str, float] = {f"cpu_{phase}_s": seconds for phase, seconds in sim.stopwatch.seconds.items()}
     network = sim.communication.network
     if network.used:

@@ -135,21 +135,29 @@ class Past:
 
     def take(self, news: News) -> None:
         """Take in what has happened."""
-        for step, pose, team in news.states:
+        states = news.states
+        while states:
             if self._count == len(self._step):
                 self._thin_poses()
-            for name in team.keys() - self._team.keys():
-                self._team[name] = np.full(len(self._step), np.nan)
-            for name, values in self._team.items():
-                values[self._count] = team.get(name, np.nan)
-            self._step[self._count], self._pose[self._count] = step, pose
-            self._count += 1
+            now, states = states[: len(self._step) - self._count], states[len(self._step) - self._count :]
+            self._add(now)
         self._samples += news.samples
         if len(self._samples) > self._most:
             self._samples, self._every = self._samples[::2], 2 * self._every
         self.events.add(news.events)
         self.links.add(news.links)
         self.changes.add(news.changes)
+
+    def _add(self, states: list[State]) -> None:
+        """Add states for which there is room."""
+        part = slice(self._count, self._count + len(states))
+        self._step[part] = [state.step for state in states]
+        self._pose[part] = [state.pose for state in states]
+        for name in dict.fromkeys(name for state in states for name in state.team):
+            self._team.setdefault(name, np.full(len(self._step), np.nan))
+        for name, values in self._team.items():
+            values[part] = [state.team.get(name, np.nan) for state in states]
+        self._count = part.stop
 
     def _thin_poses(self) -> None:
         steps = self._step[: self._count]
