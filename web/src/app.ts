@@ -152,9 +152,9 @@ export class App {
   }
 
   fit(): void {
-    const { origin, rows, columns, resolution_m } = this.model.hello!.world;
-    const [width, height] = [columns * resolution_m, rows * resolution_m];
-    this.view.fit({ left: origin[0], bottom: origin[1], right: origin[0] + width, top: origin[1] + height });
+    const { origin, rows, columns, resolution_m, wall_height_m: height } = this.model.hello!.world;
+    const [right, top] = [origin[0] + columns * resolution_m, origin[1] + rows * resolution_m];
+    this.view.fit({ left: origin[0], bottom: origin[1], right, top, height });
   }
 
   /** Shows a place of the world [m], if it has one. */

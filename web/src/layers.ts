@@ -6,7 +6,7 @@ import type { Model } from "./model";
 import { NOTHING, tint, type Style } from "./scene/cells";
 import type { Pen, Point } from "./scene/overlay";
 import { FLAGS } from "./scene/robots";
-import { drawFlights } from "./scene/flights";
+import { cross, drawFlights } from "./scene/flights";
 import { robotColor, SCALE, type Colors } from "./theme";
 import type { Numbers } from "./wire";
 
@@ -69,6 +69,9 @@ export const GROUPS = ["World", "Robots", "Sensors", "Add-ons", "Radio", "Explor
 const has = (name: string) => (hello: Hello) => hello.layers.includes(name);
 const some = (kind: string) => (hello: Hello) => hello.layers.some((name) => name.startsWith(`${kind}:`));
 const flat = (hello: Hello) => !hello.world.ground;
+
+/** The colour of free places; dark only where seeing them makes them light. */
+const floor = (colors: Colors, hello: Hello): string => (has("first_explored")(hello) ? colors.free : colors.explored);
 
 /** The layer of a kind of the selected robot. */
 function ofRobot(kind: string): Pick<LayerInfo, "there" | "cells" | "lacks"> {
@@ -335,11 +338,23 @@ export function stuckNow(model: Model): Set<string> {
   return stuck.now;
 }
 
-/** Where robots have given up goals, or left frontiers, up to the step that is shown: x, y [m]. */
-export const givenUp = (model: Model): [number, number][] =>
-  model.events
-    .filter(({ kind, step, x, y }) => (kind === "gave_up" || kind === "frontier_left") && step <= model.step() && x != null && y != null)
-    .map(({ x, y }) => [x!, y!]);
+const gaveUp = { of: null as object | null, upTo: 0, step: -1, goals: [] as Point[], frontiers: [] as Point[] };
+/** Where robots have given up goals, and left frontiers, up to the step that is shown: x, y [m]. */
+export function givenUp(model: Model): { goals: Point[]; frontiers: Point[] } {
+  const step = model.step();
+  if (gaveUp.of !== model.events || step < gaveUp.step || gaveUp.upTo > model.events.length)
+    Object.assign(gaveUp, { of: model.events, upTo: 0, goals: [], frontiers: [] });
+  gaveUp.step = step;
+  while (gaveUp.upTo < model.events.length && model.events[gaveUp.upTo].step <= step) {
+    const { kind, x, y } = model.events[gaveUp.upTo++];
+    if (x == null || y == null) continue;
+    if (kind === "gave_up") gaveUp.goals.push([x, y]);
+    if (kind === "frontier_left") gaveUp.frontiers.push([x, y]);
+  }
+  return gaveUp;
+}
+
+const DIAMOND: Point[] = [[0, -6], [6, 0], [0, 6], [-6, 0]];
 
 export const LAYERS: LayerInfo[] = [
   {
@@ -383,7 +398,7 @@ export const LAYERS: LayerInfo[] = [
     style: ({ colors, hello }) => ({
       uniforms: {
         wall: tint(colors.wall),
-        free: tint(colors.free),
+        free: tint(floor(colors, hello)),
         unknown: tint(colors.unknown),
         bare: { value: hello.world.ground ? 0 : 1 },
         deep: { value: 0 },
@@ -394,7 +409,7 @@ export const LAYERS: LayerInfo[] = [
     }),
     values: ({ deep }) => ({ deep: deep ? 1 : 0 }),
     legend: ({ colors, hello }) => ({
-      keys: hello.world.ground ? [[colors.wall, "wall"]] : [[colors.wall, "wall"], [colors.free, "free"]],
+      keys: hello.world.ground ? [[colors.wall, "wall"]] : [[colors.wall, "wall"], [floor(colors, hello), "free"]],
     }),
   },
   {
@@ -458,6 +473,28 @@ export const LAYERS: LayerInfo[] = [
     there: (hello) => Boolean(hello.targets?.length),
     draw: drawFinds,
     legend: findsLegend,
+  },
+  {
+    name: "given-up",
+    group: "World",
+    title: "Given up",
+    about: "Goals that robots have given up, and frontiers that they have left; the list of events says why.",
+    on: () => true,
+    draw: (pen, { model, colors }) => {
+      const { goals, frontiers } = givenUp(model);
+      for (const [x, y] of frontiers) {
+        pen.shape(x, y, DIAMOND, colors.paper, undefined, 5);
+        pen.shape(x, y, DIAMOND, colors.frontier, colors.paper, 2);
+      }
+      for (const [x, y] of goals) cross(pen, x, y, colors.bad, colors.paper);
+    },
+    legend: ({ model, colors }) => {
+      const { goals, frontiers } = givenUp(model);
+      const keys: [string, string][] = [];
+      if (goals.length) keys.push([colors.bad, "✕ goal that was given up"]);
+      if (frontiers.length) keys.push([colors.frontier, "◇ frontier that was left"]);
+      return { keys };
+    },
   },
   {
     name: "targets",

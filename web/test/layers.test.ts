@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { groups, lackOf, LAYERS, Room, theRobot, type Context } from "../src/layers";
+import { givenUp, groups, lackOf, LAYERS, Room, theRobot, type Context } from "../src/layers";
 import { textOf } from "../src/ui/events";
 import { event, frame, hello, model } from "./helpers";
 
@@ -29,6 +29,17 @@ describe("layers", () => {
   it("covered cells are those that were covered first by then, where that is known", () => {
     const cells = (layers: string[]) => layer("covered").cells!(model({ layers }));
     expect([cells(["last_covered", "first_covered"]), cells(["last_covered"])]).toEqual([["first_covered"], ["last_covered"]]);
+  });
+
+  it("show what has been given up by the time that is shown", () => {
+    const one = model();
+    const events = [event(3, "gave_up", { x: 1, y: 2 }), event(5, "frontier_left", { x: 3, y: 4 }), event(6, "gave_up")];
+    one.takeFrame(...frame(8, { events }));
+    expect(givenUp(one)).toMatchObject({ goals: [[1, 2]], frontiers: [[3, 4]] });
+    one.shown = 4;
+    expect(givenUp(one)).toMatchObject({ goals: [[1, 2]], frontiers: [] });
+    one.shown = 2;
+    expect(givenUp(one)).toMatchObject({ goals: [], frontiers: [] });
   });
 
   it("connect robots over hops", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { achieved, clock, Pace } from "../src/ui/progress";
+import { achieved, clock, firstPlot, Pace } from "../src/ui/progress";
 import { frame, model } from "./helpers";
 
 it("says how far the mission is at the time that is shown, and of now what is left", () => {
@@ -15,6 +15,21 @@ it("of a rescue says the score, the targets and the time", () => {
   const one = model({ mission: { kind: "rescue", time_limit_s: 600 }, targets });
   one.takeFrame(...frame(100, { team: { score: 45, targets_found: 2 } }));
   expect(achieved(one)).toBe("score 45 · found 2 of 3 · 9:50 left");
+});
+
+it("begins with the plot of the mission; where nothing is seen, with that of the speed", () => {
+  const explores = model();
+  expect(firstPlot(explores)).toBeNull();
+  explores.takeFrame(...frame(100));
+  expect(firstPlot(explores)).toBe("team explored_share_union");
+  const rescues = model({ mission: { kind: "rescue" } });
+  rescues.takeFrame(...frame(100, { team: { explored_share_union: 0.1, score: 4 } }));
+  expect(firstPlot(rescues)).toBe("team score");
+  const blind = model({ layers: ["truth"] });
+  blind.takeFrame(...frame(100, { team: { explored_share_union: null } }));
+  expect(firstPlot(blind)).toBeNull();
+  blind.measured.take(10, {}, new Map([["speed_m_s", [0.1, 0.2]]]));
+  expect(firstPlot(blind)).toBe("robot speed_m_s");
 });
 
 it("writes times as clocks do", () => {

@@ -63,9 +63,19 @@ describe("what was done in a run", () => {
 
 it("what waits for the next step has an outline", () => {
   const door = { name: "d", x0_m: 0, y0_m: 0, x1_m: 1, y1_m: 2, open: true };
-  expect(outlineOf({ door: "d", to: "closed" }, [door])).toEqual({ points: [[0, 0], [1, 0], [1, 2], [0, 2]], closed: true });
-  expect(outlineOf(WALL, [])).toEqual({ points: [[0, 0], [1, 0]], closed: false });
-  expect(outlineOf({ remove: { polygon_m: [[0, 0], [1, 0], [1, 1]] } }, [])!.closed).toBe(true);
-  expect(outlineOf({ crater: { centre_m: [0, 0], radius_m: 1, depth_m: 1 } }, [])!.points.length).toBe(48);
-  expect(outlineOf({ remove: "wall 1" }, [])).toBeNull();
+  expect(outlineOf({ door: "d", to: "closed" }, [door], new Map())).toEqual({ points: [[0, 0], [1, 0], [1, 2], [0, 2]], closed: true });
+  expect(outlineOf(WALL, [], new Map())).toEqual({ points: [[0, 0], [1, 0]], closed: false });
+  expect(outlineOf({ remove: { polygon_m: [[0, 0], [1, 0], [1, 1]] } }, [], new Map())!.closed).toBe(true);
+  expect(outlineOf({ crater: { centre_m: [0, 0], radius_m: 1, depth_m: 1 } }, [], new Map())!.points.length).toBe(48);
+  expect(outlineOf({ remove: "wall 1" }, [], new Map())).toBeNull();
+});
+
+it("what is removed or restored by name has the outline of what made it", () => {
+  const torn = { remove: { polygon_m: [[0, 0], [1, 0], [1, 1]] }, name: "torn" };
+  const session = after(input(1, WALL, {}), event(1, "wall_added", { other: "wall 1" }), input(2, torn, {}), event(2, "wall_removed", { other: "torn" }));
+  expect(outlineOf({ remove: "wall 1" }, [], session.named)).toEqual({ points: [[0, 0], [1, 0]], closed: false });
+  expect(outlineOf({ restore: "torn" }, [], session.named)!.points.length).toBe(3);
+  expect([...session.standing]).toEqual(["wall 1"]);
+  const { standing, named } = after(input(1, WALL, {}), event(1, "wall_added", { other: "wall 1" }), input(2, { remove: "wall 1" }, {}), event(2, "wall_removed", { other: "wall 1" }));
+  expect([[...standing], named.has("wall 1")]).toEqual([[], true]);
 });

@@ -24,6 +24,7 @@ from covey.viewer.heat import Heat
 from covey.viewer.hub import RELOAD_S, SHARES, Client, Hub
 from covey.viewer.inspect_robot import known_of, measures
 from covey.viewer.layers import layers_of
+from covey.viewer.linked import Links
 from covey.viewer.messages import (
     Add,
     Do,
@@ -85,6 +86,7 @@ class Live:
         self._sim: Simulation | None = None
         self._snapshot: Snapshot | None = None
         self._heat: Heat | None = None
+        self._links: Links | None = None
         self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
         self._work = threading.Event()
         self._driving: dict[Client, tuple[Drive, float]] = {}  # and when it lapses, by the clock of the wall
@@ -105,6 +107,7 @@ class Live:
         self._edited = len(sim.world_state.log)
         whole = sim.clock.step == 0  # what is counted from the first step on is not known later
         self._heat = Heat(sim) if whole else None
+        self._links = Links(sim)
         layers, starts = layers_of(sim) | (self._heat.layers() if self._heat else {}), self.starts
         self._drawn = self._to_draw(sim) if callable(self._to_draw) else self._to_draw
         hello: dict[str, Any] = {"drawn": list(self._drawn), "record": record_of(sim)}
@@ -143,8 +146,6 @@ class Live:
         self._snapshot = snapshot
         if self._heat is not None:
             self._safely(self._heat.take, snapshot)
-        if snapshot.radio is not None:
-            news.links += [(snapshot.step, *map(int, row)) for row in snapshot.radio.changes]
         waited = bool(self._edits.waiting)
         told = self._edits.take(sim, snapshot.events)
         news.events += [_plain(event) | told.get(id(event), {}) for event in snapshot.events]
@@ -154,7 +155,10 @@ class Live:
             news.changes += [edit.changed for edit in edits[self._edited :]]
             self._edited = len(edits)
         news.states.append(State(snapshot.step, snapshot.pose.astype(np.float32), team_of(snapshot)))
-        if hub.past is not None and hub.past.wants(snapshot.step):
+        due = hub.past is not None and hub.past.wants(snapshot.step)
+        if due or snapshot.radio is not None:
+            self._safely(self._take_links, sim, snapshot, due)
+        if due:
             self._safely(self._sample, sim, snapshot)
         if len(news.states) >= _KEEP:
             self._safely(hub.keep, self._taken())
@@ -164,6 +168,11 @@ class Live:
         self._late = True
         if time.perf_counter() >= self._next or sim.done:
             self._publish(sim)
+
+    def _take_links(self, sim: Simulation, snapshot: Snapshot, due: bool) -> None:
+        """Note the changes of links."""
+        if self._links is not None:
+            self._news.links += self._links.take(sim, snapshot, due)
 
     def _sample(self, sim: Simulation, snapshot: Snapshot) -> None:
         """Note the measurements of this step."""
@@ -356,7 +365,8 @@ class Live:
 
 def team_of(snapshot: Snapshot) -> dict[str, float]:
     """Return the measurements of the team by name."""
-    return {name: float(value) for name, value in snapshot.mission.items() if np.ndim(value) == 0}
+    values = snapshot.mission.items()
+    return {name: float(value) for name, value in values if isinstance(value, float) or np.ndim(value) == 0}
 
 
 def record_of(sim: Simulation) -> str:

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from tests.viewer.browser.conftest import until
 
@@ -243,6 +244,47 @@ def test_a_robot_is_dragged_before_the_start_and_put_back(page_of):
     assert abs(heading - start[2]) < 0.02
     do(shown, "Undo", "placed", 2)
     assert abs(shown.sim.state.pose[0] - start).max() < 0.01
+
+
+def test_with_any_tool_a_drag_on_a_robot_moves_it_and_a_click_chooses_it(page_of):
+    shown = opened(page_of, STANDING)
+    press(shown, "Draw")
+    for count, (name, x) in enumerate((("Wall", 7.0), ("Fault, radio off", 8.0)), 1):
+        tool(shown, name)
+        draw(shown, tuple(shown.sim.state.pose[1, :2].tolist()), (x, 2.0), "placed", count)
+        assert np.hypot(*(shown.sim.state.pose[1, :2] - (x, 2.0))) < 0.2
+    at = tuple(shown.sim.state.pose[1, :2].tolist())
+    drag(shown, at, at)
+    assert shown.page.evaluate("[...covey.model.selected]") == [1]
+    assert shown.page.locator(".edit-form").get_by_label("Robot", exact=True).input_value() == "scout1"
+    tool(shown, "Wall")
+    draw(shown, (8.0, 4.0), (9.0, 4.0), "wall_added")
+
+
+def test_what_the_menu_removes_is_dashed_until_it_falls(page_of):
+    shown = opened(page_of, STANDING)
+    tool(shown, "Wall")
+    for label, value in (("From x [m]", 7), ("From y [m]", 1), ("To x [m]", 7), ("To y [m]", 3)):
+        give(shown, label, value)
+    do(shown, "Put up wall", "wall_added")
+    box = shown.page.locator("canvas").first.bounding_box()
+
+    def menu(x, y, entry):
+        u, v = shown.page.evaluate(f"covey.view.pixel({x}, {y})")
+        shown.page.mouse.click(box["x"] + u, box["y"] + v, button="right")
+        shown.page.get_by_role("menuitem", name=entry).click()
+
+    until(lambda: colour_at(shown, 7, 1)[3] == 0, "nothing over the wall", page=shown.page)
+    assert told(shown, lambda: menu(7, 2.5, "Remove wall 1")) == "It happens in the next step."
+    until(lambda: colour_at(shown, 7, 1)[3] > 0, "a dashed wall", page=shown.page)
+    assert told(shown, lambda: shown.page.keyboard.press("u")) == "Taken back before it happened."
+    until(lambda: colour_at(shown, 7, 1)[3] == 0, "no dashes", page=shown.page)
+    assert told(shown, lambda: press(shown, "Undo")) == "It happens in the next step."
+    until(lambda: colour_at(shown, 7, 1)[3] > 0, "a dashed wall", page=shown.page)
+    shown.steps(1)
+    done(shown, "wall_removed")
+    assert cell(shown, 7, 2) == 0
+    assert told(shown, lambda: menu(5, 3, "Close door d")) == "It happens in the next step."
 
 
 def test_faults_radio_off_jams_and_orders(page_of, orders):

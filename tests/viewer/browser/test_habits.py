@@ -1,8 +1,12 @@
 """What people know from other editors: Esc, a work without a mouse, a menu at the pointer, a reload that forgets nothing."""
 
+import pytest
 from tests.viewer.browser.conftest import until
 from tests.viewer.browser.test_editing import STANDING, done, opened, tool
 from tests.viewer.browser.test_playback import maze
+
+from covey.viewer import Server
+from covey.viewer.gallery import Gallery
 
 
 def pressed(shown, name):
@@ -86,6 +90,23 @@ def test_the_work_of_an_hour_needs_no_mouse(page_of):
         assert shown.page.get_by_role("status", name=name).get_attribute("aria-live") == "off"
 
 
+def test_places_of_the_scene_need_no_mouse(page_of):
+    shown = opened(page_of, STANDING)
+    keys = shown.page.keyboard
+    x, y = shown.sim.state.pose[1, :2].tolist()
+    shown.page.evaluate(f"covey.view.lookAt({x}, {y})")
+    tab_to(shown, "The world and its robots", 200)
+    keys.press("Enter")
+    assert selected(shown) == [1]
+    keys.press("m")
+    keys.press("Enter")
+    keys.press("ArrowRight")
+    keys.press("Enter")
+    told = float(shown.page.get_by_role("status", name="Measured").inner_text().removesuffix(" m"))
+    assert told == pytest.approx(60 * shown.page.evaluate("covey.view.pixel_m"), abs=0.01)
+    assert f"y {y:.2f} m" in shown.page.get_by_role("status", name="Under the pointer").inner_text()
+
+
 def test_borders_of_controls_are_seen(page_of):
     shown = page_of(maze())
     for theme in ("light", "dark"):
@@ -151,3 +172,18 @@ def test_a_reload_keeps_layers_selection_plots_and_camera(page_of):
     assert shown.page.get_by_label("Names", exact=True).is_checked()
     assert not shown.page.get_by_label("Trails", exact=True).is_checked()
     shown.page.get_by_role("figure", name="links", exact=True).wait_for()
+
+
+def test_the_theme_holds_on_other_ports(page_of, tmp_path):
+    shown = opened(page_of, STANDING)
+    theme = "document.documentElement.dataset.theme"
+    before = shown.page.evaluate(theme)
+    shown.page.get_by_role("button", name="Dark colours" if before == "light" else "Light colours").click()
+    after = shown.page.evaluate(theme)
+    assert after != before
+    with Gallery(tmp_path) as gallery, Server(gallery) as other:
+        page = shown.page.context.new_page()
+        page.goto(other.url)
+        until(lambda: page.evaluate("!!window.covey"), page=page)
+        assert page.evaluate(theme) == after
+        page.close()

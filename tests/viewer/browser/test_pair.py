@@ -18,6 +18,13 @@ def shorter(tmp_path_factory):
     return covey.Simulation(world, robots=2, controller="nearest_frontier", seed=8, recording=folder).run(until_s=5.0)
 
 
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """Return a run of 3 s in another world."""
+    folder = tmp_path_factory.mktemp("elsewhere") / "run"
+    return covey.Simulation(covey.World.empty(8, 8), robots=1, controller="wander", recording=folder).run(until_s=3.0)
+
+
 @pytest.fixture
 def two(browser, recorded, shorter):
     """Return the page and its two frames."""
@@ -66,6 +73,26 @@ def test_both_look_at_the_same_place(two):
         moved.evaluate("covey.view.zoom(0.5, 100, 150)")
         until(lambda at=before, frame=other: frame.evaluate(looks) != at, page=page)
         assert other.evaluate(looks) == moved.evaluate(looks)
+
+
+def test_runs_in_different_worlds_have_a_camera_each(browser, recorded, elsewhere):
+    with Server(Recorded(recorded[0]), second=Recorded(elsewhere)) as server:
+        page = browser.new_page(viewport={"width": 1300, "height": 700})
+        page.goto(server.view_url)
+        until(lambda: page.evaluate("!!(window.covey && covey.apps)"), page=page)
+        left, right = page.frames[1:]
+        looks = "[covey.view.pixel_m, ...covey.view.middle.toArray()]"
+        before = right.evaluate(looks)
+        left.evaluate(
+            "new Promise((done) => { covey.view.zoom(0.5, 100, 150); requestAnimationFrame(() => requestAnimationFrame(done)); })"
+        )
+        assert right.evaluate(looks) == before
+        left.evaluate("covey.player.seek(20)")  # the time is that of both
+        assert right.evaluate("covey.model.step()") == 20
+        for frame in (left, right):
+            title = frame.get_by_role("heading", level=1)
+            assert title.evaluate("one => one.scrollWidth <= one.clientWidth")
+        page.close()
 
 
 def test_the_difference_shows_what_the_other_has_seen(two, recorded, shorter):

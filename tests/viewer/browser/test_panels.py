@@ -2,9 +2,11 @@
 
 import pytest
 from tests.viewer.browser.conftest import barriers, needs_axe, until
-from tests.viewer.browser.test_editing import HILLS, STANDING, tool
+from tests.viewer.browser.test_editing import HILLS, STANDING, scene_at, tool
 
 import covey
+from covey.lab.play import simulation_of
+from covey.lab.settings import settings_of
 from covey.scenario.load import parse_scenario
 
 
@@ -201,3 +203,18 @@ def test_a_screen_reader_finds_its_way_in_the_edit_panel(page_of, text, width, t
     for name in tools:
         tool(shown, name)
         assert not barriers(shown.page, "document.querySelector('#right')"), name
+
+
+def test_a_law_has_a_light_floor_a_plot_of_its_speed_and_of_its_links(page_of):
+    settings = settings_of(
+        {"robots": {"count": 3, "starts": [[2, 2, 0], [4, 2, 0], [8, 8, 0]]}, "radio": 3, "stop_s": 600}
+    )
+    shown = page_of(simulation_of(lambda team: (0.2, 0.0), settings)[0])
+    shown.steps(12)
+    shown.page.get_by_role("figure", name="speed [m/s], each robot").wait_for()
+    assert shown.page.get_by_role("figure").count() == 1
+    add_plot(shown, "links")
+    shown.until(
+        "Number(document.querySelector('figure[aria-label=\"links\"]').dataset.value) === 1"
+    )  # 2 m and more than 7 m
+    assert scene_at(shown, 1, 9)[:3] == [255, 255, 255]

@@ -147,6 +147,15 @@ def drag(shown, dx, dy, button="left"):
     shown.page.mouse.up(button=button)
 
 
+def test_the_perspective_fits_a_phone(page_of):
+    shown = page_of(empty(), viewport={"width": 390, "height": 800})
+    shown.page.get_by_role("button", name="Perspective", exact=True).click()
+    width, height = shown.page.evaluate("[covey.view.canvas.clientWidth, covey.view.canvas.clientHeight]")
+    corners = [pixel(shown, x, y) for x in (-10.0, 10.0) for y in (-6.0, 6.0)]
+    assert all(0 <= u <= width and 0 <= v <= height for u, v in corners)
+    assert max(u for u, _ in corners) - min(u for u, _ in corners) > 0.8 * width
+
+
 def test_perspective_and_its_orbit(page_of):
     shown = page_of(empty())
     button = shown.page.get_by_role("button", name="Perspective", exact=True)

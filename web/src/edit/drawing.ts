@@ -1,4 +1,4 @@
-/** Drawing a tool in the scene: what is dragged or clicked fills the fields of its form. */
+/** Drawing in the scene: what is dragged or clicked fills the fields of a tool's form; a drag on a robot moves it, with any tool. */
 
 import type { App } from "../app";
 import type { Deed, DoorInfo, EditsInfo } from "../messages";
@@ -18,7 +18,9 @@ export type Drawn = Record<string, string>;
 const NEAR = 14;
 
 export class Drawing {
-  gesture: Gesture | null = null;
+  /** How the tool is drawn; null: it is not. */
+  private gesture: Gesture | null = null;
+  private on = false;
   private begun: Point | null = null;
   private now: Point | null = null;
   private robot: number | null = null;
@@ -29,6 +31,7 @@ export class Drawing {
     private waiting: Waiting,
     private drawn: (fields: Drawn, done: boolean) => void,
     private clicked: (x: number, y: number) => boolean,
+    private carried: (deed: Deed) => void,
   ) {
     const stage = app.stage.element;
     const take = (event: PointerEvent) => {
@@ -40,14 +43,14 @@ export class Drawing {
     listen("pointerdown", (event) => {
       if (event.button || !app.model.hello) return;
       const at = this.place(event);
-      if (!at || !this.gesture) return;
+      if (!at || !this.on) return;
       if (this.clicked(...at)) return take(event);
-      this.robot = this.gesture === "robot" ? this.nearest(event) : null;
-      if (this.gesture === "robot" && this.robot === null) return;
+      this.robot = this.nearest(event);
+      if (this.robot === null && !this.drags) return;
       take(event);
       app.view.canvas.setPointerCapture(event.pointerId);
       this.begun = this.now = at;
-      if (this.gesture === "brush") this.tell(true);
+      if (this.gesture === "brush" && this.robot === null) this.tell(true);
       app.view.draw();
     });
     listen("pointermove", (event) => {
@@ -56,28 +59,39 @@ export class Drawing {
       const at = this.place(event);
       if (!at) return;
       const far = Math.hypot(at[0] - this.now![0], at[1] - this.now![1]) / app.view.pixel_m;
-      if (this.gesture === "brush" && far < 24) return;
+      const dabs = this.gesture === "brush" && this.robot === null;
+      if (dabs && far < 24) return;
       this.now = at;
-      this.tell(this.gesture === "brush");
+      if (this.gesture && (this.robot === null || this.gesture === "robot")) this.tell(dabs);
       app.view.draw();
     });
     listen("pointerup", (event) => {
       if (!this.begun) return;
       take(event);
       const moved = Math.hypot(this.now![0] - this.begun[0], this.now![1] - this.begun[1]) / app.view.pixel_m > 4;
-      if (this.gesture !== "brush" && (moved || this.gesture === "point" || this.gesture === "pose")) this.tell(true);
+      if (this.robot !== null && !moved && !this.drags) {
+        app.model.select([this.robot]);
+        this.drawn({ robot: app.model.hello!.robots[this.robot].name }, false);
+      } else if (this.robot !== null && moved && this.gesture !== "robot") this.carry(this.robot);
+      else if (this.gesture === "brush") this.robot !== null && this.tell(true);
+      else if (moved || this.gesture === "point" || this.gesture === "pose") this.tell(true);
       this.begun = this.now = this.robot = null;
       app.view.draw();
     });
     app.stage.overlays.push((pen) => this.draw(pen));
   }
 
-  /** Begins or ends drawing. */
-  set(gesture: Gesture | null): void {
-    this.gesture = gesture;
-    this.begun = this.now = null;
-    this.app.view.canvas.style.cursor = gesture ? "crosshair" : "";
+  /** Begins or ends drawing; a tool without a gesture only lets robots be moved. */
+  set(on: boolean, gesture: Gesture | null): void {
+    [this.on, this.gesture] = [on, on ? gesture : null];
+    this.begun = this.now = this.robot = null;
+    this.app.view.canvas.style.cursor = on ? "crosshair" : "";
     this.app.view.draw();
+  }
+
+  /** Whether the tool is drawn beside robots, too. */
+  private get drags(): boolean {
+    return this.gesture !== null && this.gesture !== "robot";
   }
 
   private place(event: PointerEvent): Point | null {
@@ -97,6 +111,13 @@ export class Drawing {
       if (away < least && away <= reach) [best, least] = [i, away];
     });
     return best;
+  }
+
+  /** Lets a robot be placed where it was dragged; it looks where it looked. */
+  private carry(robot: number): void {
+    const { hello } = this.app.model;
+    const heading = (this.app.model.poses()![3 * robot + 2] * 180) / Math.PI;
+    this.carried({ place: hello!.robots[robot].name, pose: [...this.now!, heading].map((value) => Number(value.toFixed(2))) });
   }
 
   private tell(done: boolean): void {
@@ -133,10 +154,13 @@ export class Drawing {
       pen.text("no radio", x, y, bad, THEMES[this.app.theme].paper, -24);
     }
     for (const { kind, deeds } of this.waiting.edits?.waiting ?? []) for (const deed of deeds) this.pending(pen, deed, kind === "undo", accent);
-    if (!this.begun || !this.now || !this.gesture) return;
+    if (!this.begun || !this.now) return;
     const [a, b] = [this.begun, this.now];
     const color = accent;
-    if (this.gesture === "box") {
+    if (this.robot !== null) {
+      pen.line([a, b], color, 2.5, [6, 4]);
+      pen.ring(...b, this.app.stage.context.radius(this.robot), color, 2);
+    } else if (this.gesture === "box") {
       const corners: Point[] = [a, [b[0], a[1]], b, [a[0], b[1]]];
       pen.area(corners, color, 0.2);
       pen.line(corners, color, 2, [], true);
@@ -146,7 +170,7 @@ export class Drawing {
       pen.area(rim, color, 0.2);
       pen.line(rim, color, 2, [], true);
     } else {
-      if (this.gesture !== "brush") pen.line([a, b], color, 2.5, this.gesture === "robot" ? [6, 4] : []);
+      if (this.gesture !== "brush") pen.line([a, b], color, 2.5);
       const [x, y] = this.gesture === "pose" ? a : b;
       pen.ring(x, y, 6, color, 2);
     }
@@ -156,7 +180,7 @@ export class Drawing {
   private pending(pen: Pen, deed: Deed, isUndo: boolean, color: string): void {
     const { hello } = this.app.model;
     const dash = isUndo ? [2, 4] : [7, 5];
-    const outline = outlineOf(deed, hello!.world.doors);
+    const outline = outlineOf(deed, hello!.world.doors, this.session.named);
     if (outline) pen.line(outline.points, color, 2.5, dash, outline.closed);
     const robot = hello!.robots.findIndex(({ name }) => name === (deed.place ?? deed.robot ?? deed.repair ?? (deed.to && deed.drive)));
     const pose = this.app.model.poses();
@@ -172,8 +196,10 @@ export class Drawing {
   }
 }
 
-/** The outline in the world of what an event changes [m]; null: it has none. */
-export function outlineOf(deed: Deed, doors: DoorInfo[]): { points: Point[]; closed: boolean } | null {
+/** The outline in the world of what an event changes [m]; null: it has none. `named`: what made the things that it removes or restores by name. */
+export function outlineOf(deed: Deed, doors: DoorInfo[], named: ReadonlyMap<string, Deed>): { points: Point[]; closed: boolean } | null {
+  const made = [deed.remove, deed.restore].map((name) => named.get(name as string)).find(Boolean);
+  if (made) return outlineOf(made, doors, new Map());
   const box = ([x0, y0, x1, y1]: number[]) => ({ points: [[x0, y0], [x1, y0], [x1, y1], [x0, y1]] as Point[], closed: true });
   const door = doors.find(({ name }) => name === deed.door);
   if (door) return box([door.x0_m, door.y0_m, door.x1_m, door.y1_m]);
@@ -186,4 +212,17 @@ export function outlineOf(deed: Deed, doors: DoorInfo[]): { points: Point[]; clo
   if (shape.centre_m) return { points: circle(shape.centre_m as [number, number], shape.radius_m as number), closed: true };
   if (shape.objective_m) return { points: circle(shape.objective_m as [number, number], 0.5), closed: true };
   return null;
+}
+
+/** Whether a place lies within an outline, or not farther from it than `reach` [m]. */
+export function touches({ points, closed }: { points: Point[]; closed: boolean }, x: number, y: number, reach: number): boolean {
+  let inside = false;
+  for (let k = closed ? 0 : 1; k < points.length; k++) {
+    const [[x0, y0], [x1, y1]] = [points.at(k - 1)!, points[k]];
+    const length2 = (x1 - x0) ** 2 + (y1 - y0) ** 2;
+    const t = length2 ? Math.min(Math.max(((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / length2, 0), 1) : 0;
+    if (Math.hypot(x0 + t * (x1 - x0) - x, y0 + t * (y1 - y0) - y) <= reach) return true;
+    if (closed && y0 > y !== y1 > y && x < x0 + ((y - y0) / (y1 - y0)) * (x1 - x0)) inside = !inside;
+  }
+  return inside;
 }

@@ -4,7 +4,7 @@ import type { App } from "../app";
 import type { DoorInfo, EditsInfo, ToServer } from "../messages";
 import type { Entry } from "../ui/context";
 import { h, setText } from "../ui/dom";
-import { Drawing, type Drawn, type Waiting } from "./drawing";
+import { Drawing, outlineOf, touches, type Drawn, type Waiting } from "./drawing";
 import { driving } from "./driving";
 import { scenarioText, Session, words, type Deed } from "./session";
 import { TOOLS, type Field, type Tool, type Values } from "./tools";
@@ -34,7 +34,7 @@ export function editPanel(app: App): void {
   const session = new Session();
   const waiting: Waiting = { edits: null };
   const doors = doorList(app, session, waiting, act);
-  const tool = toolForm(app, session, waiting, act, doors.at);
+  const tool = toolForm(app, session, waiting, act, doors);
   const take = (type: "undo" | "redo") => {
     const soonest = waiting.edits?.waiting.at(-1);
     const cancels = type === "undo" && soonest?.by === waiting.edits?.viewer && soonest?.kind === "do";
@@ -49,7 +49,10 @@ export function editPanel(app: App): void {
     const at = [x, y].map((value) => Number(value.toFixed(2)));
     const name = hello.robots[robot]?.name;
     const chosen = [...selected].filter((i) => i !== robot).map((i) => hello.robots[i].name);
+    const door = doors.at(x, y);
     return [
+      ...(door ? [[`${doors.isOpen(door) ? "Close" : "Open"} door ${door.name}`, () => doors.toggle(door)] as Entry] : []),
+      ...thingsAt(session, x, y, 6 * app.view.pixel_m).map((one): Entry => [`Remove ${one}`, () => act({ remove: one })]),
       ...(name ? [[`Release ${name}`, () => act({ drive: name })] as Entry] : []),
       ...(name ? [] : chosen.slice(0, 8).map((one): Entry => [`Send ${one} here`, () => act({ drive: one, to: at })])),
       ...(name ? [] : chosen.slice(0, 1).map((one): Entry => [`Place ${one} here`, () => act({ place: one, pose: [...at, 0] })])),
@@ -101,9 +104,26 @@ function viewerKey(): string {
   }
 }
 
+/** Names of what viewers have put up, and stands, at a place. */
+function thingsAt({ named, standing }: Session, x: number, y: number, reach: number): string[] {
+  return [...standing].filter((name) => {
+    const deed = named.get(name);
+    const outline = deed && outlineOf(deed, [], new Map());
+    const { thickness_m = 0, radius_m = 0 } = { ...(deed?.wall as Deed), ...(deed?.obstacle as Deed) } as Record<string, number>;
+    return outline && touches(outline, x, y, reach + Math.max(thickness_m / 2, radius_m));
+  });
+}
+
 type Part = { element: HTMLElement; update: () => void };
 
-function doorList(app: App, session: Session, waiting: Waiting, act: (deed: Deed) => void): Part & { at: (x: number, y: number) => boolean } {
+interface Doors extends Part {
+  /** The door at a place [m]. */
+  at: (x: number, y: number) => DoorInfo | undefined;
+  isOpen: (door: DoorInfo) => boolean;
+  toggle: (door: DoorInfo) => void;
+}
+
+function doorList(app: App, session: Session, waiting: Waiting, act: (deed: Deed) => void): Doors {
   const list = h("ul", { class: "edit-doors", "aria-label": "Doors" });
   const element = h("div", { class: "edit-part" }, h("h3", {}, "Doors"), list);
   const isOpen = (door: DoorInfo): boolean => {
@@ -114,13 +134,13 @@ function doorList(app: App, session: Session, waiting: Waiting, act: (deed: Deed
   let told = "";
   return {
     element,
+    isOpen,
+    toggle,
     at: (x, y) => {
       const reach = 6 * app.view.pixel_m;
-      const door = app.model.hello!.world.doors.find(
+      return app.model.hello!.world.doors.find(
         (one) => x > one.x0_m - reach && x < one.x1_m + reach && y > one.y0_m - reach && y < one.y1_m + reach,
       );
-      if (door) toggle(door);
-      return Boolean(door);
     },
     update: () => {
       const all = app.model.hello!.world.doors;
@@ -140,7 +160,7 @@ function doorList(app: App, session: Session, waiting: Waiting, act: (deed: Deed
   };
 }
 
-function toolForm(app: App, session: Session, waiting: Waiting, act: (deed: Deed) => void, door: (x: number, y: number) => boolean): { element: HTMLElement; begin: () => void } {
+function toolForm(app: App, session: Session, waiting: Waiting, act: (deed: Deed) => void, doors: Doors): { element: HTMLElement; begin: () => void } {
   const choice = h("select", { "aria-label": "Tool", onchange: () => build() });
   const form = h("form", { class: "edit-form", onsubmit: (event: SubmitEvent) => (event.preventDefault(), submit()) });
   const toggle = h("button", { type: "button", "aria-pressed": "false", onclick: () => draw(toggle.getAttribute("aria-pressed") !== "true") }, "Draw");
@@ -157,10 +177,15 @@ function toolForm(app: App, session: Session, waiting: Waiting, act: (deed: Deed
     for (const [name, value] of Object.entries(fields)) if (controls.has(name)) controls.get(name)!.value = value;
     if (complete) submit();
   };
-  const drawing = new Drawing(app, session, waiting, fill, (x, y) => tool?.group === "World" && door(x, y));
+  const door = (x: number, y: number) => {
+    const there = tool?.group === "World" ? doors.at(x, y) : undefined;
+    if (there) doors.toggle(there);
+    return Boolean(there);
+  };
+  const drawing = new Drawing(app, session, waiting, fill, door, act);
   const draw = (on: boolean) => {
     toggle.setAttribute("aria-pressed", String(on));
-    drawing.set(on && tool?.gesture ? tool.gesture : null);
+    drawing.set(on, tool?.gesture ?? null);
     if (!on || !NARROW.matches) return;
     app.shell.right.hidden = true; // the column would hide the scene
     app.shell.right.dispatchEvent(new Event("fold"));
@@ -177,9 +202,8 @@ function toolForm(app: App, session: Session, waiting: Waiting, act: (deed: Deed
       return h("label", { class: field.wide ? "wide" : "" }, field.label, control);
     });
     form.replaceChildren(h("div", { class: "edit-fields" }, ...rows), h("button", { type: "submit", class: "primary" }, tool.verb));
-    toggle.hidden = !tool.gesture;
-    setText(help, tool.help ? `${tool.help}${tool.gesture ? " Draw turns the mouse into the tool; Esc ends it." : ""}` : "");
-    help.hidden = !tool.help;
+    const words = [tool.help ?? "", tool.gesture ? "Draw turns the mouse into the tool;" : "With Draw", tool.gesture === "robot" ? "Esc ends it." : "a drag on a robot moves it; Esc ends it."];
+    setText(help, words.filter(Boolean).join(" "));
     if (toggle.getAttribute("aria-pressed") === "true") draw(true);
   };
   return {

@@ -42,6 +42,10 @@ export class Session {
   /** The refusals of what viewers have asked for, oldest first. */
   refusals: EventInfo[] = [];
   jams: Jam[] = [];
+  /** What made the things that viewers have named, by name. */
+  readonly named = new Map<string, Deed>();
+  /** Names of the walls, obstacles and jams that stand now. */
+  readonly standing = new Set<string>();
   private open = new Map<string, Jam>();
   private events: EventInfo[] = [];
   private count = 0;
@@ -58,11 +62,13 @@ export class Session {
     this.events = events;
     this.count = 0;
     [this.done, this.jams, this.refusals] = [[], [], []];
-    for (const one of [this.doors, this.open]) one.clear();
+    for (const one of [this.doors, this.open, this.named, this.standing]) one.clear();
   }
 
   private take(event: EventInfo): void {
     const { kind, step, time_s, other, text, by = 0, edit = 0 } = event;
+    if (["wall_added", "obstacle_added", "jam"].includes(kind)) this.standing.add(other!);
+    if (["wall_removed", "obstacle_removed", "jam_over"].includes(kind)) this.standing.delete(other!);
     if (kind === "door_opened" || kind === "door_closed") this.doors.set(other!, kind === "door_opened");
     else if (kind === "refused" && by) this.refusals.push(event);
     else if (kind === "jam") {
@@ -75,6 +81,7 @@ export class Session {
       const { at_step, ...deed } = JSON.parse(text!) as Deed & { at_step: number };
       const changed = event.undoes ?? event.redoes;
       if (changed) for (const one of this.done) if (one.edit === changed) one.undone = event.undoes !== undefined;
+      if (typeof deed.name === "string") this.named.set(deed.name, deed);
       const note = !event.final ? "" : FOR_GOOD.some((key) => key in deed) ? "cannot be taken back" : "changed nothing";
       this.done.push({ at_step, time_s, deed, by, edit, undone: false, isUndo: event.undoes !== undefined, note });
     }

@@ -1,14 +1,12 @@
-/** Marks on robots: selected, stopped, without radio, stuck; and crosses where they gave up. */
+/** Marks on robots: selected, stopped, without radio, stuck. */
 
-import { givenUp, stuckNow, type Context } from "../layers";
-import { cross } from "./flights";
+import { stuckNow, type Context } from "../layers";
 import type { Pen } from "./overlay";
 import { FLAGS } from "./robots";
 
 export function marks(pen: Pen, { model, hello, colors, radius }: Context): void {
   const pose = model.poses();
   if (!pose) return;
-  for (const [x, y] of givenUp(model)) cross(pen, x, y, colors.bad, colors.paper);
   const flags = model.arrays.get("flags")?.data;
   const stuck = stuckNow(model);
   hello.robots.forEach(({ name }, i) => {

@@ -19,7 +19,12 @@ export interface Box {
   bottom: number;
   right: number;
   top: number;
+  /** Of what stands on it; without it, it is flat. */
+  height?: number;
 }
+
+/** Where a place behind the camera is on the canvas [pixel]. */
+const BEHIND = -1e5;
 
 export class View {
   readonly scene = new Scene();
@@ -94,8 +99,28 @@ export class View {
     this.fitted = box;
     const { clientWidth: width, clientHeight: height } = this.canvas;
     this.middle.set((left + right) / 2, (bottom + top) / 2, 0);
-    this.pixel_m = (this.perspective ? 1.3 : 1.08) * Math.max((right - left) / Math.max(width, 1), (top - bottom) / Math.max(height, 1), 1e-4);
+    this.pixel_m = 1.08 * Math.max((right - left) / Math.max(width, 1), (top - bottom) / Math.max(height, 1), 1e-4);
+    if (this.perspective) this.fitDeep(box);
     this.draw();
+  }
+
+  /** Moves the camera of the perspective view until a box of the ground fills it: what is nearer is larger. */
+  private fitDeep({ left, bottom, right, top, height: high = 0 }: Box): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (!width || !height) return;
+    for (let turn = 0; turn < 12; turn++) {
+      this.ready();
+      const corners = [[left, bottom], [right, bottom], [right, top], [left, top]].flatMap(([x, y]) => [this.project(x, y), this.project(x, y, high)]);
+      const [us, vs] = [0, 1].map((k) => corners.map((corner) => corner[k]));
+      const [u0, u1, v0, v1] = [Math.min(...us), Math.max(...us), Math.min(...vs), Math.max(...vs)];
+      if (u0 <= BEHIND) {
+        this.pixel_m *= 2;
+        continue;
+      }
+      const [before, after] = [this.ground(width / 2, height / 2), this.ground((u0 + u1) / 2, (v0 + v1) / 2)];
+      if (before && after) this.middle.add(after.sub(before));
+      this.pixel_m *= 1.08 * Math.max((u1 - u0) / width, (v1 - v0) / height);
+    }
   }
 
   /** The point of the ground [m] under a place of the canvas [pixel]; null: the sky. */
@@ -124,7 +149,7 @@ export class View {
   project(x: number, y: number, z = 0): [number, number] {
     const m = this.matrix.elements;
     const w = m[3] * x + m[7] * y + m[11] * z + m[15];
-    if (w <= 0) return [-1e5, -1e5]; // behind the camera
+    if (w <= 0) return [BEHIND, BEHIND];
     const u = (m[0] * x + m[4] * y + m[8] * z + m[12]) / w;
     const v = (m[1] * x + m[5] * y + m[9] * z + m[13]) / w;
     return [((u + 1) / 2) * this.canvas.clientWidth, ((1 - v) / 2) * this.canvas.clientHeight];
@@ -165,11 +190,16 @@ export class View {
     this.draw();
   }
 
+  /** Shows again what was to fit into the view, if nobody has moved it since. */
+  refit(): void {
+    if (this.fitted) this.fit(this.fitted);
+    this.draw();
+  }
+
   private resize(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement!;
     this.renderer.setSize(width, height);
-    if (this.fitted) this.fit(this.fitted);
-    this.draw();
+    this.refit();
   }
 
   /** Places the cameras. */

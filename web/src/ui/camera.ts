@@ -12,7 +12,7 @@ export function viewTools(app: App): HTMLElement[] {
   const deep = iconButton("deep", "Perspective", () => {
     view.perspective = !view.perspective;
     deep.setAttribute("aria-pressed", String(view.perspective));
-    view.draw();
+    view.refit();
   }, "v");
   deep.setAttribute("aria-pressed", "false");
   model.onChange(() => {

@@ -69,6 +69,18 @@ export function cursor(app: App, told: HTMLElement): HTMLElement {
     at = null;
     show();
   });
+  app.view.afterDraw.push(() => {
+    const { canvas } = app.view;
+    if (!canvas.matches(":focus-visible:not(:hover)")) return; // who has no mouse points with the middle of the scene
+    const ground = app.view.ground(canvas.clientWidth / 2, canvas.clientHeight / 2);
+    at = ground && { x: ground.x, y: ground.y };
+    show();
+    ask();
+  });
+  app.view.canvas.addEventListener("blur", () => {
+    at = null;
+    show();
+  });
   model.onChange(seldom(show, 250));
   return box;
 }

@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import type { App } from "../app";
 import { robotColor } from "../theme";
 import { h, seldom } from "./dom";
+import { firstPlot } from "./progress";
 import { wordsOf } from "./words";
 
 const HEIGHT = 150;
@@ -29,6 +30,7 @@ export function plots(app: App): HTMLElement {
   const choose = h("select", { "aria-label": "Plot to add" });
   const add = h("button", { type: "button", onclick: () => show(choose.value) }, "Add plot");
   const shown = new Map<string, Plot>();
+  let begun = false;
 
   const names = (): [string, string][] => [
     ...[...model.series.keys()].map((name): [string, string] => [`team ${name}`, wordsOf(name)]),
@@ -79,8 +81,8 @@ export function plots(app: App): HTMLElement {
     }
     return { times, curves: [{ name: "links", color: LINES[2], values }] };
   };
-  const show = (name: string) => {
-    if (!name || shown.has(name)) return;
+  const show = (name: string): boolean => {
+    if (!name || shown.has(name)) return false;
     const title = names().find(([key]) => key === name)?.[1] ?? wordsOf(name);
     const plot = new Plot(app, title, () => {
       shown.delete(name);
@@ -90,6 +92,7 @@ export function plots(app: App): HTMLElement {
     shown.set(name, plot);
     list.append(plot.element);
     plot.draw(curves(name));
+    return true;
   };
   const update = () => {
     if (!model.hello || app.shell.right.hidden) return;
@@ -103,11 +106,12 @@ export function plots(app: App): HTMLElement {
     if (!part.isConnected || !(part.closest("details")?.open ?? true)) return;
     for (const [name, plot] of shown) plot.draw(curves(name));
   };
-  app.memory.add({ name: "plots", get: () => [...shown.keys()], set: (names: string[]) => names.forEach((name) => show(name)) });
+  app.memory.add({ name: "plots", get: () => [...shown.keys()], set: (names: string[]) => (names.forEach((name) => show(name)), (begun = true)) });
   const updateSoon = seldom(update, 500);
   model.onChange(() => {
     if (!model.frame) return;
-    if (!shown.size && model.series.has("explored_share_union")) show("team explored_share_union");
+    const first = begun ? null : firstPlot(model);
+    if (first) begun = show(first);
     updateSoon();
   });
   app.wishes.push(() => ({ details: app.shell.right.hidden || !model.complete ? [] : ["measures"] }));

@@ -32,6 +32,14 @@ export function achieved(model: Model): string {
   return said.join(" · ");
 }
 
+/** The plot that a page begins with: the main measurement of the mission; of robots that see nothing, how fast they are. */
+export function firstPlot({ hello, series, measured }: Model): string | null {
+  const { mission, layers } = hello!;
+  if (mission.kind === "exploration" && !layers.includes("first_explored")) return measured.values.has("speed_m_s") ? "robot speed_m_s" : null;
+  const name = MAIN[mission.kind]?.[0][0] ?? [...series.keys()][0];
+  return name && series.has(name) ? `team ${name}` : null;
+}
+
 /** A length of time as minutes and seconds. */
 export function clock(time_s: number): string {
   const whole = Math.max(Math.ceil(time_s - 1e-3), 0);

@@ -1,6 +1,7 @@
-/** What a click on the scene does: it selects a robot, or what the tool in hand does. */
+/** What a click on the scene does: it selects a robot, or what the tool in hand does. Enter clicks in the middle of the scene. */
 
 import type { App } from "../app";
+import { THEMES } from "../theme";
 import { ContextMenu } from "./context";
 import { h } from "./dom";
 
@@ -9,12 +10,15 @@ export interface Tool {
   name: string;
   /** One line that says what to do. */
   hint: string;
-  click(x: number, y: number, event: PointerEvent): void;
+  click(x: number, y: number): void;
   /** The pointer has moved to a place [m]. */
   move?(x: number, y: number): void;
   key?(event: KeyboardEvent): void;
   end?(): void;
 }
+
+/** A place of the canvas [pixel] that is clicked, and the keys that are held. */
+type At = Pick<PointerEvent, "offsetX" | "offsetY" | "ctrlKey" | "metaKey" | "shiftKey">;
 
 const NEAR = 18;
 const STILL = 5;
@@ -53,11 +57,21 @@ export class Tools {
       up();
       if (!down || Math.hypot(event.offsetX - down.x, event.offsetY - down.y) > STILL) return;
       down = null;
-      if (!this.tool) return this.pick(event);
-      const at = app.view.ground(event.offsetX, event.offsetY);
-      if (at) this.tool.click(at.x, at.y, event);
-      app.view.draw();
+      this.click(event);
     });
+    canvas.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      const { clientWidth: width, clientHeight: height } = canvas;
+      this.click({ offsetX: width / 2, offsetY: height / 2, ctrlKey: event.ctrlKey, metaKey: event.metaKey, shiftKey: event.shiftKey });
+    });
+    for (const name of ["focus", "blur"]) canvas.addEventListener(name, () => app.view.draw());
+    app.stage.overlays.push((pen) => {
+      const at = canvas.matches(":focus-visible") && app.view.ground(canvas.clientWidth / 2, canvas.clientHeight / 2);
+      if (!at) return;
+      for (const [color, width] of [[THEMES[app.theme].paper, 4], [THEMES[app.theme].ink, 1.5]] as const)
+        for (const ends of [[[-9, 0], [9, 0]], [[0, -9], [0, 9]]] as const) pen.shape(at.x, at.y, [...ends], color, undefined, width, false);
+    });
+    app.keys.add("Robots", "", "Enter", "Click at the cross in the middle (when the scene has the focus)");
     canvas.addEventListener("pointermove", (event) => {
       const at = this.tool?.move && app.view.ground(event.offsetX, event.offsetY);
       if (!at) return;
@@ -86,8 +100,15 @@ export class Tools {
     this.listeners.push(listener);
   }
 
+  private click(event: At): void {
+    if (!this.tool) return this.pick(event);
+    const at = this.app.view.ground(event.offsetX, event.offsetY);
+    if (at) this.tool.click(at.x, at.y);
+    this.app.view.draw();
+  }
+
   /** Selects the robot under the pointer; with Ctrl or Shift one more, or one less. */
-  private pick(event: PointerEvent): void {
+  private pick(event: At): void {
     const { model } = this.app;
     const more = event.ctrlKey || event.metaKey || event.shiftKey;
     const nearest = this.nearest(event);
