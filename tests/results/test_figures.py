@@ -13,6 +13,7 @@ import covey
 from covey.cli.app_results import plot
 from covey.cli.run import PICTURE_NAMES
 from covey.errors import CoveyError, InvalidValueError, RunFolderError, UnknownNameError
+from covey.geometry.grid import Grid
 from covey.results.figures import (
     NAMES,
     PICTURES,
@@ -27,10 +28,11 @@ from covey.results.figures import (
 )
 from covey.results.figures.animation import animation_images
 from covey.results.figures.curves import explored_curve, spread
-from covey.results.figures.ground import bounds
+from covey.results.figures.ground import bounds, show_walls
 from covey.results.figures.heat import AGES, NEVER_COLOR, age_s
-from covey.results.figures.layout import direct_label, name_points
+from covey.results.figures.layout import direct_label, map_picture, name_points
 from covey.results.figures.style import LINK_COLOR, ROBOTS, rgb, robot_color
+from covey.results.maps import WALL
 
 
 def test_save_all_writes_every_picture_whole(record, tmp_path):
@@ -145,6 +147,36 @@ def test_names_of_robots_stand_in_the_picture_up_to_twelve(record):
     assert {f"a{i}" for i in range(12)} <= texts[12]
     assert not any(t.startswith("a") for t in texts[13])
     assert "2 m" in texts[12]  # scale bar: a fifth of the 10 m world
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.3])
+def test_names_hide_no_wall(yaw):
+    cells = np.zeros((40, 100), np.uint8)
+    cells[:, ::7] = WALL  # a name has no place without one
+    world = Grid(cells, 0.1, (0.0, 0.0, yaw))
+    points, names = world.to_world([(20, 30), (20, 60)]), ["scout0", "scout1"]
+
+    def drawn(named):
+        picture, axes = map_picture((-2.0, 11.0, -1.0, 7.0))
+        show_walls(axes, world, zorder=0.0)
+        if named:
+            name_points(axes, points, names, ["#0072B2", "#D55E00"], cells=world)
+        picture.canvas.draw()
+        return np.asarray(picture.canvas.buffer_rgba())[..., :3].astype(int)
+
+    plain, named = drawn(False), drawn(True)
+    assert (plain != named).any()
+    assert named[plain.sum(axis=2) < 200].sum(axis=1).max() < 600  # white has 765, the brightest name 364
+
+
+def test_a_name_goes_where_no_wall_is():
+    cells = np.zeros((40, 100), np.uint8)
+    cells[:, 52:] = WALL
+    picture, axes = map_picture((0.0, 10.0, 0.0, 4.0))
+    name_points(axes, np.array([(5.0, 2.0)]), ["scout0"], ["#000000"], cells=Grid(cells, 0.1))
+    (x, _), *_ = [text.xyann for text in axes.texts]
+    assert x < 0  # to the left of its point; without the wall it is to the right
+    assert picture is not None
 
 
 def test_names_of_robots_at_one_place_keep_apart(record):

@@ -14,7 +14,6 @@ from PIL import Image
 from covey.errors import InvalidValueError, printable
 from covey.results.figures import ground, layout, style
 from covey.results.figures.animation import save_images
-from covey.world.world import WALL
 
 if TYPE_CHECKING:
     from covey.lab.out import Out
@@ -31,7 +30,8 @@ def picture_of(out: "Out") -> style.Picture:
     _robots(axes, out, len(out.time) - 1)
     if (n := len(out.names)) <= style.LABELLED:
         starts = out.poses[0, :, :2] if out.draw.initial_poses else ()
-        layout.name_points(axes, out.poses[-1, :, :2], out.names, [style.robot_color(i, n) for i in range(n)], starts)
+        colors = [style.robot_color(i, n) for i in range(n)]
+        layout.name_points(axes, out.poses[-1, :, :2], out.names, colors, starts, out.cells)
     return picture
 
 
@@ -70,10 +70,8 @@ def _stage(out: "Out") -> tuple[style.Picture, Axes]:
     )
     title = out.draw.title if out.draw.title is not None else out.title
     axes.set_title(title, fontsize=style.FONT, color=style.INK, loc="left", pad=3)
-    if out.cells is not None and bool((out.cells.cells == WALL).any()):
-        pixels = np.zeros((*out.cells.shape, 4), np.uint8)
-        pixels[out.cells.cells == WALL] = (*style.rgb(style.WALL_COLOR), 255)
-        ground.show_cells(axes, out.cells, pixels)
+    if out.cells is not None:
+        ground.show_walls(axes, out.cells, zorder=0.0)
     if len(out.workspace):
         axes.add_patch(Polygon(out.workspace, closed=True, fill=False, ec=style.INK, lw=0.8, zorder=2))
     if out.draw.grid:

@@ -32,6 +32,25 @@ def show_cells(axes: Axes, grid: Grid, pixels: np.ndarray, zorder: float = 0.0) 
     axes.set(xlim=limits[0], ylim=limits[1])
 
 
+def show_walls(axes: Axes, truth: Grid, zorder: float) -> None:
+    """Draw the walls of a world, and nothing where it has none."""
+    pixels = np.zeros((*truth.shape, 4), np.uint8)
+    pixels[truth.cells == WALL] = (*rgb(WALL_COLOR), 255)
+    if pixels.any():
+        show_cells(axes, truth, pixels, zorder)
+
+
+def part_of(grid: Grid, box: np.ndarray) -> Grid:
+    """Return the part of a grid around a box of the world, left, bottom, right, top [m]; it may have no cells."""
+    left, bottom, right, top = box.tolist()
+    at = grid.to_cells([(left, bottom), (right, bottom), (right, top), (left, top)])
+    (row, column), (last, end) = at.min(axis=0).clip(0), at.max(axis=0).clip(-1) + 1
+    cells = grid.cells[row:last, column:end]
+    x, y, cosine, sine, side = grid.frame.tolist()
+    u, v = column * side, row * side
+    return Grid(cells, side, (x + cosine * u - sine * v, y + sine * u + cosine * v, grid.origin[2]))
+
+
 def truth_pixels(truth: Grid) -> np.ndarray:
     """Return the colours of a world, uint8 (rows, columns, 3)."""
     palette = np.zeros((256, 3), np.uint8)

@@ -13,7 +13,10 @@ from matplotlib.text import Annotation, Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 
+from covey.geometry.grid import Grid
+from covey.results.figures.ground import part_of, show_walls
 from covey.results.figures.style import COLUMN_IN, FAINT, FONT, INK, SMALL, Picture
+from covey.results.maps import WALL
 
 _WIDE = 0.7
 """Width of a letter over the size of the font."""
@@ -145,10 +148,21 @@ def direct_label(axes: Axes, x: float, y: float, text: str, color: str, **option
     return axes.annotate(text, (x, y), textcoords="offset points", annotation_clip=False, **(style | options))
 
 
-def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Sequence[str], avoid: Any = ()) -> None:
+def name_points(
+    axes: Axes,
+    points: np.ndarray,
+    names: Sequence[str],
+    colors: Sequence[str],
+    avoid: Any = (),
+    cells: Grid | None = None,
+) -> None:
     """Write a name beside each point, shape (n, 2) [m], at the first place where it hides no other label or point.
 
-    ``avoid``, shape (k, 2) [m], are further points that names must not hide. Labels that are there already count, too.
+    Args:
+        axes: of a map in metres; labels that are there already count, too.
+        points, names, colors: of the points.
+        avoid: further points that names must not hide, shape (k, 2) [m].
+        cells: the world that is drawn below; names go where no walls are, if they can, and their halos hide none.
     """
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     size = np.array([_width_in(axes), _height_in(axes)]) * 72
@@ -168,12 +182,39 @@ def name_points(axes: Axes, points: np.ndarray, names: Sequence[str], colors: Se
         name, color = names[i], colors[i]
         width = _WIDE * SMALL * len(name)
         boxes = [np.array([p[0] + dx, p[1] + dy, p[0] + dx + width, p[1] + dy + SMALL]) for dx, dy in _around(width)]
-        best = min(boxes, key=lambda box: _hidden(box, taken, size) + _pointed(box, p, points_there))
+        scale = np.array((right - left, top - bottom)) / size
+
+        def cost(box: np.ndarray, p: np.ndarray = p, scale: np.ndarray = scale) -> float:
+            behind = 0.0 if cells is None else _walled(cells, _placed(box, scale, (left, bottom)))
+            return (
+                _hidden(box, taken, size) + _pointed(box, p, points_there) + behind * float(np.prod(box[2:] - box[:2]))
+            )
+
+        best = min(boxes, key=cost)
         taken.append(best + _APART)
         shift = (best[0] - p[0], best[1] - p[1] + 1.0)
         line = {"arrowstyle": "-", "lw": 0.5, "color": color, "shrinkA": 0.0, "shrinkB": 2.0}
         line = line if _distance(best, p) > _LINED else None
-        direct_label(axes, x, y, name, color, xytext=shift, fontweight="bold", arrowprops=line)
+        if cells is None:
+            direct_label(axes, x, y, name, color, xytext=shift, fontweight="bold", arrowprops=line)
+            continue
+        direct_label(axes, x, y, name, color, xytext=shift, fontweight="bold", zorder=8.8)
+        show_walls(axes, part_of(cells, _placed(best + _APART, scale, (left, bottom))), zorder=8.9)
+        own: Any = {"path_effects": None, "zorder": 9.0}
+        direct_label(axes, x, y, name, color, xytext=shift, fontweight="bold", arrowprops=line, **own)
+
+
+def _placed(box: np.ndarray, scale: np.ndarray, corner: tuple[float, float]) -> np.ndarray:
+    """Return a box of the picture [point] in the world: left, bottom, right, top [m]."""
+    return box * np.tile(scale, 2) + np.tile(corner, 2)
+
+
+def _walled(cells: Grid, box: np.ndarray) -> float:
+    """Return the share of a box of the world, left, bottom, right, top [m], that is wall."""
+    x, y = np.meshgrid(np.linspace(box[0], box[2], 20), np.linspace(box[1], box[3], 6))
+    at = cells.to_cells(np.column_stack((x.ravel(), y.ravel())))
+    at = at[cells.inside(at)]
+    return float((cells.cells[tuple(at.T)] == WALL).sum()) / x.size
 
 
 def _around(width: float) -> list[tuple[float, float]]:

@@ -123,7 +123,7 @@ def draw_search(axes: Axes, run: "Run", avoid: Any = ()) -> None:
         axes.plot(x, y, "x", ms=4.0, mec=FALSE_COLOR, mew=width, zorder=5.5, ls="")
     for mark in meetings(run):
         axes.plot(*mark.place, "o", ms=12, mfc="none", mec=style.INK, mew=1.0, zorder=6)
-    _draw_targets(axes, targets_of(run), avoid)
+    _draw_targets(axes, targets_of(run), avoid, None if run.maps is None else run.maps.truth)
 
 
 def search_entries(run: "Run") -> list[Any]:
@@ -151,7 +151,7 @@ def _wrong(run: "Run") -> list[tuple[str, float, list[Mark]]]:
     return [part for part in found if part[2]]
 
 
-def _draw_targets(axes: Axes, targets: list[Target], avoid: Any) -> None:
+def _draw_targets(axes: Axes, targets: list[Target], avoid: Any, cells: Grid | None) -> None:
     for target in targets:
         marker, is_found = _MARKERS.get(target.kind, _OTHER_MARKER), not math.isnan(target.found_s)
         fill, edge = (SEARCHED_COLOR, "white") if is_found else ("white", LEFT_COLOR)
@@ -160,7 +160,7 @@ def _draw_targets(axes: Axes, targets: list[Target], avoid: Any) -> None:
     if 0 < len(targets) <= _NUMBERED:
         colors = [LEFT_COLOR if math.isnan(target.found_s) else style.INK for target in targets]
         places = np.array([target.place for target in targets])
-        layout.name_points(axes, places, [str(target.identity) for target in targets], colors, avoid)
+        layout.name_points(axes, places, [str(target.identity) for target in targets], colors, avoid, cells)
 
 
 def _target_entries(targets: list[Target]) -> list[Any]:

@@ -80,7 +80,10 @@ def draw_trajectories(axes: Axes, run: "Run") -> None:
     draw_search(axes, run, poses[-1:, :, :2])
     if n <= style.LABELLED and len(poses):
         avoid = [*poses[0, :, :2], *(target.place for target in targets_of(run))]
-        layout.name_points(axes, poses[-1, :, :2], run.names, [style.robot_color(i, n) for i in range(n)], avoid)
+        colors = [style.robot_color(i, n) for i in range(n)]
+        layout.name_points(
+            axes, poses[-1, :, :2], run.names, colors, avoid, None if run.maps is None else run.maps.truth
+        )
     layout.legend(axes, _entries(run), bar=True)
     layout.scale_bar(axes)
 
