@@ -1,6 +1,7 @@
 """Controllers that misbehave stop their own robot, and nothing else."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -265,6 +266,7 @@ def test_an_interruption_that_comes_when_the_watch_ends_stops_one_robot(controll
     assert "exceeded its wall time" in "".join(failed["text"].to_list())
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Python loses one now and then
 def test_near_its_budget_a_controller_never_ends_the_run():
     def near(robot):
         until = time.monotonic() + 0.02
@@ -330,6 +332,37 @@ def test_a_finalizer_that_runs_in_a_controller_is_not_interrupted(make):
 
     assert_stops_only_itself(tidies, "exceeded its wall time", budget_s=0.05)
     assert tidied == [0.0]
+
+
+def test_a_callback_of_the_garbage_collector_is_not_interrupted():
+    """Python would lose the interruption, and what the callback does."""
+    ended = []
+
+    def slow(phase, _):
+        if phase == "stop":
+            time.sleep(0.2)
+            ended.append(phase)
+
+    def collects(robot):
+        gc.callbacks.append(slow)
+        try:
+            slow("stop", {})  # as Python calls it after a collection
+        finally:
+            gc.callbacks.remove(slow)
+        while True:
+            pass
+
+    assert_stops_only_itself(collects, "exceeded its wall time", budget_s=0.05)
+    assert ended == ["stop"]
+
+
+def test_the_text_of_a_failure_may_take_longer_than_a_step():
+    class SlowlyToldError(Exception):
+        def __str__(self):
+            time.sleep(0.2)
+            return "the goal is behind a wall"
+
+    assert_stops_only_itself(raises(SlowlyToldError()), "the goal is behind a wall", budget_s=0.05)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")

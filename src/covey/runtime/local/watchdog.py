@@ -2,6 +2,7 @@
 
 import _weakrefset
 import ctypes
+import gc
 import inspect
 import os
 import signal
@@ -13,6 +14,7 @@ import weakref
 from contextlib import suppress
 from types import FrameType
 
+import numba
 import psutil
 from numba.core import event
 
@@ -28,9 +30,10 @@ MOST_CALLS = 100_000
 _COMPILING = "numba:compile", WAITING
 _EVERY_S = 0.05
 _TIDYING_S = 1.0  # how long a finalizer of Python may keep an interruption waiting
-_TIDY = frozenset({weakref.__file__, _weakrefset.__file__})  # what Python calls when objects go
+_TIDY = (weakref.__file__, _weakrefset.__file__, os.path.dirname(numba.__file__))  # what is called when objects go
 _AROUND = os.path.dirname(__file__)  # the code that calls controllers, and takes what comes of it
 _TIMERS = {"SIGALRM": "ITIMER_REAL", "SIGVTALRM": "ITIMER_VIRTUAL", "SIGPROF": "ITIMER_PROF"}
+_TELLING_S = 1.0  # how long the text of a failure may take, besides the budget
 _TRIES = 3  # interruptions before a message that it cannot be interrupted
 
 
@@ -201,8 +204,14 @@ def _is_deep(frame: FrameType | None) -> bool:
 
 
 def _tidies_up(frame: FrameType | None) -> bool:
-    """Return whether Python calls a finalizer just now: an error in there is lost, and so is what it tidies up."""
-    while frame is not None and not (frame.f_code.co_name == "__del__" or frame.f_code.co_filename in _TIDY):
+    """Return whether Python calls a finalizer just now: an error in there is lost, and so is what it tidies up.
+
+    A callback of the garbage collector counts as one.
+    """
+    callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    while frame is not None and not (
+        (code := frame.f_code).co_name == "__del__" or code.co_filename.startswith(_TIDY) or code in callbacks
+    ):
         frame = frame.f_back
     return frame is not None
 
@@ -219,6 +228,7 @@ def failed(error: BaseException, watchdog: Watchdog) -> Failed:
     watchdog.rest()  # a late interruption ends the first try to rest
     try:
         with watchdog:
+            watchdog.started = time.monotonic() + _TELLING_S
             if type(error) is StepBudgetError:  # Python made it, without arguments
                 error.args = (f"{error}, {watchdog.budget_s:g} s (step_budget_s){_advice(error)}",)
             text = text_of(error)
