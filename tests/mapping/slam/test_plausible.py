@@ -78,6 +78,15 @@ def test_what_cannot_be_is_told(good, change, said):
     assert "--unchecked" in str(told.value)
 
 
+def test_a_mirrored_lidar_with_few_beams_is_told(good):
+    """15 beams, 24 degrees apart, and 4 degrees from scan to scan: one scan later no beam shows the turn."""
+    few = slice(None, None, BEAMS // 15)
+    sparse = replace(good, laser=Laser(ANGLES[few], 10.0), ranges=good.ranges[:, few])
+    assert doubt(sparse) == ""
+    mirrored = replace(sparse, odometry=good.odometry * [1.0, -1.0, -1.0], stream=good.odometry * [1.0, -1.0, -1.0])
+    assert "its lidar turns the other way than its odometry" in doubt(mirrored)
+
+
 def test_scans_of_other_places_are_told(good):
     """Each scan shows walls at a distance of its own, as scans do that are kilometres apart."""
     far = np.random.default_rng(1).uniform(1.0, 9.0, (len(good), 1)).astype(np.float32)

@@ -18,6 +18,8 @@ _PAIRS, _LEAST_PAIRS = 60, 10
 _POINTS = 90  # of the later scan of a pair
 _NEAR_M = 0.1  # a point so near to one of the scan before, with the gap between beams, is of the same thing
 _TURN_RAD, _MOST_TURN_RAD = math.radians(2.0), math.radians(90.0)
+_GAPS, _MOST_ROWS, _GONE_M = 1.5, 20, 1.0  # a turn of so many gaps between beams, within so many rows and such a way
+_FEWEST = 10  # points of a scan, or half of its beams
 _BETTER = 0.1  # share of points by which one motion explains a pair better than another
 _MIRRORED = 0.8  # share of the pairs that say so
 _OTHER = 0.15  # share of the points of neighbouring scans below which they see other places; recorded logs have 0.7
@@ -84,12 +86,13 @@ def _of_ranges(log: Log) -> str:
 def _of_motion(log: Log) -> str:
     motions = relative(log.odometry[:-1], log.odometry[1:])
     turns = np.abs(motions[:, 2])
-    scores = [_scores(log, row, motions[row]) for row in _spread(np.arange(len(motions)))]
+    scores = [_scores(log, row, row + 1) for row in _spread(np.arange(len(motions)))]
     pairs = np.array([one for one in scores if one is not None]).reshape(-1, 3)
-    turning = [_scores(log, row, motions[row]) for row in _turning(turns)]
+    turning = [_scores(log, *rows) for rows in _turning(motions, _step(log))]
     told = np.array([one for one in turning if one is not None]).reshape(-1, 3)
     clear = told[np.abs(told[:, 0] - told[:, 1]) > _BETTER]
-    if len(clear) >= _LEAST_PAIRS and (clear[:, 1] > clear[:, 0]).mean() > _MIRRORED:
+    is_better = len(clear) >= _LEAST_PAIRS and (clear[:, 1] > clear[:, 0]).mean() > _MIRRORED
+    if is_better and np.median(clear[:, 1]) > 2.0 * _OTHER:
         return (
             f"its lidar turns the other way than its odometry: in {int((clear[:, 1] > clear[:, 0]).sum())} of "
             f"{len(clear)} turns the scans agree with the turn of the odometry only if they are mirrored. Is the lidar "
@@ -118,19 +121,36 @@ def _spread(rows: np.ndarray) -> np.ndarray:
     return rows[np.unique(np.linspace(0, len(rows) - 1, _PAIRS).astype(int))] if len(rows) else rows
 
 
-def _turning(turns: np.ndarray) -> np.ndarray:
-    """Return the rows after which the odometry turns most, of each part of the log."""
-    rows = np.flatnonzero((turns > _TURN_RAD) & (turns < _MOST_TURN_RAD))
-    parts = np.array_split(rows, min(_PAIRS, len(rows))) if len(rows) else []
-    return np.array([part[np.argmax(turns[part])] for part in parts], int)
+def _turning(motions: np.ndarray, step: float) -> list[tuple[int, int]]:
+    """Return pairs of rows between which the odometry turns much, of each part of the log.
+
+    A scan with few beams shows a turn that is wider than the gap between them. So a pair is as many rows apart as that
+    takes, if the robot has not gone far by then.
+    """
+    least = max(_TURN_RAD, _GAPS * step)
+    turned, gone = (np.concatenate(([0.0], np.cumsum(part))) for part in (motions[:, 2], np.hypot(*motions[:, :2].T)))
+    found: list[tuple[int, int, float]] = []
+    for row in range(len(motions)):
+        last = min(row + _MOST_ROWS, len(motions))
+        ahead = np.abs(turned[row + 1 : last + 1] - turned[row])
+        enough = np.flatnonzero(ahead > least)
+        if len(enough):
+            later = row + 1 + int(enough[0])
+            if ahead[enough[0]] < _MOST_TURN_RAD and (later == row + 1 or gone[later] - gone[row] < _GONE_M):
+                found.append((row, later, float(ahead[enough[0]])))
+    parts = np.array_split(np.arange(len(found)), min(_PAIRS, len(found))) if found else []
+    best = [max((found[k] for k in part), key=lambda one: one[2]) for part in parts]
+    return [(row, later) for row, later, _ in best]
 
 
-def _scores(log: Log, row: int, motion: np.ndarray) -> tuple[float, float, float] | None:
-    """Return which share of the points of a scan the scan before shows too: by the odometry, by the mirrored one of a
+def _scores(log: Log, row: int, later: int) -> tuple[float, float, float] | None:
+    """Return which share of the points of a scan an earlier one shows too: by the odometry, by the mirrored one of a
     mirrored lidar, and if it stood; None: a scan has too few points.
     """
-    before, after = (_points(log, one) for one in (row, row + 1))
-    if len(before) < 10 or len(after) < 10:
+    before, after = (_points(log, one) for one in (row, later))
+    motion = relative(log.odometry[[row]], log.odometry[[later]])[0]
+    least = min(_FEWEST, len(log.laser.angles) // 2)
+    if len(before) < least or len(after) < least:
         return None
     after = after[np.linspace(0, len(after) - 1, min(_POINTS, len(after))).astype(int)]
     mount = np.array([*log.laser.mount[:2], 0.0])
