@@ -255,7 +255,7 @@ def _what_would_run(design: Design, folder: Path, seen: Looking) -> str:
         )
     runs = plan(design)
     planned = {p.run_id for p in runs}
-    rows = read_rows(folder)
+    rows = read_rows(folder, values=False)
     taken_over(folder, planned, rows, None)
     there = sum(run_id in rows.places for run_id in planned)
     if replaced := replaces(folder, design, lambda: runs):

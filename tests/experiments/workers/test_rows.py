@@ -65,6 +65,20 @@ def test_what_is_written_is_read_to_the_last_digit(tmp_path):
     assert found.damaged == {}
 
 
+def test_the_rows_of_a_plan_come_in_its_order_and_the_others_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 700)  # about a row
+    written = [row_of(n) for n in range(12)]
+    append(tmp_path, *written)
+    found = read_rows(tmp_path)
+    wanted = [written[n]["run_id"] for n in (7, 2, 11)]
+    assert found.ordered(wanted)["run_id"].to_list() == wanted
+    assert [found[row["run_id"]] for row in written] == [expected(tmp_path, row) for row in written]
+    assert found.ordered([wanted[0], wanted[0]])["run_id"].to_list() == [wanted[0], wanted[0]]
+    few = read_rows(tmp_path, values=False)
+    assert few.statuses() == found.statuses()
+    assert not [name for name in few.frame.columns if name.startswith(("metrics.", "host."))]
+
+
 def test_values_of_other_kinds_in_one_column_are_read(tmp_path):
     """A block of lines that are not alike is read line by line."""
     kinds = [1, 2.5, True, "some", None, [1, 2], {"a": 1}]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
 """Metrics of the table if the design names none."""
+_AT_ONCE = 8  # columns that are hashed together: hashing all of a row takes as much memory as the table
 SEEDLESS = (
     "all iterations of each vector gave the same result: nothing in the scenario uses the seed. Let the teams start at "
     "random ({together: {around: random}}, {apart: {}}), leave out the seed of a generated world, or add noise"
@@ -36,14 +37,20 @@ def summary(results: "Results") -> tuple[list[str], list[list[str]]]:
     names = results.metrics or tuple(n for n in USUAL if n in table.columns and table[n].drop_nulls().len())
     failed = bool(table["status"].is_in(FAILURES).any())
     heads = [*varied, "reached", *(["failed"] if failed else []), *names]
-    return heads, [list(_line(part, varied, names, failed)) for _, part in statistics.groups(table, "vector")]
+    read = dict.fromkeys(("vector", "status", "timeout_s", "simulated_time_s", *varied, *names))
+    few = table.select(name for name in read if name in table.columns)
+    return heads, [list(_line(part, varied, names, failed)) for _, part in statistics.groups(few, "vector")]
 
 
 def is_seedless(table: "pl.DataFrame") -> bool:
     """Return whether all runs of each vector gave the same result, apart from the time and memory they took."""
-    done = deterministic(table.filter(pl.col("status").is_in(FAILURES).not_()))
+    done = deterministic(table)
     metrics = done.columns[done.columns.index("timeout_s") + 1 :]
-    found = done.select("vector", outcome=pl.struct("status", *metrics).hash())
+    found = done.select("vector", "status", outcome=pl.col("status").hash())
+    for i in range(0, len(metrics), _AT_ONCE):
+        few = done.select(*metrics[i : i + _AT_ONCE], found["outcome"])
+        found = found.with_columns(few.to_struct("outcome").hash())
+    found = found.filter(pl.col("status").is_in(FAILURES).not_())
     each = found.group_by("vector").agg(runs=pl.len(), outcomes=pl.col("outcome").n_unique())
     several = each.filter(pl.col("runs") > 1)
     return bool(len(several)) and several["outcomes"].max() == 1

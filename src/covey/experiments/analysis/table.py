@@ -1,7 +1,7 @@
 """The tidy table of a design: one row per run, sorted, with the same bytes on every machine."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def build_table(rows: Rows, entries: Iterable[Row]) -> pl.DataFrame:
     """
     places = rows.places
     ordered = sorted((e for e in entries if e["run_id"] in places), key=lambda e: (e["vector"], e["iteration"]))
-    there = rows.frame[[places[one["run_id"]] for one in ordered]]
+    there = rows.ordered([one["run_id"] for one in ordered])
     columns = [series(name, [one[name] for one in ordered]) for name in ("run_id", "vector", "iteration", "seed")]
     vectors = {id(one["parameters"]): one["parameters"] for one in ordered}  # runs of a vector share theirs
     for name in parameters_of(ordered):
@@ -59,7 +59,11 @@ def build_table(rows: Rows, entries: Iterable[Row]) -> pl.DataFrame:
         elif name not in apart:
             columns.append(_of_its_kind(values) if name in known else values)
     columns += [values.alias(f"host_{name}") for name, values in host.items()]
-    return pl.DataFrame(columns)
+    empty = {one.name for one in columns if one.dtype == pl.Float64 and one.null_count() == len(one)}
+    found = pl.DataFrame([one for one in columns if one.name not in empty])
+    return found.select(
+        pl.lit(None, pl.Float64).alias(one.name) if one.name in empty else pl.col(one.name) for one in columns
+    )  # a literal takes no memory
 
 
 def deterministic(table: pl.DataFrame) -> pl.DataFrame:
@@ -114,8 +118,13 @@ def _flat(value: Any) -> Any:
 
 def _column(frame: pl.DataFrame, column: str, name: str) -> pl.Series:
     """Return a column under another name; without values it has numbers."""
-    values = frame[column].alias(name) if column in frame.columns else pl.Series(name, [None] * len(frame), pl.Float64)
+    values = frame[column].alias(name) if column in frame.columns else _nulls(len(frame)).alias(name)
     return values.cast(pl.Float64) if values.null_count() == len(values) else values
+
+
+@lru_cache(1)
+def _nulls(length: int) -> pl.Series:
+    return pl.Series("", [None], pl.Float64).new_from_index(0, length)
 
 
 def _filled(values: pl.Series, others: pl.Series) -> pl.Series:

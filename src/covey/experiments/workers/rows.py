@@ -34,6 +34,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import Field, ValidationError
 
 from covey.errors import RunFolderError
@@ -45,7 +46,7 @@ from covey.results.manifest import versions
 ROWS = "rows"
 
 _FORMAT = 1
-_BLOCK_BYTES = 1 << 24
+_BLOCK_BYTES = 1 << 20
 _START = b'{"status":'
 _END = re.compile(rb'"run_id":"[0-9a-f]{1,64}"\}$')
 _NEEDED = ("status", "of", "run_id", "seed", "ended_s")
@@ -132,6 +133,16 @@ class Rows:
             self._places = {run_id: place for place, run_id in enumerate(self.frame["run_id"].to_list())}
         return self._places
 
+    def ordered(self, run_ids: Sequence[str]) -> "pl.DataFrame":
+        """Return the rows of some runs in this order; `frame` is in it, too, so that they are not there twice."""
+        places = [self.places[run_id] for run_id in run_ids]
+        if len(set(places)) < len(places):
+            return self.frame[places]
+        rest = np.ones(len(self.frame), bool)
+        rest[places] = False
+        self._frame, self._places = self.frame[[*places, *np.flatnonzero(rest).tolist()]], None
+        return self._frame[: len(places)]
+
     def statuses(self) -> dict[str, str]:
         """Return how each run ended, by its id."""
         return dict(zip(self.frame["run_id"].to_list(), self.frame["status"].to_list(), strict=True))
@@ -181,12 +192,23 @@ def rows_of(folder: Path, rows: Iterable[Row]) -> Rows:
     return found
 
 
-def read_rows(folder: Path) -> Rows:
-    """Return all rows in the folder of a design, also of runs that its plan does not ask for."""
+def read_rows(folder: Path, *, values: bool = True) -> Rows:
+    """Return all rows in the folder of a design, also of runs that its plan does not ask for.
+
+    Args:
+        folder: folder of a design.
+        values: whether to keep metrics and data of the machine; without them 10^5 rows take some MB.
+    """
     found = Rows(folder)
-    frames = [frame for path in _files(folder) for frame in _read(path, found)]
+    blocks = (frame for path in _files(folder) for frame in _read(path, found))
+    frames = [_copied(frame if values else _shaped(frame.select(_NEEDED))) for frame in blocks]
     found._frame = _newest(joined(frames))
     return found
+
+
+def _copied(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Return a copy in memory of polars, which it uses again, so that nothing of Arrow's is left in between."""
+    return frame.select(pl.all().gather(pl.int_range(pl.len())))
 
 
 class RowWriter:
@@ -358,7 +380,7 @@ def _parsed(lines: Sequence[bytes]) -> "pl.DataFrame | None":
 
     data = b"\n".join(lines)
     options = arrow_json.ReadOptions(block_size=len(data) + 1, use_threads=False)
-    table = arrow_json.read_json(pa.BufferReader(data), options)
+    table = arrow_json.read_json(pa.BufferReader(data), options, memory_pool=pa.system_memory_pool())
     if table.num_rows != len(lines):
         return None
     kinds = {field.name: field.type for field in table.schema}
