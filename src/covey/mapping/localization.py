@@ -46,6 +46,7 @@ class Noise(LocalizerRecord):
         simulation. Robotics 6(3), 2017 (the defaults).
     """
 
+    white: ClassVar[bool] = True
     kind: Literal["noise"] = Field(default="noise", description="The name of this kind of localization.")
     sigma_m: float = Field(default=0.022, ge=0, description="Standard deviation of x and of y [m].")
     sigma_rad: float = Field(default=0.02, ge=0, description="Standard deviation of the heading [rad].")

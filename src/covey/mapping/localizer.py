@@ -118,6 +118,9 @@ class LocalizerRecord(Record):
 
     Attributes:
         needs: kinds of sensors that each robot must have; scans are passed only to localizers that need a lidar.
+        white: whether the errors of two steps are independent. A belief about the ground then averages them; otherwise
+            it counts them as one error that all its measurements share.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
+    white: ClassVar[bool] = False

@@ -69,9 +69,11 @@ class CloudReadings(Readings):
         c, s = np.cos(heading), np.sin(heading)
         return row, np.column_stack((x + c * ahead - s * left, y + s * ahead + c * left))
 
-    def into(self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int) -> None:
+    def into(
+        self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int, errors: Any = None
+    ) -> None:
         """Add some of the clouds to beliefs of the ground, see `covey.sensors.wedge.WedgeReadings.into`."""
-        beliefs.see_points(robots, rows, poses, self.points, self.eyes, self.sigma_m, step)
+        beliefs.see_points(robots, rows, poses, self.points, self.eyes, self.sigma_m, step, errors)
 
 
 class CloudSensor(SensorRecord):

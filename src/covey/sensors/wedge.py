@@ -130,7 +130,9 @@ class WedgeReadings(Readings):
         vertices = self.truth.corner[row] + np.column_stack((a, b))
         return row, self.truth.frame[:2] + vertices[:, ::-1] * self.truth.frame[2]
 
-    def into(self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int) -> None:
+    def into(
+        self, beliefs: Any, robots: np.ndarray, rows: np.ndarray, poses: np.ndarray, step: int, errors: Any = None
+    ) -> None:
         """Add some of the readings to beliefs of the ground.
 
         Args:
@@ -139,8 +141,10 @@ class WedgeReadings(Readings):
             rows: indices of the readings, int64 (k,).
             poses: the robots' estimated poses at the readings, (k, 3).
             step: the control step.
+            errors: what the robots do not know of these poses, `covey.mapping.elevation.slopes.PoseErrors`; None: they
+                are exact.
         """
-        beliefs.see_window(robots, rows, poses, self, step)
+        beliefs.see_window(robots, rows, poses, self, step, errors)
 
 
 class Wedge(SensorRecord):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey.mapping.elevation.footing import BEARINGS, ground_points
-from covey.mapping.elevation.kernels import DROP, MEASURED, OBSTACLE, UNKNOWN
+from covey.mapping.elevation.kinds import DROP, MEASURED, OBSTACLE, UNKNOWN
 
 LIMIT, KEEP = 0.5, 0.4
 BAD, STEEP, GOOD = 0, 1, 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey.mapping.elevation.belief import Elevations
-from covey.mapping.elevation.kernels import DROP, MEASURED, OBSTACLE, UNKNOWN
+from covey.mapping.elevation.kinds import DROP, MEASURED, OBSTACLE, UNKNOWN
 from covey.mapping.elevation.versions import rounded
 from covey.mapping.records import ElevationMapping
 from covey.sensors.wedge import WedgeReadings, Windows

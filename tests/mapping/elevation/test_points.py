@@ -7,15 +7,19 @@ import pytest
 
 from covey.geometry.heightfield import cast_numpy, slopes_at
 from covey.mapping.elevation.belief import Elevations
-from covey.mapping.elevation.kernels import MEASURED, SLOPE
+from covey.mapping.elevation.kinds import MEASURED
 from covey.mapping.elevation.points import GRAZING, LEAST, ROUGH, landed
+from covey.mapping.elevation.slopes import SLOPE, slopes_around
 
-NOWHERE = np.zeros((1, 3))
+ONE, NOWHERE = np.array([0]), np.zeros((1, 3))
 CORNERS = ((0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0))  # east, north-east, north, west, south-west, south
 
 
-def vertex_of(points, weights, z, spacing, row, column):
-    """Altitude of a vertex, its variance and how much of that is the shape's: regression with normal slopes around."""
+def vertex_of(points, weights, z, spacing, row, column, slopes=(0.0, 0.0, 0.0, 0.0, SLOPE**2)):
+    """Altitude of a vertex, its variance and how much of that is the shape's: regression with normal slopes around.
+
+    ``slopes``: the mean slopes east and north, their variances, and that of single slopes around them.
+    """
     rows, values, inverse = [], [], []
     near = (np.abs(points - (column, row)) < 1.0).all(axis=1)
     for (x, y), weight, altitude in zip(points[near], weights[near], z[near], strict=True):
@@ -35,11 +39,18 @@ def vertex_of(points, weights, z, spacing, row, column):
         inverse.append(weight)
     if not rows:
         return None
+    # unknowns: the heights of the neighbours above the vertex, its altitude, and how far the mean slopes are off
+    away = np.array([(column, row) for row, column in CORNERS]) * spacing
+    expected, apart = away @ slopes[:2], math.sqrt(slopes[4]) * np.hypot(*away.T)
+    least = np.array([max(slopes[2], 1e-12), max(slopes[3], 1e-12)])
+    heights = np.diag(apart**2) + away @ np.diag(least) @ away.T
     design, inverse = np.array(rows), np.diag(inverse)
-    prior = np.array([1.0 / (SLOPE * spacing * math.hypot(*corner)) ** 2 for corner in CORNERS] + [0.0])
-    covariance = np.linalg.inv(design.T @ inverse @ design + np.diag(prior))
-    mean = covariance @ design.T @ inverse @ np.array(values)
-    return mean[6], covariance[6, 6], (covariance[6, :6] ** 2 * prior[:6]).sum()
+    prior = np.zeros((7, 7))
+    prior[:6, :6] = np.linalg.inv(np.diag(apart**2))
+    covariance = np.linalg.inv(design.T @ inverse @ design + prior)
+    mean = covariance @ (design.T @ inverse @ np.array(values) + prior[:, :6] @ expected)
+    gain = covariance[6, :6] @ prior[:6, :6]  # how the vertex follows the expected heights
+    return mean[6], covariance[6, 6] + gain @ (heights - np.diag(apart**2)) @ gain, gain @ heights @ gain
 
 
 @pytest.mark.parametrize("height", [1e4, 1.5])
@@ -71,16 +82,22 @@ def test_vertices_are_the_regression_of_the_points_in_the_triangles_around_them(
     assert 50 < found < 250
 
 
-def test_sights_from_the_same_place_are_never_better_than_the_shape_between_the_vertices_is_known():
-    beliefs, sigma = Elevations(["a"], (8, 8)), 0.05
-    points = np.random.default_rng(2).uniform(0, 7, (200, 3)) * (1, 1, 0)
+def test_what_is_known_around_a_vertex_tells_how_rough_the_ground_may_be_there():
+    """By hand for the first sight; seen again and again from the same place, the shape stays as unsure as it is."""
+    beliefs, sigma, random = Elevations(["a"], (8, 8)), 0.05, np.random.default_rng(2)
+    around = 0.2 * np.arange(8.0) + random.normal(0.0, 0.1, (8, 8))
+    around[3, 3] = np.nan
+    beliefs.know(ONE, around, 0.05)
+    team, slopes = beliefs._team, np.empty(5)
+    slopes_around(team.mark[0], team.mean[0], team.variance[0], 3, 3, 1.0, slopes)
+    points = np.array([[3.3, 3.1, 0.9], [3.4, 3.2, 0.8], [2.9, 3.2, 0.7]])
+    value, variance, shape = vertex_of(points[:, :2], np.full(3, 1 / sigma**2), points[:, 2], 1.0, 3, 3, slopes)
     for step in range(400):
-        beliefs.see_points(
-            np.array([0]), np.array([0]), NOWHERE, points[None], np.array([[3.0, 3.0, 1e4]]), sigma, step
-        )
-    for row, column in np.ndindex(6, 6):
-        got = vertex_of(points[:, :2], np.full(200, 1 / sigma**2), points[:, 2], 1.0, row, column)
-        assert beliefs[0].variance()[row, column] == pytest.approx(got[2] + (LEAST * sigma) ** 2, rel=1e-6)
+        beliefs.see_points(ONE, ONE, NOWHERE, points[None], np.array([[3.0, 3.0, 1e4]]), sigma, step)
+        if step == 0:
+            assert beliefs[0].altitude()[3, 3] == pytest.approx(value, abs=1e-6)
+            assert beliefs[0].variance()[3, 3] == pytest.approx(variance + (LEAST * sigma) ** 2, rel=1e-6)
+    assert 0.3 * shape < beliefs[0].variance()[3, 3] < variance
 
 
 def test_a_ray_lands_where_it_meets_the_ground_that_is_believed():

@@ -24,6 +24,7 @@ from covey.mapping.elevation.compare import true_altitude
 from covey.mapping.elevation.footing import ground_points
 from covey.mapping.elevation.kernels import EVIDENCE, INTERVAL, MEASURED, TESTS, TeamElevation
 from covey.mapping.elevation.points import see_points
+from covey.mapping.elevation.slopes import SLOPE, PoseErrors
 from covey.mapping.elevation.versions import TileVersion
 from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.exchange.shared_maps import SharedMap, SharedMaps, check_memory, read_only
@@ -114,7 +115,15 @@ class Elevations(SharedMaps):
         """Largest difference [m] between neighbouring vertices that counts as drivable."""
         return self.mapping.max_step_m * self.grid.resolution
 
-    def see_window(self, robots: np.ndarray, picked: np.ndarray, poses: np.ndarray, readings: Any, step: int) -> None:
+    def see_window(
+        self,
+        robots: np.ndarray,
+        picked: np.ndarray,
+        poses: np.ndarray,
+        readings: Any,
+        step: int,
+        errors: PoseErrors | None = None,
+    ) -> None:
         """Take in readings of wedges; see `covey.sensors.wedge.WedgeReadings.into`.
 
         Args:
@@ -122,12 +131,14 @@ class Elevations(SharedMaps):
             poses: the robots' estimates of the poses at which they took them, (m, 3).
             readings: `WedgeReadings`.
             step: the control step, >= 0.
+            errors: of the poses; None: they are exact.
         """
         kernels.see_window(
             self._team,
             np.ascontiguousarray(robots, np.int64),
             np.ascontiguousarray(picked, np.int64),
             np.ascontiguousarray(poses, np.float64),
+            (errors or PoseErrors.none(len(robots))).arrays(),
             readings.kind,
             readings.altitude,
             readings.again,
@@ -146,6 +157,7 @@ class Elevations(SharedMaps):
         eyes: np.ndarray,
         sigma_m: float,
         step: int,
+        errors: PoseErrors | None = None,
     ) -> None:
         """Take in points on the ground, float64 (k, p, 3): ahead and to the left of the body, and altitude [m].
 
@@ -159,6 +171,7 @@ class Elevations(SharedMaps):
             np.ascontiguousarray(robots, np.int64),
             np.ascontiguousarray(picked, np.int64),
             np.ascontiguousarray(poses, np.float64),
+            (errors or PoseErrors.none(len(robots))).arrays(),
             points,
             eyes,
             self._place,
@@ -212,7 +225,7 @@ class Elevations(SharedMaps):
             own = self._team.own[robot, : self.shape[0], : self.shape[1]]
             near = (away <= reach_m) & (own["mark"] == 0)
             own["mean"][near], own["mark"][near] = z, MEASURED
-            own["variance"][near] = np.maximum((kernels.SLOPE * away[near]) ** 2, _LEAST_VARIANCE)
+            own["variance"][near] = np.maximum((SLOPE * away[near]) ** 2, _LEAST_VARIANCE)
             kernels.join_own(self._team, robot, self.max_step_m)
 
     def publish(self, robots: np.ndarray | None = None) -> int:

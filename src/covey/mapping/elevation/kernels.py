@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from covey.kernel import kernel
+from covey.mapping.elevation.kinds import DROP, MEASURED, UNKNOWN
+from covey.mapping.elevation.slopes import shifted, slopes_around, steps_off
 from covey.mapping.occupancy.tiles import TILE
-
-UNKNOWN, MEASURED, DROP, OBSTACLE = 0, 1, 2, 3
-"""Kinds of knowledge about a vertex: none; measured; below the visible range; above it."""
 
 EVIDENCE = np.dtype([("mean", "f8"), ("variance", "f8"), ("seen", "i4"), ("changed", "i4"), ("mark", "u1")], align=True)
 """Evidence about a vertex: mean [m] and variance [m^2] of its altitude, the steps at which it was last seen and last
@@ -29,8 +28,6 @@ SINGLE = 2.576
 """Half the 99 % interval, for a measurement that cannot be repeated at once: as rarely wrong as two tests of 95 %."""
 SURE = 4.0
 """A vertex counts as changed, not just badly measured, from this many standard deviations on."""
-SLOPE = 0.5
-"""Standard deviation of the slopes of unknown ground [-]."""
 TESTS = ("none", "innovation", "paper")
 """The tests for a change; kernels take an index into this tuple."""
 
@@ -239,13 +236,17 @@ def judge(team, i, top, bottom, left, right, limit):
 
 
 @kernel
-def see_window(team, robots, picked, poses, kind, altitude, again, corner, frame, true_pose, own_frame, model, step):
+def see_window(
+    team, robots, picked, poses, errors, kind, altitude, again, corner, frame, true_pose, own_frame, model, step
+):
     """Take in readings of wedges, one of each of some robots.
 
-    A vertex has the same place relative to the estimated pose as it really has relative to the true pose.
+    A vertex has the same place relative to the estimated pose as it really has relative to the true pose. It counts for
+    the nearest vertex of the belief, so an error of the pose does nothing or moves it by whole spacings.
 
     Args:
         robots: int64 (m,), rows of the team. picked: int64 (m,), rows of the readings. poses: (m, 3), as estimated.
+        errors: covariances of these, (m, 3, 3), and whether errors of two readings are independent, uint8 (m,).
         kind, altitude, again, corner: see `covey.sensors.wedge.WedgeReadings`.
         frame, own_frame: lattices of the readings and of the beliefs, (3,): x, y of vertex [0, 0], spacing.
         true_pose: (k, 3), the true poses of the readings.
@@ -254,6 +255,8 @@ def see_window(team, robots, picked, poses, kind, altitude, again, corner, frame
     """
     rows, columns = team.mark.shape[1], team.mark.shape[2]
     variance, drop, drop_variance, limit, test = model[0], model[1], model[2], model[3], int(model[4])
+    covariances, white = errors
+    spacing, slopes = own_frame[2], np.zeros(5)
     for m in range(robots.shape[0]):
         i, r = robots[m], picked[m]
         c, s = math.cos(poses[m, 2] - true_pose[r, 2]), math.sin(poses[m, 2] - true_pose[r, 2])
@@ -272,7 +275,16 @@ def see_window(team, robots, picked, poses, kind, altitude, again, corner, frame
                     if a < 0 or a >= rows or b < 0 or b >= columns:
                         continue
                     if what == 1:
-                        measure(team, i, a, b, altitude[r, p, q], again[r, p, q], variance, 0.0, step, test)
+                        moved, shared = 0.0, 0.0
+                        _, xx, yy = shifted(covariances[m], x - poses[m, 0], y - poses[m, 1], slopes)
+                        by_x, by_y = steps_off(xx, spacing), steps_off(yy, spacing)
+                        if by_x + by_y > 0.0:
+                            slopes_around(team.mark[i], team.mean[i], team.variance[i], a, b, spacing, slopes)
+                            steep_x, steep_y = slopes[0] ** 2 + slopes[4], slopes[1] ** 2 + slopes[4]
+                            moved = spacing * spacing * (by_x * steep_x + by_y * steep_y)
+                            shared = 0.0 if white[m] else moved
+                        one, more = altitude[r, p, q], again[r, p, q]
+                        measure(team, i, a, b, one, more, variance + moved, shared, step, test)
                     elif what == 4:
                         if not hide(team, i, a, b, altitude[r, p, q], drop, drop_variance, variance, limit, step):
                             continue

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from covey.kernel import kernel
-from covey.mapping.elevation.kernels import MEASURED, SLOPE, SURE, judge, measure
+from covey.mapping.elevation.kernels import MEASURED, SURE, judge, measure
+from covey.mapping.elevation.slopes import SLOPE, shifted, slopes_around
 from covey.mapping.occupancy.tiles import TILE
 
 AROUND = np.array(
@@ -20,6 +21,8 @@ AROUND = np.array(
 )
 """The triangles around a vertex: row and column of the cell less its own, 1 for the upper half of that, and the
 corners: 0 the neighbour in the east, then north-east, north, west, south-west, south, and 6 the vertex itself."""
+EAST, NORTH = np.array([1, 1, 0, -1, -1, 0]), np.array([0, 1, 1, 0, -1, -1])
+"""Where the neighbours of a vertex are, in spacings."""
 GRAZING = 0.15
 """A ray that meets the believed ground less steeply than this gives no altitude [-]."""
 ROUGH = 0.25
@@ -30,7 +33,7 @@ stays unclear on which side a point lies."""
 
 
 @kernel
-def see_points(team, robots, picked, poses, points, eyes, place, own_frame, model, step):
+def see_points(team, robots, picked, poses, errors, points, eyes, place, own_frame, model, step):
     """Take in points on the ground, one cloud of each of some robots.
 
     The ground is flat within the triangles between the vertices, so a point measures a weighted mean of the altitudes
@@ -38,7 +41,7 @@ def see_points(team, robots, picked, poses, points, eyes, place, own_frame, mode
     triangles around a vertex measure it, see `_vertex`.
 
     Args:
-        robots, picked, poses, own_frame, model, step: as in `kernels.see_window`; model[0] is the
+        robots, picked, poses, errors, own_frame, model, step: as in `kernels.see_window`; model[0] is the
             variance of a range.
         points: float64 (k, p, 3), ahead and to the left of the body, and altitude [m]; NaN: no point.
         eyes: float64 (k, 3), starts of the rays, in the same frame.
@@ -49,7 +52,8 @@ def see_points(team, robots, picked, poses, points, eyes, place, own_frame, mode
     floor, most = LEAST * LEAST * model[0], (ROUGH * spacing) ** 2
     count, reach = points.shape[1], SURE * math.sqrt(model[0])
     sums, where = np.empty((count, 9)), np.empty((count, 3), np.int64)
-    slopes, work, got = np.zeros(6), np.empty((7, 8)), np.empty(3)
+    work, got = np.empty((7, 8)), np.empty(3)
+    covariances, white = errors
     for m in range(robots.shape[0]):
         i, r = robots[m], picked[m]
         c, s = math.cos(poses[m, 2]), math.sin(poses[m, 2])
@@ -84,15 +88,20 @@ def see_points(team, robots, picked, poses, points, eyes, place, own_frame, mode
             a, b = where[at, 0], where[at, 1]
             top, bottom, left, right = min(top, a), max(bottom, a + 1), min(left, b), max(right, b + 1)
         top, bottom, left, right = max(top, 0), min(bottom, rows - 1), max(left, 0), min(right, columns - 1)
-        slopes[:] = 1.0 / (SLOPE * spacing) ** 2
-        slopes[1] *= 0.5
-        slopes[4] *= 0.5
+        around = np.empty((max(bottom - top + 1, 0), max(right - left + 1, 0), 5))
+        for a in range(top, bottom + 1):  # by what was known before
+            for b in range(left, right + 1):
+                slopes_around(mark, mean, variance, a, b, spacing, around[a - top, b - left])
         for a in range(top, bottom + 1):
             for b in range(left, right + 1):
-                if not _vertex(place, sums, a, b, slopes, work, got) or got[1] > most:
+                slopes = around[a - top, b - left]
+                if not _vertex(place, sums, a, b, slopes, spacing, work, got) or got[1] > most:
                     continue
-                shape = got[2] + floor
-                measure(team, i, a, b, eyes[r, 2] + got[0], math.nan, got[1] + floor, shape, step, test)
+                dx, dy = own_frame[0] + b * spacing - poses[m, 0], own_frame[1] + a * spacing - poses[m, 1]
+                moved, _, _ = shifted(covariances[m], dx, dy, slopes)
+                shape = got[2] + floor + (0.0 if white[m] else moved)
+                altitude, spread = eyes[r, 2] + got[0], got[1] + floor + moved
+                measure(team, i, a, b, altitude, math.nan, spread, shape, step, test)
                 team.dirty[i, a // TILE * (columns // TILE) + b // TILE] = 1
         for at in range(used):
             place[where[at, 0], where[at, 1], where[at, 2]] = -1
@@ -174,15 +183,15 @@ def weigh(sums, at, u, v, w, z, weight):
 
 
 @kernel
-def _vertex(place, sums, a, b, slopes, work, got):
+def _vertex(place, sums, a, b, slopes, spacing, work, got):
     """Write altitude and variance of a vertex from the points around it, and the part of the variance due to the shape.
 
-    The unknowns are the heights of its six neighbours above it, normal with the given inverse variances, and last its
-    own altitude. The neighbours add the same variance in each sight from the same place.
+    The unknowns are the heights of its six neighbours above it, normal around the mean slopes, and last its own
+    altitude. The neighbours and the mean slopes add the same variance in each sight from the same place.
 
     Args:
         place, sums: of the triangles, see `see_points`. a, b: the vertex.
-        slopes: float64 (6,), to the east, north-east, north, west, south-west, south.
+        slopes: from `slopes_around`. spacing: [m].
         work: float64 (7, 8), scratch.
         got: float64 (3,), written.
 
@@ -218,17 +227,31 @@ def _vertex(place, sums, a, b, slopes, work, got):
     if not some:
         return False
     for n in range(6):
-        work[n, n] += slopes[n]
+        weight = _weight(slopes, spacing, n)
+        work[n, n] += weight
+        work[n, 7] += weight * spacing * (EAST[n] * slopes[0] + NORTH[n] * slopes[1])
     for n in range(6):  # the matrix is symmetric: the part right of the diagonal suffices
         for p in range(n + 1, 7):
             share = work[n, p] / work[n, n]
             for q in range(p, 8):
                 work[p, q] -= share * work[n, q]
     got[0], got[1], got[2] = work[6, 7] / work[6, 6], 1.0 / work[6, 6], 0.0
+    by_east, by_north = 0.0, 0.0
     for n in range(5, -1, -1):
         value = -work[n, 6] * got[1]
         for p in range(n + 1, 6):
             value -= work[n, p] * work[p, 7]
         work[n, 7] = value / work[n, n]
-        got[2] += slopes[n] * work[n, 7] * work[n, 7]
+        weight = _weight(slopes, spacing, n)
+        got[2] += weight * work[n, 7] * work[n, 7]
+        by_east += weight * work[n, 7] * spacing * EAST[n]
+        by_north += weight * work[n, 7] * spacing * NORTH[n]
+    of_means = slopes[2] * by_east * by_east + slopes[3] * by_north * by_north
+    got[1], got[2] = got[1] + of_means, got[2] + of_means
     return True
+
+
+@kernel(inline=True)
+def _weight(slopes, spacing, n):
+    """Return the inverse variance of the height of a neighbour above a vertex [1/m^2]."""
+    return 1.0 / (slopes[4] * (EAST[n] * EAST[n] + NORTH[n] * NORTH[n]) * spacing * spacing)

@@ -15,6 +15,7 @@ from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.mapping.dead_reckoning import GyroOdometry, grow, turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
+from covey.mapping.elevation.slopes import PoseErrors
 from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.localization import TrueLocalizer, Truth
 from covey.mapping.localizer import Equipment, HasPast, Localizer, Scan, Sensed
@@ -109,6 +110,7 @@ class LocalizationAndMapping:
         self._estimating = [group for group in self._localizers if group not in true]
         estimating = [not isinstance(group.localization, Truth) for group in groups for _ in group.start]
         self.estimating = np.flatnonzero(estimating)
+        self._white = np.array([group.localization.white for group in groups for _ in group.start])
         self.teams = [
             MappedTeam(
                 np.array([i for i, _ in robots]),
@@ -355,7 +357,10 @@ class LocalizationAndMapping:
         """Return a function that adds the readings of the robots that a slice selects, at these poses (m, 3)."""
         scan, step = sample.readings, self.clock.step
         if isinstance(beliefs, Elevations):
-            return lambda k: scan.into(beliefs, robots[k], rows[k], pose[k], step)
+            errors = self.covariance[members], self._white[members]
+            return lambda k: scan.into(
+                beliefs, robots[k], rows[k], pose[k], step, PoseErrors(errors[0][k], errors[1][k])
+            )
         ranges = self._without_team_mates(bank, sample, rows, members)
         for i, at, of in zip(members.tolist(), pose, ranges, strict=True) if self._kept else ():
             if kept := self._kept.get(i):
