@@ -12,8 +12,10 @@ from pydantic import ValidationError
 from covey.experiments.analysis import analysis
 from covey.experiments.analysis.findings import findings
 from covey.experiments.analysis.questions import identical, main_parameter, primary_metric, questions, untested
+from covey.experiments.analysis.report_tables import within
 from covey.experiments.design.axes import Axes
 from covey.experiments.design.records import Design
+from covey.experiments.report.answer import answer, not_reached
 from covey.results import statistics
 from covey.results.statistics import SUCCESS, average_ranks, compare
 
@@ -267,3 +269,38 @@ def test_tests_that_could_not_be_significant_do_not_hide_others():
     found = compare(pl.concat(parts), "exploration_time_s", "strategy", "map")
     assert found["shown"].to_list() == [True] * 4 + [False] * 4
     assert found["p_holm"].to_list() == [pytest.approx(4 * 2 / 2**8)] * 4 + [None] * 4
+
+
+def asked_of(table, *metrics, **report):
+    asked = design(**report)
+    names = metrics or ("exploration_time_s",)
+    found = findings(table, names, questions(asked, table, Axes.of(asked, table)), names[0])
+    return answer(table, found)
+
+
+def test_a_report_opens_with_the_question_and_its_answer(table, found):
+    said = answer(table, found)
+    assert said.question.startswith("Does controller (steady, brisk, quitter) change exploration time [s], over ")
+    row = one(found, "exploration_time_s")["steady", "brisk"]
+    size = within(row["shift"], row["shift_low"], row["shift_high"])
+    assert said.answer.startswith(
+        "brisk has the best average rank in exploration time [s]. It is better than steady by "
+    )
+    assert f"steady by {size} s (p < 0.0001, 16 blocks)" in said.answer
+    assert "quitter by 149 (121 to 176) s in the restricted mean" in said.answer, "how much later it is, nobody knows"
+    assert not_reached(table, goal=True) == f"{(table['status'] != 'reached').sum()} of 96 runs did not reach the goal."
+    assert not_reached(table, goal=False) is None
+
+
+def test_what_cannot_be_told_or_is_not_shown_is_said_in_words(table):
+    few = asked_of(table.filter((pl.col("seed") < 2) & (pl.col("place") == "atrium")))
+    assert few.answer.startswith("This design cannot tell: with so few runs that differ, no outcome")
+    two = table.filter(pl.col(CONTROLLER) != "quitter")
+    better = asked_of(two)
+    assert better.answer.startswith("brisk is better than steady by 30 (23 to 41) s (p < 0.0001, 16 blocks)")
+    same = two.with_columns(exploration_time_s=pl.col("seed") * 3.0 + pl.int_range(pl.len()) * 7 % 11)
+    open_ = asked_of(same)
+    assert open_.answer.startswith("A difference between steady and brisk is not shown: ")
+    assert any("would be needed, a rough guess" in line for line in open_.uncertain)
+    cost = asked_of(table, "exploration_cost_m", primary="exploration_cost_m")
+    assert any("count as worse than all that did, by an unknown amount" in line for line in cost.uncertain)

@@ -66,6 +66,8 @@ def test_a_report_is_one_page_that_needs_nothing_else(done):
     page = written.page.read_text(encoding="utf-8")
     assert not re.search(r'(?:src|href)="(?!data:|#|\.\./runs/)', page)  # pictures inside, links to the runs
     assert "sizes &amp; &lt;signs&gt;" in page
+    assert '<h2 id="answer">Question and answer</h2>\n<p>Does number of robots (1, 2, 2000) change' in page
+    assert page.index('id="answer"') < page.index('id="design"')
     assert page.count("data:image/png") == 4  # two settings with a result, and the best and worst run of each
     for row in done[1].rows:
         assert row["run_id"] in page
@@ -445,17 +447,47 @@ def test_labelled_sizes_have_no_best_fleet(hostile):
     assert of_fleets(results.table, Axes.of(design, results.table)) == []
 
 
+def has_class(name):
+    found = shutil.which("kpsewhich") and subprocess.run(["kpsewhich", f"{name}.cls"], check=False, capture_output=True)
+    return bool(found and found.stdout.strip())
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdfLaTeX (Debian: texlive-latex-recommended)")
-def test_the_tables_compile_and_fit_the_page(hostile):
-    out = hostile[2].latex.parent
-    packages = r"\usepackage{array,booktabs,graphicx}"
-    text = rf"\documentclass{{article}}{packages}\begin{{document}}\input{{tables.tex}}\end{{document}}"
-    (out / "paper.tex").write_text(text, encoding="utf-8")
+@pytest.mark.parametrize("style", ["{article}", "[twocolumn]{article}", "[journal]{IEEEtran}", "{llncs}"])
+def test_the_tables_compile_and_fit_the_page(style, hostile, tmp_path):
+    name = style.partition("{")[2].rstrip("}")
+    if not has_class(name):
+        pytest.skip(f"needs the LaTeX class {name} (Debian: texlive-publishers)")
+    wide = r"\textwidth516pt\columnwidth252pt\hsize252pt\oddsidemargin-20pt" if "two" in style else ""  # as IEEE's
+    text = rf"\documentclass{style}\usepackage{{array,booktabs}}{wide}\begin{{document}}\input{{tables.tex}}\end{{document}}"
+    shutil.copy(hostile[2].latex, tmp_path)
+    (tmp_path / "paper.tex").write_text(text, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
-    done = subprocess.run(command, cwd=out, capture_output=True, text=True, errors="replace", timeout=240, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=240, check=False
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
     assert "Float too large" not in done.stdout
+
+
+def test_a_table_for_a_paper_is_neither_scaled_nor_wider_than_a_column():
+    cells = {"strategy": ["a", "b", "c"], "runs": [8, 8, 8], "shift [s]": [-1.25, 10.5, 3.0]}
+    sheet = Sheet.of(pl.DataFrame(cells), "Shifts", "What they mean.")
+    latex = sheet.to_latex()
+    assert r"\begin{table}" in latex
+    assert r"\caption{Shifts}" in latex, "one line; the rest is a note"
+    assert "In all rows: runs 8. What they mean." in latex
+    assert r"a & $-$1&.25 \\" in latex
+    assert r"b & 10&.5 \\" in latex, "points are below each other"
+    assert "resizebox" not in latex
+    assert r"\tiny" not in latex
+    wide = Sheet.of(pl.DataFrame({f"column {k}": [1.5, 2.5] for k in range(9)}), "Wide").to_latex()
+    assert r"\begin{table*}" in wide
+    wider = Sheet.of(pl.DataFrame({"key": ["a", "b"]} | {f"column {k}": [1.5, 2.5] for k in range(30)}), "Wider")
+    parts = wider.to_latex().split(r"\end{table*}")[:-1]
+    assert len(parts) > 2
+    assert all("key" in part for part in parts)
 
 
 def test_a_design_with_a_controller_of_its_own_is_reported_from_its_results(write, capsys, in_this_process):

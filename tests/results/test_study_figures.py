@@ -69,7 +69,7 @@ def points(axes):
 
 
 def texts(picture):
-    return " ".join(t.get_text() for t in [*picture.texts, *(t for a in picture.axes for t in a.texts)])
+    return " ".join([*(t.get_text() for a in picture.axes for t in a.texts), picture.note])
 
 
 def test_fleet_metrics_draw_means_of_successful_runs_and_nothing_where_all_fail():
@@ -319,3 +319,16 @@ def band_at(picture, time):
     band = picture.axes[0].collections[0].get_paths()[0].vertices
     ends = band[np.isclose(band[:, 0], time), 1]
     return ends.min(), ends.max()
+
+
+def test_figures_are_fit_to_print():
+    """Journals refuse fonts of type 3 and captions inside a figure, and print without colours."""
+    curves = survival_curves(table(times=some_fail), by=TERRAIN)
+    for picture in (curves, fleet_metrics(table(), SIZE, TERRAIN)):
+        pdf = picture.to_bytes("pdf")
+        assert b"/Type3" not in pdf
+        assert b"/CIDFontType2" in pdf
+        assert not picture.texts
+        assert "runs" in picture.note
+    dashes = {str(line.get_linestyle()) + str(line._unscaled_dash_pattern) for line in curves.legends[0].get_lines()}
+    assert len(dashes) == len(curves.legends[0].get_lines()) > 1

@@ -1,6 +1,7 @@
 """`Sheet`: a table of text with a heading, for HTML and LaTeX."""
 
 import io
+import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -11,13 +12,15 @@ from covey.errors import printable
 from covey.lazy import pl
 from covey.results.text import in_latex
 
-PREAMBLE = r"% in the preamble: \usepackage{array,booktabs,graphicx}"
+PREAMBLE = r"% in the preamble: \usepackage{array,booktabs}"
 """Preamble that a LaTeX document needs for the tables."""
 
 _LINES = 40
 """Largest number of lines in one LaTeX table; a longer one is split."""
 _WIDE = 40
 """Text columns with a cell longer than this break their lines [characters]."""
+_COLUMN_PT, _PAGE_PT, _LONG_PT = 245.0, 345.0, 150.0
+"""Widths of a column of IEEE's, of a page of Springer's, and of a text column that breaks its lines [pt]."""
 
 
 @dataclass(frozen=True)
@@ -69,42 +72,139 @@ class Sheet:
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
     def to_latex(self) -> str:
-        """Return the table in the style of the package booktabs, at most as wide as the text.
+        """Return the table in the style of the package booktabs, for papers of one or two columns.
 
-        A table with a title floats and has a caption, and a label from the title, such as ``tab:best-fleet-by-time``;
-        a table too long for a page is split. See `PREAMBLE`.
+        It is set in 8 pt, or 7 pt where it is wide, and never scaled. A table too wide for a column goes across both
+        (``table*``), one too wide for a page of 345 pt is split by its columns, and one too long by its rows. Counts
+        that are the same in all rows are said in the note below it. A table with a title floats, has it as its caption,
+        and a label, such as ``tab:best-fleet-by-time``. See `PREAMBLE`.
         """
-        parts = list(_pages(self.rows))
         if not self.title:
-            return self._tabular(self.rows) + "\n"
-        found = []
-        for number, rows in enumerate(parts, start=1):
-            part = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
-            caption = f"{self.title}{part}. {self.caption if number == 1 else ''}".strip()
+            return "\n".join(part.tabular() for part in self._parts()) + "\n"
+        found, parts = [], [(part, rows) for part in self._parts() for rows in _pages(part.rows)]
+        for number, (part, rows) in enumerate(parts, start=1):
+            count = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
             label = rf"\label{{tab:{_slug(self.title)}{f'-{number}' if number > 1 else ''}}}"
-            head = rf"\caption{{{in_latex(caption)}}}{label}"
-            found.append("\n".join((r"\begin{table}", head, self._tabular(rows), r"\end{table}", "")))
+            kind = "table" if part.width() <= _COLUMN_PT else "table*"
+            body = [rf"\caption{{{in_latex(self.title + count)}}}{label}", r"\centering", part.tabular(rows)]
+            if number == 1 and part.note:
+                body.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize\raggedright {part.note}}}")
+            found.append("\n".join((rf"\begin{{{kind}}}", *body, rf"\end{{{kind}}}", "")))
         return "\n".join(found)
 
-    def _tabular(self, rows: Sequence[tuple[str, ...]]) -> str:
-        longest = [max(map(len, cells)) for cells in zip(self.head, *self.rows, strict=True)]
-        wide = [not right and n > _WIDE for n, right in zip(longest, self.numeric, strict=True)]
-        broken = rf">{{\raggedright\arraybackslash}}p{{{0.6 / max(1, sum(wide)):.2f}\linewidth}}"
-        kinds = (broken if w else "r" if right else "l" for w, right in zip(wide, self.numeric, strict=True))
-        lines = [
-            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-            rf"\begin{{tabular}}{{{''.join(kinds)}}}",
-            r"\toprule",
-            " & ".join(map(in_latex, self.head)) + r" \\",
-            r"\midrule",
-            *(
-                " & ".join(_breakable(c) if w else in_latex(c) for c, w in zip(r, wide, strict=True)) + r" \\"
-                for r in rows
-            ),
-            r"\bottomrule",
-            r"\end{tabular}}",
+    def _parts(self) -> "Iterator[_Tabular]":
+        """Yield the table without columns that say the same in all rows, in parts as wide as a page."""
+        columns = [
+            _Column(name, right, [row[i] for row in self.rows])
+            for i, (name, right) in enumerate(zip(self.head, self.numeric, strict=True))
         ]
-        return "\n".join(lines)
+        several = len(self.rows) > 2 and self.title
+        same = [c for c in columns if several and c.right and len(set(c.cells)) == 1 and c.cells[0].isdigit()]
+        columns = [c for c in columns if c not in same] if len(same) < len(columns) else columns
+        same = [c for c in same if c not in columns]
+        said = f"In all rows: {', '.join(f'{c.head} {c.cells[0]}' for c in same)}." if same else ""
+        note = in_latex(" ".join(filter(None, (said, self.caption))))
+        keys = list(itertools.takewhile(lambda column: not column.right, columns))
+        keys = keys if len(keys) < len(columns) else []
+        part = _Tabular(keys, note)
+        for column in columns[len(keys) :]:
+            wider = _Tabular([*part.columns, column], note)
+            if wider.width() > _PAGE_PT and len(part.columns) > len(keys):
+                yield part
+                wider = _Tabular([*keys, column], note)
+            part = wider
+        yield part
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column: its name, whether it holds numbers, and its cells."""
+
+    head: str
+    right: bool
+    cells: list[str]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its text is broken into lines."""
+        return not self.right and max(map(len, (self.head, *self.cells))) > _WIDE
+
+    @property
+    def is_split(self) -> bool:
+        """Whether its numbers are aligned at their points, or before their intervals."""
+        return self.right and any(re.search(r"\d\.\d| \(", cell) for cell in self.cells)
+
+    @property
+    def kind(self) -> str:
+        if self.is_long:
+            return rf">{{\raggedright\arraybackslash}}p{{{_LONG_PT}pt}}"
+        return "r@{}l" if self.is_split else "r" if self.right else "l"
+
+    @property
+    def letters(self) -> int:
+        """Number of letters of its widest line."""
+        if not self.is_split:
+            return max(map(len, (self.head, *self.cells)))
+        halves = [_halves(cell) for cell in self.cells]
+        return max(len(self.head), sum(max(map(len, half)) for half in zip(*halves, strict=True)))
+
+    def in_latex(self, cell: str) -> str:
+        if self.is_long:
+            return _breakable(cell)
+        if not self.right:
+            return in_latex(cell)
+        return "&".join(map(_number, _halves(cell))) if self.is_split else _number(cell)
+
+    def head_in_latex(self) -> str:
+        return rf"\multicolumn{{2}}{{c}}{{{in_latex(self.head)}}}" if self.is_split else in_latex(self.head)
+
+
+@dataclass(frozen=True)
+class _Tabular:
+    """Columns that fit beside each other, and the note below the table."""
+
+    columns: list[_Column]
+    note: str
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        return list(zip(*(column.cells for column in self.columns), strict=True))
+
+    def width(self, letter_pt: float = 4.3) -> float:
+        """Return about how wide it is in 8 pt [pt]."""
+        return sum(_LONG_PT if c.is_long else letter_pt * c.letters for c in self.columns) + 6.0 * len(self.columns)
+
+    def tabular(self, rows: Sequence[tuple[str, ...]] | None = None) -> str:
+        size = r"\footnotesize" if self.width() <= _COLUMN_PT else r"\scriptsize"
+        lines = (
+            " & ".join(column.in_latex(cell) for column, cell in zip(self.columns, row, strict=True)) + r" \\"
+            for row in (self.rows if rows is None else rows)
+        )
+        return "\n".join(
+            (
+                rf"{{{size}\setlength{{\tabcolsep}}{{3pt}}%",
+                rf"\begin{{tabular}}{{{''.join(column.kind for column in self.columns)}}}",
+                r"\toprule",
+                " & ".join(column.head_in_latex() for column in self.columns) + r" \\",
+                r"\midrule",
+                *lines,
+                r"\bottomrule",
+                r"\end{tabular}}",
+            )
+        )
+
+
+def _halves(cell: str) -> tuple[str, str]:
+    """Return a number before its point, or its interval, and the rest."""
+    found = re.fullmatch(r"([^ ]*)( \(.*)", cell) or re.fullmatch(r"([^.]*)(\..*)?", cell)
+    return (found[1], found[2] or "") if found else (cell, "")
+
+
+def _number(cell: str) -> str:
+    """Return a cell of numbers for LaTeX, with signs of minus and infinity."""
+    text = re.sub(r"(?<![\w.])-(?=[\d.i])", "\x00", cell)
+    text = re.sub(r"\binf\b", r"$\\infty$", in_latex(text.replace("\x00", "−")))
+    return f"~{text[1:]}" if text.startswith(" ") else text
 
 
 def _pages(rows: Sequence[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:

@@ -21,6 +21,7 @@ from covey.experiments.analysis.summary import SEEDLESS, is_seedless
 from covey.experiments.design import describe
 from covey.experiments.design.axes import Axes, Layout
 from covey.experiments.design.plan import base_scenario
+from covey.experiments.report.answer import answer, not_reached
 from covey.experiments.report.finds import finds, left, shares
 from covey.experiments.report.progress import Steps
 from covey.experiments.report.runs import failed, listed, pictures
@@ -108,6 +109,8 @@ def write_report(
     for number, metric in enumerate(shown):
         steps.say("metrics", number, len(shown))
         sections.append(section(table, metric, axes, gallery, found))
+    said, goal = answer(table, found), has_goal(design, table)
+    first = first_of(sections, primary, found)
     settings = list(pictures(table, shown[0] if shown else None, axes, results.folder, there, out, steps))
     design_table, best = design_sheet(design), analysis.of_fleets(table, axes)
     success = list(analysis.of_success(table, axes, found))
@@ -116,6 +119,9 @@ def write_report(
         "title": design.design,
         "introduction": [design.description, *(f"{name}: {value}" for name, value in named if value)],
         "design": design_table,
+        "answer": said,
+        "first": first,
+        "not_reached": not_reached(table, goal=goal),
         "outcome": outcome(table, results.planned),
         "warnings": [
             *cautions(table, axes),
@@ -136,8 +142,11 @@ def write_report(
         loader=PackageLoader("covey.experiments"), autoescape=True, undefined=StrictUndefined, finalize=_shown
     )
     write_whole(out / "report.html", loader.get_template("report.html.j2").render(page).encode())
-    sheets = [design_table, *success, *best, *(sheet for found in sections for sheet in found.tables)]
+    sheets = [*first.tables, design_table, *success, *best, *(sheet for found in sections for sheet in found.tables)]
     write_whole(out / "tables.tex", "\n".join([PREAMBLE, *(sheet.to_latex() for sheet in sheets)]).encode())
+    if gallery.captions:
+        said = "\n".join(f"{name}: {caption}" for name, caption in gallery.captions.items())
+        write_whole(out / "figures" / "captions.txt", f"{said}\n".encode())
     return Report(out / "report.html", out / "tables.tex", gallery.paths)
 
 
@@ -230,7 +239,7 @@ class Gallery:
     """Writes figures into a folder, each as PNG, SVG and PDF, and returns them for the page."""
 
     def __init__(self, folder: Path):
-        self.folder, self.paths = folder, []
+        self.folder, self.paths, self.captions = folder, [], dict[str, str]()
 
     def add(self, name: str, picture: "Picture | None", caption: str) -> Iterator[dict[str, Any]]:
         """Write a picture and yield it for the page; yield nothing if there is none."""
@@ -243,7 +252,9 @@ class Gallery:
             self.paths.append(self.folder / f"{name}.{kind}")
             if kind == "svg":
                 wide = picture.get_size_inches()[0] > style.COLUMN_IN
-                yield {"data": base64.b64encode(data).decode(), "caption": caption, "wide": wide}
+                said = f"{caption} {picture.note}".strip()
+                self.captions[name] = said
+                yield {"data": base64.b64encode(data).decode(), "caption": said, "wide": wide}
 
 
 def outcome(table: "pl.DataFrame", planned: int) -> str:
@@ -271,6 +282,18 @@ def shown_metrics(design: "Design", table: "pl.DataFrame") -> list[str]:
     """Return the metrics with a section: those named in the report, else those of the design, else the usual ones."""
     wanted = tuple(map(column_of, design.report.y)) or design.columns or FLEET_METRICS
     return [name for name in wanted if name in table.columns and table[name].dtype.is_numeric()]
+
+
+def first_of(sections: Sequence[Section], primary: str | None, found: Sequence[Finding]) -> Section:
+    """Return the table and the figure that answer the question, taken out of the section of the primary metric."""
+    first = Section("", "")
+    for one in (finding for finding in found if finding.is_primary and not finding.reason):
+        section = next(section for section in sections if section.title == primary)
+        sheets = [sheet for sheet in analysis.tested(one) if sheet in section.tables]
+        section.tables[:] = [sheet for sheet in section.tables if sheet not in sheets]
+        first.tables, first.figures = sheets, section.figures[:1]
+        del section.figures[:1]
+    return first
 
 
 def has_goal(design: "Design", table: "pl.DataFrame") -> bool:

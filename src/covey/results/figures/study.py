@@ -17,8 +17,6 @@ from covey.results.figures.study_layout import (
     Scale,
     entry,
     facets,
-    footnote,
-    footnote_height_in,
     from_zero,
     label,
     legend,
@@ -86,12 +84,11 @@ def _panels(
     handles = [] if facet is None else [entry(written(n), k, len(names)) for k, n in enumerate(names)]
     sizes = _sizes(most, _largest(scale))
     above = max(legend_height_in(width, handles, facet), legend_height_in(width, sizes, what))
-    below = footnote_height_in(width, text)
     rows, extra = -(-len(metrics) // 2), scale.fit(2.8)
     high = _PANEL_IN + 0.45 + extra
-    picture = style.Picture(width, above + rows * high + below)
+    picture = style.Picture(width, above + rows * high)
     for i, metric in enumerate(metrics):
-        left, bottom = (0.6, 4.2)[i % 2], below + 0.36 + extra + (rows - 1 - i // 2) * high
+        left, bottom = (0.6, 4.2)[i % 2], 0.36 + extra + (rows - 1 - i // 2) * high
         axes = layout.place_axes(picture, left, bottom, 2.8, _PANEL_IN)
         scale.dress(axes, label(x))
         axes.set_ylabel(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)
@@ -106,7 +103,7 @@ def _panels(
         from_zero(axes)
     legend(picture, handles, title=None if facet is None else label(facet))
     legend(picture, sizes, title=f"runs of {most} that {what}", right=True)
-    footnote(picture, text)
+    picture.note = text
     return picture
 
 

@@ -1,7 +1,6 @@
 """Common parts of a study's figures: names with units, symbols by facet, an axis of a parameter, legend and note."""
 
 import itertools
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,7 +37,6 @@ _NAMES = {
     "kbytes_sent_per_s": "sent by a robot [kB/s]",
 }
 _MARKERS = "os^DvPX*"
-_LINE_IN = 0.125
 _LONGEST = 36
 
 
@@ -217,17 +215,3 @@ def from_zero(axes: Axes) -> None:
     low, high = axes.dataLim.y0, axes.dataLim.y1
     if 0.0 <= low < 0.5 * high:
         axes.set_ylim(bottom=0.0)
-
-
-def footnote(picture: style.Picture, text: str) -> None:
-    """Write a note along the bottom: the meaning of points, bars and bands, and the number of runs."""
-    width, height = picture.get_size_inches()
-    lines = textwrap.wrap(text, int((width - 0.2) / 0.0475))
-    picture.text(
-        0.1 / width, 0.07 / height, "\n".join(lines), fontsize=style.SMALL - 0.5, color=style.FAINT, va="bottom"
-    )
-
-
-def footnote_height_in(width_in: float, text: str) -> float:
-    """Return the height of `note` [inch]."""
-    return 0.1 + _LINE_IN * len(textwrap.wrap(text, int((width_in - 0.2) / 0.0475)))

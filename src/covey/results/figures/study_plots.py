@@ -15,8 +15,6 @@ from covey.results.figures.study_layout import (
     Scale,
     facets,
     fit_side_by_side,
-    footnote,
-    footnote_height_in,
     from_zero,
     label,
     legend,
@@ -48,12 +46,11 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
     n = sorted({len(part) for _, part in groups(table, [x] if facet is None else [x, facet])})
     text = _explain(n, is_time_to_goal(metric))
     width = style.PAGE_IN if len(scale.values) * len(names) > 16 else style.COLUMN_IN
-    below = footnote_height_in(width, text)
     colors = [style.robot_color(k, len(names)) for k in range(len(names))]
     handles = [Line2D([], [], color=c, lw=1.5, label=written(n)) for c, n in zip(colors, names, strict=True)]
     title, handles = (None, []) if facet is None else (label(facet), handles)
     above = legend_height_in(width, handles, title)
-    below += scale.fit(width - 0.65)
+    below = scale.fit(width - 0.65)
     picture = style.Picture(width, below + 0.36 + _HEIGHT_IN + above)
     axes = layout.place_axes(picture, 0.5, below + 0.36, width - 0.65, _HEIGHT_IN)
     scale.dress(axes, label(x))
@@ -74,7 +71,7 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
         axes.axhline(until, color=style.FAINT, lw=0.7, ls=(0, (4, 2)), zorder=1)
         axes.set_ylim(top=until * 1.09)
     legend(picture, handles, title)
-    footnote(picture, text)
+    picture.note = text
     return picture
 
 
@@ -134,7 +131,7 @@ def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Pictur
     shown = [written(v) for v in xs[:: -(-len(xs) // 16)]]
     upright = not fit_side_by_side(shown, wide / len(shown))
     high = min(max(0.42 * len(ys), 1.1), 6.0)
-    below = footnote_height_in(width, text) + (name_width_in([written(v) for v in xs]) if upright else 0.0)
+    below = name_width_in([written(v) for v in xs]) if upright else 0.0
     picture = style.Picture(width, below + 0.36 + high + 0.15)
     axes = layout.place_axes(picture, left, below + 0.36, wide, high)
     cells = {key: sample(part, metric) for key, part in groups(table, [x, y])}
@@ -159,7 +156,7 @@ def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Pictur
         bar.ax.tick_params(labelsize=style.SMALL, width=0.5, length=2, pad=1.5)
         bar.set_label(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)
         bar.outline.set_linewidth(0.5)  # pyright: ignore
-    footnote(picture, text)
+    picture.note = text
     return picture
 
 

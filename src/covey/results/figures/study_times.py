@@ -12,8 +12,6 @@ from covey.errors import InvalidValueError
 from covey.lazy import pl
 from covey.results.figures import layout, style
 from covey.results.figures.study_layout import (
-    footnote,
-    footnote_height_in,
     label,
     legend,
     legend_height_in,
@@ -113,7 +111,7 @@ def _survival(
     for k, (_, curve, given_up) in enumerate(curves):
         color = style.robot_color(k, len(curves))
         times, share = np.append(0.0, curve.times_s), np.append(1.0, curve.share)
-        axes.step(times, 100 * share, where="post", color=color, lw=1.2, zorder=3)
+        axes.step(times, 100 * share, where="post", lw=1.2, zorder=3, **_look(k, len(curves)))
         if curve.n >= FEWEST:
             low, high = (np.append(1.0, np.where(np.isnan(b), curve.share, b)) for b in (curve.low, curve.high))
             axes.fill_between(times, 100 * low, 100 * high, step="post", color=color, alpha=0.13, lw=0, zorder=2)
@@ -185,7 +183,7 @@ def _bands(
         times, shares, color = times[keep], 100 * shares[:, keep], style.robot_color(k, len(curves))
         low, middle, high = summary(shares)
         axes.fill_between(times, low, high, color=color, alpha=0.18, lw=0, zorder=2)
-        axes.plot(times, middle, color=color, lw=1.3, zorder=3)
+        axes.plot(times, middle, lw=1.3, zorder=3, **_look(k, len(curves)))
         end = max(end, float(times[-1]))
     axes.set(xlim=(0.0, end or 1.0), ylim=(0.0, 103.0))
     axes.set_xlabel("time [s]", fontsize=style.FONT, labelpad=1.5, color=style.INK)
@@ -194,19 +192,24 @@ def _bands(
 
 
 def _axes(handles: list[Line2D], title: str | None, text: str) -> tuple[style.Picture, Axes]:
-    """Return a picture of one column, with its legend above and a note below."""
-    above, below = legend_height_in(style.COLUMN_IN, handles, title), footnote_height_in(style.COLUMN_IN, text)
-    picture = style.Picture(style.COLUMN_IN, below + 0.36 + _HEIGHT_IN + above)
-    axes = layout.place_axes(picture, 0.45, below + 0.36, style.COLUMN_IN - 0.45 - 0.15, _HEIGHT_IN)
+    """Return a picture of one column, with its legend above and a note for its caption."""
+    above = legend_height_in(style.COLUMN_IN, handles, title)
+    picture = style.Picture(style.COLUMN_IN, 0.36 + _HEIGHT_IN + above)
+    axes = layout.place_axes(picture, 0.45, 0.36, style.COLUMN_IN - 0.45 - 0.15, _HEIGHT_IN)
     plain(axes)
     legend(picture, handles, title=title)
-    footnote(picture, text)
+    picture.note = text
     return picture, axes
 
 
 def _handles(names: list[str]) -> list[Line2D]:
-    colors = [style.robot_color(k, len(names)) for k in range(len(names))]
-    return [Line2D([], [], color=c, lw=1.4, label=name) for c, name in zip(colors, names, strict=True)]
+    looks = [_look(k, len(names)) for k in range(len(names))]
+    return [Line2D([], [], lw=1.4, label=name, **look) for look, name in zip(looks, names, strict=True)]
+
+
+def _look(index: int, count: int) -> dict[str, Any]:
+    """Return the colour and the dashes of a line."""
+    return {"color": style.robot_color(index, count), "ls": style.DASHES[index % len(style.DASHES)]}
 
 
 def _name(by: str | Sequence[str] | None, key: tuple[Any, ...]) -> str:

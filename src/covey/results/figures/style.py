@@ -28,13 +28,20 @@ FONT, SMALL = 8.0, 7.0
 LABELLED = 12
 """Largest number of robots that are named in a picture."""
 
+_SAVED = {"svg.hashsalt": "covey", "pdf.fonttype": 42}
+"""Settings while a picture is saved: ids that repeat, and fonts that journals take (they refuse type 3)."""
 _svg_lock = threading.Lock()
 
 
 class Picture(Figure):
-    """A matplotlib figure that notebooks show; its bytes depend only on its content."""
+    """A matplotlib figure that notebooks show; its bytes depend only on its content.
+
+    Attributes:
+        note: what its points, bars and bands mean, and the number of runs: text for its caption, not drawn.
+    """
 
     def __init__(self, width_in: float, height_in: float):
+        self.note = ""
         super().__init__(figsize=(width_in, height_in), dpi=DPI, facecolor="white")
         FigureCanvasAgg(self)
 
@@ -46,12 +53,12 @@ class Picture(Figure):
         buffer = io.BytesIO()
         metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
         with _svg_lock:  # there is no other way to set the salt of SVG ids
-            before = mpl.rcParams["svg.hashsalt"]
-            mpl.rcParams["svg.hashsalt"] = "covey"
+            before = {name: mpl.rcParams[name] for name in _SAVED}
+            mpl.rcParams.update(_SAVED)
             try:
                 self.savefig(buffer, format=kind, metadata=metadata)
             finally:
-                mpl.rcParams["svg.hashsalt"] = before
+                mpl.rcParams.update(before)
         return buffer.getvalue()
 
     def _texts(self) -> Iterator[Text]:
@@ -62,6 +69,10 @@ class Picture(Figure):
 
     def _repr_png_(self) -> bytes:
         return self.to_bytes("png")
+
+
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1.5, 1.5)))
+"""Dashes of lines, in turn: they are told apart without colours, too."""
 
 
 def robot_color(index: int, count: int) -> str:
