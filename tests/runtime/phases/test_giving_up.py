@@ -94,6 +94,32 @@ def test_frontiers_behind_a_gap_that_is_too_narrow_are_left_with_both_widths():
     assert len(places(run)) == len(left)
 
 
+def test_what_the_maps_show_of_the_rest_is_told():
+    """A slot of 0.2 m behind a wall lies in cells of 0.5 m, which hold the wall and the floor before it, too."""
+    scenario = """
+        world: {workspace_m: [[0,0],[6,0],[6,4],[0,4]], walls_m: [[[5.75,0],[5.75,3.2]]], resolution_m: 0.05}
+        robots:
+          - {name: r, start: [[2,2,0]], robot: {base: disc, mapping: {resolution_m: 0.5}}, controller: nearest_frontier}
+        stop: {explored: 0.999, timeout_s: 120}
+    """
+    sim = parse_scenario(scenario).build()
+    run = sim.run()
+    assert run.status == "exhausted"
+    grid, belief = sim.world.grid, sim.localization.belief_of[0]
+    x0, y0, _ = belief.grid.origin
+    shown = [
+        belief.occupancy()[math.floor((y - y0) / 0.5), math.floor((x - x0) / 0.5)]
+        for x, y in grid.to_world(np.argwhere(sim.tracker.unexplored)).tolist()
+    ]
+    wall, floor = (sum(one == state for one in shown) / len(shown) for state in (100, 0))
+    assert wall + floor > 0.9
+    ((*_, text),) = told(run, "exhausted")
+    assert (
+        f"no map has a frontier of 0.3 m or more left: of what is unexplored they show {wall:.0%} as wall and {floor:.0%} "
+        "as floor (their cells of 0.5 m are wider than the 0.05 m of the world); the largest unexplored area"
+    ) in text
+
+
 def test_a_robot_that_does_not_move_though_it_wants_to_is_told_once_with_what_is_beside_it():
     async def against_the_wall(robot):
         await robot.drive(0.3, for_s=45.0)

@@ -127,7 +127,7 @@ class GivingUp:
         what = "; ".join(f"{count} because {why}" for why, count in counts.most_common())
         many = f"{len(frontiers)} frontier{'s are' if len(frontiers) > 1 else ' is'} left: {what}"
         if not frontiers:
-            many = f"no map has a frontier of {_LEAST_M:g} m or more left"
+            many = f"no map has a frontier of {_LEAST_M:g} m or more left{self._shown(unexplored)}"
         place, area_m2 = self._largest(unexplored)
         text = f"{explored_share:.1%} explored; {many}"
         if area_m2:
@@ -143,6 +143,24 @@ class GivingUp:
         middle = cells[np.argmin(np.hypot(*(cells - cells.mean(axis=0)).T))]
         x, y = grid.to_world(middle).tolist()
         return (x, y), len(cells) * grid.resolution**2
+
+    def _shown(self, unexplored: np.ndarray) -> str:
+        """Return what the maps show where nobody has looked, as the end of a sentence; empty if there are none."""
+        points, cell_m = self._world.grid.to_world(np.argwhere(unexplored)), 0.0
+        wall, floor = np.zeros(len(points), bool), np.zeros(len(points), bool)
+        for i in self._localization.belief_of if self._world.ground is None else ():
+            place = self._localization.place(i)
+            cells = place.to_cells(points)
+            inside, cell_m = place.inside(cells), max(cell_m, place.resolution)
+            states = self._localization.belief_of[i].occupancy()[tuple(cells[inside].T)]
+            wall[inside] |= states > 50
+            floor[inside] |= (states >= 0) & (states <= 50)
+        if not (wall | floor).any():
+            return ""
+        text = f": of what is unexplored they show {wall.mean():.0%} as wall and {(floor & ~wall).mean():.0%} as floor"
+        if cell_m > self._world.grid.resolution:
+            text += f" (their cells of {cell_m:g} m are wider than the {self._world.grid.resolution:g} m of the world)"
+        return text
 
     def _frontiers(self) -> list[tuple[Told, Reason]]:
         told = list[tuple[Told, Reason]]()
