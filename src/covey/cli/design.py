@@ -15,6 +15,7 @@ from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.looking import refuse_code_of
 from covey.errors import InvalidValueError, RunFolderError, printable
 from covey.experiments.analysis.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
+from covey.experiments.design.confounds import ONLY_NOISE, changes_only_noise
 from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
 from covey.experiments.design.records import Design
@@ -103,7 +104,7 @@ def run_design_command(
         except KeyboardInterrupt:
             print(f"interrupted; finished runs are in {folder}; repeat the command to do the rest", file=sys.stderr)
             return INTERRUPTED
-        code = _report(results, folder, quiet)
+        code = _report(results, folder, quiet, design)
         if study is not None and (study.looked_at or study.complete):
             print("the page stays until you close it, or Ctrl-C", file=sys.stderr, flush=True)
             with suppress(KeyboardInterrupt):
@@ -263,7 +264,7 @@ def _what_would_run(design: Design, folder: Path, seen: Looking) -> str:
     return f"{len(planned)} runs: {there} have ended already, {len(planned) - there} would run, into {folder}"
 
 
-def _report(results: Results, folder: Path, quiet: bool) -> int:
+def _report(results: Results, folder: Path, quiet: bool, design: Design) -> int:
     failures = results.failures
     if quiet:
         print(folder)
@@ -275,6 +276,8 @@ def _report(results: Results, folder: Path, quiet: bool) -> int:
     _warn_of_processors(results)
     if is_seedless(results.table):
         print(f"warning: {SEEDLESS}", file=sys.stderr)
+    elif not quiet and changes_only_noise(design):
+        print(f"note: {ONLY_NOISE}", file=sys.stderr)
     for row in failures[:_FAILURES_SHOWN]:
         said = f"{row['status']}: {row.get('reason')}\n  alone: {row['reproduce']}"
         print(printable(said, keep="\n"), file=sys.stderr)

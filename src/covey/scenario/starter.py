@@ -15,7 +15,7 @@ robots:
   - name: scout                          # scout0, scout1, scout2
     robot: turtlebot3_burger             # or {{base: turtlebot3_burger, max_speed_m_s: 0.15}}
     count: 3
-    start: {{together: {{}}}}
+    start: {{together: {{around: random}}}}   # another place for each seed
     controller: {{name: "./{name}.py:Explorer", speed_m_s: 0.2}}
 stop: {{timeout_s: 60}}
 """

@@ -13,7 +13,7 @@ from covey.events.inputs import recorded_inputs
 from covey.experiments.analysis.analysis import CENSORED, EXPLAINED, IN_BLOCKS, OF_MEANS, comparison
 from covey.experiments.analysis.report_tables import Sheet, text
 from covey.experiments.design.axes import parameters
-from covey.experiments.design.describe import family_of, short
+from covey.experiments.design.describe import family_of, leaves, short
 from covey.lazy import pl
 from covey.results import statistics
 from covey.results.figures.study import FLEET_METRICS
@@ -101,15 +101,15 @@ def differences(a: "Results", b: "Results") -> list[tuple[str, str, str]]:
 def matches(a: "Results", b: "Results") -> Matches:
     """Return the vectors of two results that can be compared, and the others."""
     firsts = [_one_of_each(results) for results in (a, b)]
-    leaves = [[_settings(row["scenario"]) for row in rows] for rows in firsts]
-    values = [_values(those) for those in leaves]
+    found = [[_settings(row["scenario"]) for row in rows] for rows in firsts]
+    values = [_values(those) for those in found]
     varies = [path for path in {**values[0], **values[1]} if any(len(one.get(path, {None})) > 1 for one in values)]
     common = [path for path in varies if values[0].get(path, {None}) & values[1].get(path, {None})]
-    keys = [[tuple(one.get(path) for path in common) for one in those] for those in leaves]
+    keys = [[tuple(one.get(path) for path in common) for one in those] for those in found]
     settings = {key: i for i, key in enumerate(k for k in dict.fromkeys(keys[0]) if k in set(keys[1]))}
     worlds: dict[tuple[Any, ...], int] = {}
     pairs = []
-    for row, one, key in zip(firsts[0], leaves[0], keys[0], strict=True):
+    for row, one, key in zip(firsts[0], found[0], keys[0], strict=True):
         place = tuple(sorted((path, value) for path, value in one.items() if family_of(path) == "environment"))
         for other, other_key in zip(firsts[1], keys[1], strict=True):
             if key == other_key:
@@ -181,7 +181,7 @@ def _unlike(pairs: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
     """Return the paths at which scenarios differ, pair by pair, with the values in the first and in the second ones."""
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for pair in pairs:
-        one, other = (dict(_leaves(parse_yaml(scenario, "").data)) for scenario in pair)
+        one, other = (dict(leaves(parse_yaml(scenario, "").data)) for scenario in pair)
         for path in {**one, **other}:
             if one.get(path) != other.get(path):
                 values = found.setdefault(path, ({}, {}))
@@ -198,32 +198,19 @@ def _one_of_each(results: "Results") -> list[Mapping[str, Any]]:
 
 def _settings(scenario: str) -> dict[str, str]:
     """Return the values of a scenario by path, without what a run is called and its seed."""
-    leaves = _leaves(parse_yaml(scenario, "").data)
-    return {path: short(value) for path, value in leaves if path not in ("seed", "name", "description")}
+    found = leaves(parse_yaml(scenario, "").data)
+    return {path: short(value) for path, value in found if path not in ("seed", "name", "description")}
 
 
-def _values(leaves: Iterable[Mapping[str, str]]) -> dict[str, set[str | None]]:
+def _values(found: Iterable[Mapping[str, str]]) -> dict[str, set[str | None]]:
     """Return the values of each path; None where a scenario lacks it."""
-    those = list(leaves)
+    those = list(found)
     return {path: {one.get(path) for one in those} for path in dict.fromkeys(p for one in those for p in one)}
 
 
 def _in_words(row: Mapping[str, Any]) -> str:
     values = ", ".join(f"{name} {short(value)}" for name, value in row["parameters"].items())
     return f"vector {row['vector']}{f' ({values})' if values else ''}"
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield path and value of every entry of a scenario that is neither a mapping nor a list of mappings."""
-    if isinstance(value, dict) and value:
-        for key, item in value.items():
-            yield from _leaves(item, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        for number, item in enumerate(value):
-            name = item.get("name", number) if isinstance(item, dict) else number
-            yield from _leaves(item, f"{path}.{name}")
-    else:
-        yield path, value
 
 
 def _together(a: "Results", b: "Results", pairs: Sequence[Match]) -> "pl.DataFrame":

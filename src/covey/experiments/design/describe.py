@@ -5,12 +5,13 @@ References:
     6(3):21, 2017, Tables 1 and 4 (designs), section 3.2 (families of parameters).
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from covey.experiments.design.parameters import LabelledChanges, LabelledValue, Range
-from covey.experiments.design.plan import base_scenario
+from covey.experiments.design.plan import base_scenario, scenarios
 from covey.experiments.design.records import Design, LatinHypercube, Listed, Sobol
 from covey.results.metrics import metrics
 from covey.runtime.stop import Stop
@@ -56,10 +57,44 @@ def table(design: Design) -> list[TableRow]:
     rows = sorted(parameters, key=lambda row: FAMILIES.index(row.family))
     rows.append(TableRow("vectors", "", "", _ways(design)))
     rows.append(TableRow("iterations", "", "", f"{design.iterations} for each vector, seed {design.seed}"))
-    rows.append(TableRow("stop", "", "", stop_text(scenario.stop)))
+    rows += [TableRow("stop", "", "", text) for text in _stops(design, scenario)]
     rows += [TableRow("measurements", "", m.timing, ", ".join(m.record)) for m in design.measurements]
     rows += [TableRow("metrics", "", name, _first_line(name)) for name in design.columns]
     return rows if design.metrics else [*rows, TableRow("metrics", "", "all", "")]
+
+
+def settings(design: Design) -> list[tuple[str, str]]:
+    """Return every setting of the scenario of the first vector, also those at their default: its path and its value.
+
+    Raises:
+        ScenarioError: the scenario of the design is bad.
+    """
+    _, scenario = scenarios(design)[0]
+    found = leaves(plain(scenario, full=True))
+    return [(path, short(value)) for path, value in found if value not in (None, "") and path != "seed"]
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield path and value of every entry of a scenario that is neither a mapping nor a list of mappings."""
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from leaves(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for number, item in enumerate(value):
+            name = item.get("name", number) if isinstance(item, dict) else number
+            yield from leaves(item, f"{path}.{name}")
+    else:
+        yield path, value
+
+
+def _stops(design: Design, scenario: Scenario) -> list[str]:
+    """Return the end of the runs, or if parameters change it each end with the number of its vectors."""
+    if not any(path.partition(".")[0] == "stop" for path in _paths(design)):
+        return [stop_text(scenario.stop)]
+    counts = Counter(stop_text(one.stop) for _, one in scenarios(design))
+    return [
+        f"{text} ({count} of {counts.total()} vectors)" if len(counts) > 1 else text for text, count in counts.items()
+    ]
 
 
 def family_of(path: str) -> str:
@@ -134,9 +169,12 @@ def _varied(design: Design, scenario: Scenario) -> Iterator[TableRow]:
         path = next(iter(changes[0]), name) if changes else name
         several = isinstance(parameter, Range) or len(items) > 1
         yield TableRow("parameters", family_of(path), name, values_text(parameter), several)
-        if changes:
-            touched = ", ".join(dict.fromkeys(path for one in changes for path in one))
-            yield TableRow("parameters", family_of(path), f"{name} sets", touched)
+        for item in items:
+            if isinstance(item, LabelledValue):
+                yield TableRow("parameters", family_of(path), f"{name}: {item.label}", short(item.value))
+            if isinstance(item, LabelledChanges):
+                said = ", ".join(f"{where} {short(value)}" for where, value in item.set_.items())
+                yield TableRow("parameters", family_of(path), f"{name}: {item.label}", said)
 
 
 def _fixed(design: Design, scenario: Scenario) -> Iterator[TableRow]:

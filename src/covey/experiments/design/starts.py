@@ -102,7 +102,7 @@ def _look(place: _Place, iteration: int, seed: int, design: Design) -> None:
             check_memory(scenario, ready)
             place.first = ready
         elif iteration == 1 and place.first is not None:
-            place.varies = not _alike(place.first, ready)
+            place.varies = not alike(place.first, ready)
     except ScenarioError as error:
         place.failed[iteration] = error.problems
     except CoveyError as error:
@@ -111,7 +111,7 @@ def _look(place: _Place, iteration: int, seed: int, design: Design) -> None:
         place.varies = False
 
 
-def _alike(one: SetUp, other: SetUp) -> bool:
+def alike(one: SetUp, other: SetUp) -> bool:
     """Return whether two seeds gave the same: then nothing is drawn."""
     same = one.world.grid.shape == other.world.grid.shape and np.array_equal(one.world.solid, other.world.solid)
     ground = one.world.ground, other.world.ground

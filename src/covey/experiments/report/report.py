@@ -5,6 +5,7 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from covey.errors import InvalidValueError, printable
+from covey.errors import CoveyError, InvalidValueError, printable
 from covey.experiments.analysis import analysis
 from covey.experiments.analysis.findings import Finding, findings
 from covey.experiments.analysis.questions import identical, primary_metric, questions, untested
@@ -20,6 +21,8 @@ from covey.experiments.analysis.report_tables import PREAMBLE, Sheet, text
 from covey.experiments.analysis.summary import SEEDLESS, is_seedless
 from covey.experiments.design import describe
 from covey.experiments.design.axes import Axes, Layout
+from covey.experiments.design.confounds import ONLY_NOISE, changes_only_noise, unequal_parameters
+from covey.experiments.design.describe import settings
 from covey.experiments.design.plan import base_scenario
 from covey.experiments.report.answer import answer, not_reached
 from covey.experiments.report.finds import finds, left, shares
@@ -111,7 +114,7 @@ def write_report(
         sections.append(section(table, metric, axes, gallery, found))
     said, goal = answer(table, found), has_goal(design, table)
     first = first_of(sections, primary, found)
-    settings = list(pictures(table, shown[0] if shown else None, axes, results.folder, there, out, steps))
+    shown_runs = list(pictures(table, shown[0] if shown else None, axes, results.folder, there, out, steps))
     design_table, best = design_sheet(design), analysis.of_fleets(table, axes)
     success = list(analysis.of_success(table, axes, found))
     named = (("Source", design.source), ("Published outcome", design.published))
@@ -127,15 +130,16 @@ def write_report(
             *cautions(table, axes),
             *identical(results.table, axes),
             *untested(design, table, axes),
-            *([f"{SEEDLESS[0].upper()}{SEEDLESS[1:]}."] if is_seedless(table) else []),
+            *confounds(design, results.table),
         ],
         "overview": list(overview(table, results.folder, axes, gallery, steps)),
         "highlights": [*success, *best],
         "sections": sections,
         "failures": failed(results.failures, axes, results.folder, there, out),
-        "pictures_of": settings,
-        "pictures_said": _which(len(settings), table["vector"].n_unique(), shown),
+        "pictures_of": shown_runs,
+        "pictures_said": _which(len(shown_runs), table["vector"].n_unique(), shown),
         "list": listed(results.table, shown, axes, results.folder, there, out),
+        "annex": annex(design),
         "environment": environment(results, table, there),
     }
     loader = Environment(
@@ -276,6 +280,28 @@ def cautions(table: "pl.DataFrame", axes: Axes) -> Iterator[str]:
         )
     if "host_cpu" in table.columns and table["host_cpu"].drop_nulls().n_unique() > 1:
         yield "Runs come from processors with different instruction sets: equal seeds need not give equal bytes."
+
+
+def confounds(design: "Design", table: "pl.DataFrame") -> Iterator[str]:
+    """Yield what makes a difference hard to read: seeds that change little, parameters that go with a controller."""
+    if is_seedless(table):
+        yield f"{SEEDLESS[0].upper()}{SEEDLESS[1:]}."
+    elif changes_only_noise(design):
+        yield f"{ONLY_NOISE[0].upper()}{ONLY_NOISE[1:]}."
+    with suppress(CoveyError, OSError):  # a file of the design is no longer there
+        yield from (f"The parameter {line}." for line in unequal_parameters(design))
+
+
+def annex(design: "Design") -> Sheet | None:
+    """Return every setting of the first vector; None if a file of the design is no longer there."""
+    try:
+        rows = tuple(settings(design))
+    except (CoveyError, OSError):
+        return None
+    caption = (
+        "Every setting of the first vector, also those at their defaults; the seed is another one in each iteration."
+    )
+    return Sheet("All settings", ("setting", "value"), rows, (False, False), caption)
 
 
 def shown_metrics(design: "Design", table: "pl.DataFrame") -> list[str]:
