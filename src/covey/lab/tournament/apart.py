@@ -10,6 +10,7 @@ import ctypes
 import os
 import signal
 import sys
+import warnings
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -52,7 +53,9 @@ def can_step_apart() -> bool:
     """Return whether the system lets a process step apart: a child tries."""
     if not sys.platform.startswith("linux"):
         return False
-    child = os.fork()
+    with warnings.catch_warnings():  # of threads, which a child that loads nothing need not fear
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
     if child:
         return _ended(child) == 0
     code = 1
@@ -96,8 +99,7 @@ def _be_first() -> None:
             if int(name) > 2:
                 with suppress(OSError):
                     os.close(int(name))
-        code = _ended(second)
-        os._exit(KILLED - code if code < 0 else min(code, _FAILED))
+        os._exit(_ended(second, most=_FAILED, orphans=True))
     library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     library.capset((ctypes.c_uint32 * 2)(_CAPABILITIES, 0), (ctypes.c_uint32 * 6)(_READS_ALL, _READS_ALL))
 
@@ -112,12 +114,19 @@ def _mount() -> None:
         _check(library.syscall(_MOUNT_SETATTR, _HERE, b"/", _ALL_BELOW, (ctypes.c_uint64 * 4)(_READ_ONLY), size))
 
 
-def _ended(child: int) -> int:
-    """Wait for a child and for orphans; return its exit code, negative for the signal that ended it."""
+def _ended(child: int, *, most: int = 255, orphans: bool = False) -> int:
+    """Wait for a child; return its exit code, or `KILLED` and the number of the signal that ended it.
+
+    Args:
+        child: its number.
+        most: largest exit code that it can say itself.
+        orphans: wait also for those of others, which the first process of a namespace gets.
+    """
     while True:
-        ended, status = os.wait()
+        ended, status = os.waitpid(-1 if orphans else child, 0)
         if ended == child:
-            return os.waitstatus_to_exitcode(status)
+            code = os.waitstatus_to_exitcode(status)
+            return KILLED - code if code < 0 else min(code, most)
 
 
 def _library() -> ctypes.CDLL:

@@ -198,7 +198,7 @@ def _blame(why: str, number: int, side: str) -> str:
     """
     if not number:
         return why.strip().partition("\n")[0]
-    said = f"its process was killed by signal {number} ({signal.Signals(number).name})"
+    said = f"its process was killed by signal {number} ({signal.strsignal(number)})"
     if landlock() < OTHERS_SINCE and not can_step_apart():
         raise VoidGameError(f"{side}: {said}, on this system perhaps by another law")
     return said

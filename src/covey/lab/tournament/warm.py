@@ -4,6 +4,7 @@ import numpy as np
 
 from covey.geometry.voronoi import voronoi
 from covey.lab.tournament import match  # noqa: F401  the code of the processes
+from covey.lab.tournament.apart import can_step_apart
 from covey.onboard.group_view import GroupFacts, GroupView
 from covey.robots.model import RobotModel
 
@@ -17,6 +18,7 @@ def _warm() -> None:
     team.bearing_to(team.after(1))
     team.bearing_to((1.0, 2.0))
     voronoi(_POSES[:, :2], _SQUARE)
+    can_step_apart()
 
 
 _warm()
