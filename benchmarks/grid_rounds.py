@@ -1,8 +1,8 @@
 """Do the decisions of the strategies reproduce the rounds, cost and efficiency of Linardakis et al. (2024)?
 
 Robots on a grid, one cell per round, in mazes of 15 x 15 and 30 x 30 cells; the published means and standard deviations
-are read from ``--published`` (the table ``linardakis2024_results.csv``), and a cell of the table counts as reproduced
-when rounds, cost and efficiency all lie within one published standard deviation.
+are read from ``--published`` (the table ``linardakis2024_results.csv``). Both sides are means of many mazes, so they
+are compared by their standard errors: z is the difference of the mean rounds over its own standard error.
 
 The model, as the authors' program has it: a maze of 2 floor(n / 2) + 1 cells a side is carved depth first; every free
 cell opens its four sides with probability 1 - density; isolated cells lose their walls; the border is known. A robot
@@ -262,6 +262,18 @@ def published(file: Path) -> list[dict[str, str]]:
     return [r for r in rows if r["set"] == "results" or r["method"] == "nf"]
 
 
+def conclusion(z: np.ndarray, runs: int) -> str:
+    """Return what the scores say, with what was fitted and left out."""
+    return (
+        f"{(z > 1.96).sum()} of {len(z)} means of {runs} mazes are further off than 1.96 standard errors, where 5 % "
+        f"would be if the models were the same. {(z > 3).sum()} are further off than 3, and one {z.max():.0f}. So the "
+        "decisions give nearly the same rounds, but the model is not theirs.\n\n"
+        "The order in which equally short ways are tried is not published. It was chosen for each set by its fit to "
+        "these very numbers, so a good fit is partly made. Left out are 32 published rows of these two methods, MinPos "
+        "with sub-maps and other numbers of robots, and all methods that Covey has no decision for."
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--published", type=Path, required=True)
@@ -269,19 +281,18 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the table to docs/results/grid_rounds.md")
     options = parser.parse_args()
     lines = [
-        "| set | method | maze | density | robots | rounds (published ± std) | cost | efficiency | within std |",
+        "| set | method | maze | density | robots | rounds (published) | cost | efficiency | z of rounds |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     print("\n".join(lines), flush=True)
-    good, rows = 0, published(options.published)
+    scores, rows = [], published(options.published)
     for row in rows:
         side, agents, density = int(row["maze"].split("x")[0]), int(row["n_agents"]), float(row["obs_prob"])
         mean = measure(side, agents, density, row["method"], row["set"] != "results", options.runs)
         theirs = np.array([float(row[k]) for k in ("rounds", "expl_cost", "expl_eff")])
-        spread = np.array([float(row[k]) for k in ("std_rounds", "std_cost", "std_eff")])
-        inside = bool((np.abs(mean - theirs) <= spread).all())
-        good += inside
-        cells = [f"{m:.3g} ({t:.3g} ± {s:.2g})" for m, t, s in zip(mean, theirs, spread, strict=True)]
+        error = float(row["std_rounds"]) * np.sqrt(1.0 / float(row["runs"]) + 1.0 / options.runs)
+        scores.append((mean[0] - theirs[0]) / error)
+        cells = [f"{m:.3g} ({t:.3g})" for m, t in zip(mean, theirs, strict=True)]
         fields = [
             row["set"],
             row["method"],
@@ -289,11 +300,11 @@ def main() -> None:
             row["obs_prob"],
             str(agents),
             *cells,
-            "yes" if inside else "NO",
+            f"{scores[-1]:+.1f}",
         ]
         lines.append("| " + " | ".join(fields) + " |")
         print(lines[-1], flush=True)
-    lines += ["", f"{good} of {len(rows)} cells within one published standard deviation; {options.runs} mazes each."]
+    lines += ["", conclusion(np.abs(scores), options.runs)]
     print(lines[-1])
     if options.write:
         text = (

@@ -8,8 +8,8 @@ went. ``--write`` puts the rows to ``docs/results/NAME.csv``, the tables into ``
 ``docs/images``; the tables of other studies there stay.
 `rescue_bound.py` has lower bounds of the times.
 
-Shares have the 95 % interval of Wilson, times and scores the bootstrap interval of the median, in which a run that was
-not done counts as longer than the timeout (a dash). With fewer than six runs there is their range.
+Shares have the 95 % interval of Wilson, times and scores that of the median between order statistics, in which a run
+that was not done counts as longer than the timeout (a dash). With fewer than six runs there is their range.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from covey.experiments.workers.row import RUNS
 from covey.results.figures import Picture, found_curves
 from covey.results.metrics.rescue import COURSE_KINDS
 from covey.results.run import Run
-from covey.results.statistics import bootstrap_interval, groups, sample
+from covey.results.statistics import groups, mean_interval, median_interval, sample
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
 BEGIN = "<!-- tables -->\n"
@@ -58,15 +58,15 @@ def median(part: pl.DataFrame, metric: str, digits: int = 0) -> str:
     found = sample(part, metric)
     if not len(found.values):
         return "–"
-    interval, middle = bootstrap_interval(found.ranked), found.quantile(0.5)
+    interval, middle = median_interval(found.ranked), found.quantile(0.5)
     ends = [f"{end:.{digits}f}" if np.isfinite(end) else "–" for end in (interval.low, interval.high)]
     return f"{'–' if middle is None else f'{middle:.{digits}f}'} ({' to '.join(ends)})"
 
 
 def false_in_20(part: pl.DataFrame) -> str:
-    """Return the false reports in 20 runs, with the bootstrap interval of the mean."""
+    """Return the false reports in 20 runs, with the interval of the mean."""
     values = part["false_reports"].cast(float).to_numpy()
-    interval = bootstrap_interval(values, np.mean)
+    interval = mean_interval(values)
     return f"{20 * values.mean():.1f} ({20 * interval.low:.1f} to {20 * interval.high:.1f})"
 
 

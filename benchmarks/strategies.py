@@ -332,12 +332,13 @@ def compared(question: str, metric: str, rows: list[Row], between: str, a: str, 
     status = ["completed" if side[pair] is not None else "timeout" for side in sides for pair in pairs]
     columns = {
         between: [x for x in (a, b) for _ in pairs],
-        "seed": [k for _ in sides for k in range(len(pairs))],
+        **{field: [pair[k] for _ in sides for pair in pairs] for k, field in enumerate(("world", "seed", "robots"))},
         name: pl.Series([side[pair] for side in sides for pair in pairs], dtype=pl.Float64),
         "status": status,
         "timeout_s": [TIMEOUT_S] * len(status),
     }
-    row = statistics.compare(pl.DataFrame(columns), name, between, paired=True).row(0, named=True)
+    found = pl.DataFrame(columns)
+    row = statistics.compare(found, name, between, over=["world", "robots"], places=["world"]).row(0, named=True)
     values = [[np.inf if side[pair] is None else side[pair] for pair in pairs] for side in sides]
     larger = sum(x > y for x, y in zip(*values, strict=True))
     form = ".2f" if metric == "overlap" else ".0f"
