@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import covey
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, PlacementError
 
 WORLD = covey.World.empty(6, 6)
 
@@ -126,3 +126,20 @@ def test_a_forked_child_takes_nothing_from_its_parent(tmp_path):
     assert "this process was forked from the one that made the simulation" in done.stdout, done.stderr
     assert "forked from one that has used polars" in done.stdout
     assert done.stdout.splitlines()[-2:] == ["True True", "2"]
+
+
+@pytest.mark.parametrize(
+    ("starts", "said"),
+    [
+        ([(0, 0, 0), (0.2, 0, 0)], r"r1 cannot start at \(0.2, 0\): it overlaps r0 at \(0, 0\) by 0.1 m; the nearest free"),
+        ([(2.9, 0, 0)], r"r0 cannot start at \(2.9, 0\): a wall is 0.1 m away, but the radius of the body is 0.15 m"),
+        ([(9, 0, 0)], r"r0 cannot start at \(9, 0\): this is outside the world; the nearest free place is \(2.8"),
+    ],
+)  # fmt: skip
+def test_a_group_whose_robots_cannot_stand_at_their_starts_is_refused(starts, said):
+    """Two discs of 15 cm, 20 cm apart; one 10 cm from the wall at 3 m; one outside."""
+    with pytest.raises(PlacementError, match=said):
+        covey.Simulation(WORLD, [covey.Group("r", covey.robots.disc(), starts, "still")])
+    sim = covey.Simulation(WORLD, [covey.Group("r", covey.robots.disc(), [(2.85, 0, 0), (2.55, 0, 0)], "still")])
+    assert sim.names == ["r0", "r1"], "right at the wall, and touching: so they can stand"
+    sim.close()

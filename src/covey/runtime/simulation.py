@@ -60,6 +60,8 @@ from covey.runtime.phases.uncertainty import Uncertainty
 from covey.runtime.stop import Stop
 from covey.runtime.stopwatch import Stopwatch
 from covey.runtime.team_setup import as_groups
+from covey.world.placement.placing import check_free
+from covey.world.placement.start_search import Standing
 from covey.world.placement.targets import lay
 from covey.world.state import GroundState, WorldState
 from covey.world.targets import Targets
@@ -108,6 +110,7 @@ class Simulation:
 
     Raises:
         InvalidValueError: a value is invalid, or belongs to another argument.
+        PlacementError: a robot cannot stand at its start pose.
         UnknownNameError: no argument or controller has that name.
 
     Examples:
@@ -171,7 +174,9 @@ class Simulation:
         self.stop = stop if isinstance(stop, Stop) else Stop()
         self._goal = stop if callable(stop) else goal
         self.model = TeamModel.of([g.robot for g in self.groups for _ in g.start])
-        self.state = TeamState.at(np.concatenate([g.start for g in self.groups]))
+        starts = np.concatenate([g.start for g in self.groups])
+        check_free(starts[:, :2], Standing(world), self.model.radius, self.names)
+        self.state = TeamState.at(starts)
         place.targets = lay(targets, world, self.state.pose, self.model.radius, seed)
         self.physics = physics_of(physics, place, self.model, self.state, execution.substep_s)
         self.sensing = Sensing(place, self.groups, self.model, self.state, self.clock, seed)

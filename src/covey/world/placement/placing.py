@@ -75,8 +75,24 @@ def _checked(poses: np.ndarray, standing: Standing, radii: np.ndarray, names: Se
     """Return the poses with headings in radians if every body is free there."""
     if not np.all(np.isfinite(poses)):
         raise InvalidValueError("a start pose is not finite; write numbers: [x, y, heading_deg]")
+    check_free(poses[:, :2], standing, radii, names)
+    return np.column_stack((poses[:, :2], np.radians(poses[:, 2])))
+
+
+def check_free(places: np.ndarray, standing: Standing, radii: np.ndarray, names: Sequence[str]) -> None:
+    """Check that bodies can stand at their places, among those that stand already and among each other.
+
+    Args:
+        places: x, y [m], (n, 2).
+        standing: the bodies that stand already; nothing is added.
+        radii: of the bodies [m], (n,).
+        names: of the robots, for errors.
+
+    Raises:
+        PlacementError: which robot cannot stand where and why, and the nearest free place.
+    """
     world, first = standing.world, len(standing.taken)
-    bodies = np.vstack((standing.taken, np.column_stack((poses[:, :2], radii))))
+    bodies = np.vstack((standing.taken, np.column_stack((places, radii))))
     before = standing.near(float(radii.max(initial=0.0)))
     own = Near(float(bodies[:, 2].max(initial=0.0)))
     for k, (x, y, radius) in enumerate(bodies[first:].tolist(), first):
@@ -87,7 +103,6 @@ def _checked(poses: np.ndarray, standing: Standing, radii: np.ndarray, names: Se
             hint = nearest_free(world, x, y, radius, np.delete(bodies, k, axis=0))
             raise PlacementError(f"{names[k - first]} cannot start at ({x:g}, {y:g}): {why}; {hint}")
         own.add(k, x, y)
-    return np.column_stack((poses[:, :2], np.radians(poses[:, 2])))
 
 
 def _spread(
