@@ -137,6 +137,20 @@ def test_a_robot_that_does_not_move_though_it_wants_to_is_told_once_with_what_is
     assert sentence(run).startswith("1 robot stood for long: r0, it has not moved")
 
 
+@pytest.mark.parametrize("sees", [(), ("pose", "lidar")])
+def test_a_robot_that_a_law_of_a_group_drives_against_a_wall_is_told_too(sees):
+    @covey.controller(scope="group", sees=sees)
+    def east(team):
+        return np.tile((0.3, 0.0), (team.count, 1)) * [[1.0, 0.0], [0.0, 0.0]]
+
+    _, run = run_of([(5.5, 0.0, 0.0), (0.0, 0.0, 0.0)], east, until_s=30.0)
+    ((time_s, _, robot, other, x, _, text),) = told(run, "stands")
+    assert (robot, other) == ("r0", "wall")
+    assert x == pytest.approx(6.0 - 0.15, abs=0.01)
+    assert time_s == pytest.approx(0.35 / 0.3 + 20.0, abs=1.6)
+    assert text.endswith("its controller wants to: a wall is 0.00 m beside it")
+
+
 def test_who_rests_waits_or_is_dead_does_not_stand():
     faults = [{"kind": "dies", "robot": "r1", "at_s": 1.0}]
 

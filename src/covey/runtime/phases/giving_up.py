@@ -79,26 +79,35 @@ class GivingUp:
         Args:
             commands: body twists, float64 (n, 3).
         """
-        if self._clock.step % self._every or not self._deciding.answered:
+        if self._clock.step % self._every:
             return []
         told, now, state = list[Told](), self._clock.time_s, self._state
         moved = np.hypot(*(state.pose[:, :2] - self._at).T) > MOVES_M
-        out = self._deciding.failed | self._deciding.down | self._deciding.lost
-        for i, answer in self._deciding.answered.items():
-            wants = answer.status in _WANTS and i not in out and not state.halted[i]
-            wants = wants and (answer.status != "driving" or float(np.abs(commands[i, :2]).max()) > _DRIVES_M_S)
+        wants = self._wants(commands)
+        waits = moved | ~wants
+        self._at[waits], self._since_s[waits] = state.pose[waits, :2], now
+        late = now - self._since_s >= STANDS_S - 1e-9
+        for i in np.flatnonzero(waits | late).tolist():
             place = state.pose[i, 0], state.pose[i, 1]
-            if moved[i] or not wants:
-                self._at[i], self._since_s[i] = place, now
-                if i in self._standing:
-                    self._standing.discard(i)
-                    told.append(Told("stands_over", i, "", place, "it moves" if moved[i] else "it wants to no more"))
-            elif i not in self._standing and now - self._since_s[i] >= STANDS_S - 1e-9:
+            if waits[i] and i in self._standing:
+                self._standing.discard(i)
+                told.append(Told("stands_over", i, "", place, "it moves" if moved[i] else "it wants to no more"))
+            elif not waits[i] and i not in self._standing:
                 self._standing.add(i)
                 other, beside = self._beside(i)
                 text = f"it has not moved for {STANDS_S:g} s, though its controller wants to: {beside}"
                 told.append(Told("stands", i, other, place, text))
         return told
+
+    def _wants(self, commands: np.ndarray) -> np.ndarray:
+        """Return which robots want to drive, bool (n,): they say so; under a law of a group, their commands do."""
+        deciding, state = self._deciding, self._state
+        drives = np.abs(commands[:, :2]).max(axis=1) > _DRIVES_M_S
+        wants = drives & ~state.halted & ~state.vanished
+        for i, answer in deciding.answered.items():
+            wants[i] = answer.status in _WANTS and not state.halted[i] and (answer.status != "driving" or drives[i])
+        wants[list(deciding.failed | deciding.down | deciding.lost)] = False
+        return wants
 
     def _beside(self, robot: int) -> tuple[str, str]:
         """Return what is nearest to a robot, a name or ``wall``, and how far away it is, in words."""
