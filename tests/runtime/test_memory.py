@@ -1,17 +1,35 @@
 """The estimate of the memory of a run, beside the sizes of the arrays that it stands for."""
 
+import math
+
 import numpy as np
 import pytest
 
 import covey
 from covey.errors import InvalidValueError
+from covey.geometry import Grid
 from covey.mapping.elevation.kernels import EVIDENCE
+from covey.mapping.known_map import KnownMap
+from covey.mapping.localization import Truth
+from covey.mapping.localizer import Extent
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.tiles import TILE
+from covey.mapping.particle_localizer import Particles
+from covey.mapping.slam.known_map_settings import KnownMapSettings
+from covey.mapping.slam.likelihood_field import LikelihoodField
+from covey.mapping.slam.local_map import local_map
+from covey.mapping.slam.log import Laser
+from covey.mapping.slam.particle_maps import TILE as PARTICLE_TILE
+from covey.mapping.slam.particle_maps import bytes_of
+from covey.mapping.slam.particle_settings import ParticleSettings
+from covey.mapping.slam.particles import ParticleSlam
+from covey.mapping.slam.surfaces import Cloud
+from covey.mapping.slam_localizer import Slam
 from covey.onboard.controller import Program
 from covey.onboard.driving import Driving
 from covey.onboard.navigation import route
 from covey.onboard.navigation.route import ground
+from covey.random import stream_key
 from covey.runtime import memory
 from covey.runtime.memory import ALTITUDES, ROUTE, Crew, parts_of
 
@@ -53,7 +71,7 @@ def test_maps_grow_with_robots_cells_sharing_and_unknown_starts():
         return parts_of(WORLD, [of], **ALONE | {"timeout_s": 1.0} | options)["the maps of the robots"]
 
     assert maps(20) == 2 * maps(10)
-    assert maps(resolution_m=0.1) == pytest.approx(4 * maps(), rel=0.1), "whole tiles"
+    assert maps(resolution_m=0.1) == pytest.approx((608 / 320) ** 2 * maps(), rel=0.1), "19 and 10 whole tiles a side"
     assert maps(shares=True) > maps()
     assert maps(own_frames=True) > 0.9 * (100 / 60) ** 2 * maps(), "50 m to the far wall, both ways"
 
@@ -67,3 +85,54 @@ def test_a_simulation_that_is_too_large_is_refused_before_it_is_made():
     group = covey.Group("r", covey.robots.pioneer3dx(), np.zeros((30_000, 3)), "nearest_frontier")
     with pytest.raises(InvalidValueError, match=r"a team of 30000 \(.* GB, their routes .* GB\) takes about"):
         covey.Simulation(WORLD, [group])
+
+
+LASER = Laser(np.linspace(-math.pi, math.pi, 180, endpoint=False), 20.0)
+
+
+def test_particles_take_the_bytes_of_their_tiles():
+    """A scan of a round room of 10 m: each of five particles has tiles of 1.6 m over it."""
+    slam = ParticleSlam(LASER, ParticleSettings(particles=5), stream_key(0, "x"))
+    slam.update(np.zeros(3), np.full(180, 10.0))
+    store = slam.maps.store
+    tile = sum(part[0].nbytes for part in (store.hits, store.visits, store.means, store.full))
+    assert bytes_of(PARTICLE_TILE**2) == tile
+    used = int((store.references > 0).sum()) * tile
+    estimate = Particles(filter={"particles": 5}).memory(Extent(1, 180, 10.0, 0.0, 1e6, 0))
+    assert estimate == pytest.approx(used, rel=0.2)
+    assert Particles(filter={"particles": 5}).memory(Extent(3, 180, 10.0, 0.0, 1e6, 0)) == 3 * estimate
+
+
+def test_a_known_map_takes_the_bytes_of_its_field_once_for_all_robots():
+    cells = np.zeros((400, 600), np.int8)
+    cells[0] = 100
+    grid = Grid(cells, 0.2, (0.0, 0.0, 0.0))
+    field = LikelihoodField(cells, grid, KnownMapSettings(), 10.0)
+    bytes_taken = field.distance.nbytes + field.free.nbytes
+    assert KnownMap().memory(Extent(7, 180, 5.0, 0.0, 1e3, cells.size)) == pytest.approx(bytes_taken, rel=0.1)
+
+
+def test_slam_takes_the_bytes_of_a_local_map_for_each_robot():
+    some = np.zeros((1, 2))
+    place = local_map(Cloud(some, some, some), (0.0, 0.0), 16.0, 0.05, 0.08)
+    bytes_taken = place.levels.nbytes + place.nearest.nbytes
+    extent = Extent(4, 0, 5.0, 0.0, 1e3, 0)
+    assert Slam().memory(extent) == pytest.approx(4 * bytes_taken, rel=0.02)
+    assert Slam().memory(extent._replace(beams=180, way_m=300.0)) > Slam().memory(extent) + 4 * 1000 * 180 * 48
+
+
+def test_what_a_robot_sees_is_measured_in_the_world():
+    """In the middle of a hall of 60 m a robot that maps up to 25 m sees a disc; in a room of 10 m it sees the room."""
+    halls = [covey.World.empty(side, side, resolution_m=0.2) for side in (60, 10)]
+    disc, room = (memory._extent(crew(3, max_range_m=25.0), hall, 3, 1.0).sight_m for hall in halls)
+    assert disc == pytest.approx(25.0)
+    assert room == pytest.approx(10.0 / math.sqrt(math.pi), rel=0.03)
+
+
+def test_localization_counts():
+    robot = covey.robots.pioneer3dx()
+    truth, particles = (
+        parts_of(WORLD, [Crew(robot, np.zeros((2, 3)), None, how)], **ALONE) for how in (Truth(), Particles())
+    )
+    assert truth["their localization"] == 0.0
+    assert particles["their localization"] > 1e9, "30 particles at 5 cm, in a hall that each sees all of"

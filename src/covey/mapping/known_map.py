@@ -8,11 +8,14 @@ from pydantic import Field
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
-from covey.mapping.localizer import Equipment, Estimate, LocalizerRecord, Sensed
+from covey.mapping.localizer import Equipment, Estimate, Extent, LocalizerRecord, Sensed
 from covey.mapping.slam.known_map_settings import KnownMapSettings
 from covey.mapping.slam.likelihood_field import LikelihoodField
 from covey.mapping.slam.monte_carlo import MonteCarlo, StartPose
 from covey.random import normal4, stream_key
+
+FIELD_CELL = 8.0 + 16.0
+"""Bytes for each cell of the map: distance to the nearest wall, and row and column, if it is free."""
 
 
 class KnownMap(LocalizerRecord):
@@ -46,6 +49,10 @@ class KnownMap(LocalizerRecord):
             InvalidValueError: there is no lidar or no map, or the map has no free cell or no wall.
         """
         return KnownMapLocalizer(self, names, seed, equipment)
+
+    def memory(self, extent: Extent) -> float:
+        """Return the bytes of the likelihood field, which the robots share."""
+        return extent.cells * FIELD_CELL
 
 
 class KnownMapLocalizer:

@@ -1,5 +1,6 @@
 """What a localizer is given and what it answers: the protocol of `covey.mapping.localization`."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
@@ -110,6 +111,34 @@ class HasPast(Protocol):
         ...
 
 
+class Extent(NamedTuple):
+    """What the robots of a group are about to see, as far as it can be estimated before a run.
+
+    Attributes:
+        robots: how many they are.
+        beams: of a scan of one of them; 0: they have no lidar.
+        sight_m: radius of a disc as large as what a robot sees from where it stands [m].
+        way_m: the longest way that a robot drives [m].
+        area_m2: of the world [m²].
+        cells: of the map that a robot may be given.
+    """
+
+    robots: int
+    beams: int
+    sight_m: float
+    way_m: float
+    area_m2: float
+    cells: int
+
+    def seen_m2(self, margin_m: float) -> float:
+        """Return the area that a robot sees [m²] on its way, with a margin around it.
+
+        Half of the strip along its way is new: it turns around, and others have driven there.
+        """
+        reach = self.sight_m + margin_m
+        return min(math.pi * reach**2 + reach * self.way_m, self.area_m2)
+
+
 class LocalizerRecord(Record):
     """Base of the records that build localizers.
 
@@ -124,3 +153,7 @@ class LocalizerRecord(Record):
 
     needs: ClassVar[tuple[str, ...]] = ()
     white: ClassVar[bool] = False
+
+    def memory(self, extent: Extent) -> float:
+        """Return how much memory the localizer of a group takes at most [bytes]; 0: nothing to speak of."""
+        return 0.0

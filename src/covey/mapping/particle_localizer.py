@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
-from covey.mapping.localizer import Equipment, Estimate, LocalizerRecord, Sensed
+from covey.mapping.localizer import Equipment, Estimate, Extent, LocalizerRecord, Sensed
+from covey.mapping.slam.particle_maps import TILE, bytes_of
 from covey.mapping.slam.particle_settings import PRESETS, ParticleSettings
 from covey.mapping.slam.particles import ParticleSlam
 from covey.random import stream_key
@@ -49,6 +50,12 @@ class Particles(LocalizerRecord):
         if equipment.laser is None:
             raise InvalidValueError("SLAM with particles needs a lidar")
         return ParticleLocalizer(self, names, seed, equipment)
+
+    def memory(self, extent: Extent) -> float:
+        """Return the bytes of the maps of all particles of all robots."""
+        settings = self.filter
+        seen_m2 = extent.seen_m2(0.5 * TILE * settings.resolution_m)
+        return extent.robots * settings.particles * bytes_of(seen_m2 / settings.resolution_m**2)
 
 
 class ParticleLocalizer:

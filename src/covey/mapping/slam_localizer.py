@@ -8,12 +8,17 @@ from pydantic import Field
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
-from covey.mapping.localizer import Equipment, Estimate, LocalizerRecord, Sensed
+from covey.mapping.localizer import Equipment, Estimate, Extent, LocalizerRecord, Sensed
 from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
 from covey.mapping.slam.one_pose import between, composed
 from covey.mapping.slam.team import TeamMember
 from covey.mapping.slam.team_news import Here
 from covey.mapping.slam.team_settings import TeamSettings
+
+LOCAL_CELL = 1.0 + 4.0 + 1.0 / 3.0
+"""Bytes for each cell of a local map: nearness, nearest point, and the coarser levels."""
+KEY_BEAM = 6 * 8.0
+"""Bytes for each beam of a key frame: a point, its normal, and from where it was seen."""
 
 
 class Slam(LocalizerRecord):
@@ -44,6 +49,13 @@ class Slam(LocalizerRecord):
         if equipment.laser is None:
             raise InvalidValueError("SLAM needs a lidar")
         return SlamLocalizer(self, len(names), equipment)
+
+    def memory(self, extent: Extent) -> float:
+        """Return the bytes of the local map of each robot, its key frames, and the scans that its map is made of."""
+        graph = self.graph
+        side = 2.0 * (graph.range_m + 1.0) / graph.resolution_m
+        frames = 1.0 + extent.way_m / graph.key_frame_m
+        return extent.robots * (side**2 * LOCAL_CELL + frames * extent.beams * (KEY_BEAM + 4.0 * 10.0))
 
 
 class SlamLocalizer:

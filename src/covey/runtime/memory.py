@@ -7,13 +7,15 @@ resident memory of runs beside this estimate.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import psutil
 
+from covey.geometry.raycast import cast_many
 from covey.mapping.exchange.shared_maps import check_size
+from covey.mapping.localizer import Extent, LocalizerRecord
 from covey.mapping.records import ElevationMapping
 from covey.memory import check_room
 from covey.onboard.controller import Program
@@ -40,6 +42,7 @@ SEARCH_CELL, COMPARED_CELL = 35.0, 10.0
 ALTITUDES = 84.0
 """For each vertex of a map of the ground: own and others' evidence, mean and variance, marks."""
 _TILE = 32
+_LOOKS, _AROUND = 16, np.linspace(0.0, 2.0 * np.pi, 90, endpoint=False)[None]
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Crew:
     robot: RobotModel
     start: np.ndarray
     program: Program | None
+    localization: LocalizerRecord = field(default_factory=LocalizerRecord)
 
 
 def parts_of(
@@ -74,7 +78,10 @@ def parts_of(
         "the robots": n * ROBOT + 8.0 * n * n,
     }
     maps = routes = largest = 0.0
+    found["their localization"] = 0.0
     for crew in crews:
+        extent = _extent(crew, world, n, timeout_s)
+        found["their localization"] += crew.localization.memory(extent)
         record = crew.robot.mapping
         if not crew.robot.maps or record is None:
             continue
@@ -88,7 +95,7 @@ def parts_of(
             maps += count * own * ALTITUDES
         else:
             own = _cells(grid, crew.start, record.resolution_m, own_frames)
-            seen = _seen(crew, record, world, n, timeout_s)
+            seen = min(1.0, extent.seen_m2(0.5 * _TILE * record.resolution_m) / max(extent.area_m2, 1e-9))
             maps += count * own * (STATE + seen * (EVIDENCE + STAMP + (EVIDENCE + SUM if shares else 0.0)))
             maps += count * own * (ALIGNED if own_frames else 0.0)
         largest = max(largest, own)
@@ -134,10 +141,22 @@ def _cells(grid: Any, start: np.ndarray, resolution_m: float, own_frames: bool) 
     return float(math.prod(shape))
 
 
-def _seen(crew: Crew, record: Any, world: Any, robots: int, timeout_s: float) -> float:
-    """Return the share of the tiles of its map that a robot sees itself, 0 to 1."""
-    reach = max((sensor.range_m for sensor in crew.robot.sensors if sensor.kind == "lidar"), default=0.0)
-    reach = min(reach, record.max_range_m or reach)
-    area, speed = float(np.prod(world.grid.size_m)), crew.robot.max_speed_m_s
-    longest_s = min(timeout_s, 3.0 * area / max(robots * 2.0 * reach * speed, 1e-9))
-    return min(1.0, (math.pi * reach**2 + 2.0 * reach * speed * longest_s) / max(area, 1e-9))
+def _extent(crew: Crew, world: Any, robots: int, timeout_s: float) -> Extent:
+    """Return what the robots of a group are about to see.
+
+    How far one sees is measured from some of the starts. It drives until the end of the run, or until a team has driven
+    through the world three times.
+    """
+    lidar = next((sensor for sensor in crew.robot.sensors if sensor.kind == "lidar"), None)
+    area, cells = float(np.prod(world.grid.size_m)), world.grid.cells.size
+    if lidar is None or not len(crew.start):
+        return Extent(len(crew.start), 0, 0.0, 0.0, area, cells)
+    mapping = crew.robot.mapping
+    reach = min(lidar.range_m, getattr(mapping, "max_range_m", None) or lidar.range_m)
+    some = crew.start[:: max(1, len(crew.start) // _LOOKS)]
+    x, y, angle = (part.ravel() for part in np.broadcast_arrays(some[:, :1], some[:, 1:2], _AROUND))
+    ends = cast_many(world.skip, world.grid.frame, x, y, angle, reach)
+    sight = math.sqrt(float((ends**2).mean()))
+    longest_s = min(timeout_s, 3.0 * area / max(robots * 2.0 * sight * crew.robot.max_speed_m_s, 1e-9))
+    way = crew.robot.max_speed_m_s * longest_s
+    return Extent(len(crew.start), len(lidar.angles), sight, way, area, cells)

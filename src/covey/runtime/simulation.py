@@ -159,7 +159,7 @@ class Simulation:
         own_frames = sharing.start_poses == "unknown"
         check_memory(
             world,
-            [Crew(group.robot, group.start, group.program) for group in self.groups],
+            [Crew(group.robot, group.start, group.program, group.localization) for group in self.groups],
             shares=share_maps is not None,
             own_frames=own_frames,
             processes=execution.controllers != "in_process",

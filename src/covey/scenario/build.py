@@ -131,7 +131,7 @@ def check_memory(scenario: "Scenario", ready: SetUp) -> None:
     with _at_its_key(scenario):
         check_run(
             ready.world,
-            [Crew(group.robot, poses, group.controller.program) for group, poses in groups],
+            [Crew(group.robot, poses, group.controller.program, group.localization) for group, poses in groups],
             shares=sharing is not None,
             own_frames=sharing is not None and sharing.start_poses == "unknown",
             processes=scenario.execution.controllers != "in_process",

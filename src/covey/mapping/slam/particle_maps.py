@@ -48,6 +48,11 @@ class Store(NamedTuple):
     count: np.ndarray
 
 
+def bytes_of(cells: float) -> float:
+    """Return the memory of one map of so many cells [bytes]: hits, visits, means, and a bit for full cells."""
+    return cells * (4.0 + 4.0 + 8.0 + 0.125)
+
+
 class ParticleMaps:
     """The maps of n particles.
 
