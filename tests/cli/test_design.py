@@ -47,10 +47,10 @@ def test_a_design_is_run_and_its_results_are_printed_in_four_ways(folder, capsys
 
     assert main(["results", "sizes.yaml"]) == REACHED
     heads, first, second = capsys.readouterr().out.splitlines()
-    assert heads.split() == ["robots.scout.count", "reached", "simulated_time_s", "min_separation_m"]
-    assert first.split() == ["1", "0/2", "1", "-"]
+    assert heads.split() == ["robots.scout.count", "ended", "simulated_time_s", "min_separation_m"]
+    assert first.split() == ["1", "2/2", "1", "-"]
     median = table.filter(pl.col("vector") == 1)["min_separation_m"].median()
-    assert second.split() == ["2", "0/2", "1", f"{median:.4g}"]
+    assert second.split() == ["2", "2/2", "1", f"{median:.4g}"]
 
     assert main(["results", "runs/two-sizes-more", "--format", "csv"]) == REACHED
     assert pl.read_csv(io.StringIO(capsys.readouterr().out))["run_id"].to_list() == table["run_id"].to_list()
@@ -58,8 +58,8 @@ def test_a_design_is_run_and_its_results_are_printed_in_four_ways(folder, capsys
     assert [row["iteration"] for row in json.loads(capsys.readouterr().out)] == [0, 1, 0, 1]
     assert main(["results", "sizes.yaml", "--format", "latex"]) == REACHED
     latex = capsys.readouterr().out
-    assert r"robots.scout.count & reached & simulated\_time\_s & min\_separation\_m \\" in latex
-    assert r"\begin{tabular}{lrrr}" in latex
+    assert r"robots.scout.count & ended & simulated\_time\_s & \multicolumn{2}{c}{min\_separation\_m} \\" in latex
+    assert r"\begin{tabular}{lrrr@{}l}" in latex
 
 
 def test_a_design_with_failed_runs_ends_with_3_and_says_how_to_repeat_them(folder, capsys):

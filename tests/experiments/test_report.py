@@ -16,7 +16,7 @@ from covey.errors import InvalidValueError
 from covey.experiments.analysis.analysis import hidden, of_fleets, of_metric, ranks, summary
 from covey.experiments.analysis.compare import compare_results, differences
 from covey.experiments.analysis.findings import findings
-from covey.experiments.analysis.questions import Question
+from covey.experiments.analysis.questions import Question, has_goal
 from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.design.axes import Axes
 from covey.experiments.report.report import Gallery, metric_figures, outcome, write_report
@@ -260,6 +260,25 @@ def test_the_outcome_counts_every_end():
     assert outcome(table, 6) == (
         "4 runs of 2 parameter vectors: 2 reached, 2 timeout. 2 of 6 planned runs have not ended yet."
     )
+
+
+def test_a_run_without_a_goal_has_not_failed_to_reach_it():
+    """A patrol lasts its planned time: that is its end, not a timeout."""
+    table = table_of([None, None], [None, None])
+    assert not has_goal({"timeout_s": 100.0}, table)
+    assert has_goal({"explored": 0.9, "timeout_s": 100.0}, table)
+    assert has_goal({"timeout_s": 100.0}, table_of([None, 5.0], [None, None])), "a mission's goal"
+    said = outcome(table, 4, goal=False)
+    assert said == "4 runs of 2 parameter vectors: 4 lasted their planned time."
+
+
+def test_a_summary_of_patrols_says_that_they_ended(plain, tmp_path, in_this_process):
+    from covey.experiments.analysis.summary import as_text
+
+    results = run_design(plain(stop={"timeout_s": 1}), tmp_path, jobs=1)
+    assert "ended" in as_text(results).splitlines()[0]
+    assert "2/2" in as_text(results)
+    assert "reached" not in as_text(results)
 
 
 def test_results_against_themselves_do_not_differ(done):

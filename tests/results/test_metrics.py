@@ -122,6 +122,7 @@ def test_map_metrics_of_a_map_with_counted_mistakes(record, square_maps):
         assert found["map_wrong_cells_mean"] == max(error - 5, 0)
         assert found["map_completeness"] == pytest.approx(known / area)
         assert found["map_quality"] == pytest.approx((known - error * cell) / area)
+        assert found["map_quality_known"] == pytest.approx((known - max(error - 5, 0) * cell) / area)
         assert found["map_quality_by_robot"] == {"a0": found["map_quality"]}
 
 

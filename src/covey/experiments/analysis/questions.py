@@ -1,10 +1,10 @@
 """The questions of a design: which parameters are tested, between which runs, and what is not tested and why."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from covey.experiments.analysis.table import deterministic
+from covey.experiments.analysis.table import outcomes
 from covey.experiments.design.axes import Axes
 from covey.experiments.design.describe import family_of
 from covey.experiments.design.parameters import LabelledChanges
@@ -115,11 +115,22 @@ def _why_not(table: "pl.DataFrame", name: str) -> str | None:
     return None
 
 
+def has_goal(stop: Mapping[str, Any], table: "pl.DataFrame") -> bool:
+    """Return whether runs have a goal that they can fail to reach: a share, or one that some of them reached.
+
+    A patrol, or a search that goes on after everything is found, lasts its planned time, and that is no failure.
+
+    Args:
+        stop: the end of a run, as in a scenario.
+        table: the runs.
+    """
+    asked = any(stop.get(name) for name in ("explored", "covered", "done"))
+    return asked or "reached" in table["status"]
+
+
 def identical(table: "pl.DataFrame", axes: Axes) -> Iterator[str]:
     """Yield a sentence about each parameter of which several values gave the same run: these say nothing new."""
-    done = deterministic(table)
-    metrics = done.columns[done.columns.index("timeout_s") + 1 :]
-    marked = done.with_columns(_outcome=pl.struct("status", *metrics).hash())
+    marked = table.select(*axes.varying, "seed", _outcome=outcomes(table))
     for name in axes.varying:
         others = [n for n in axes.varying if n != name]
         each = marked.group_by([*others, "seed"]).agg(runs=pl.len(), unlike=pl.col("_outcome").n_unique())

@@ -4,21 +4,22 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from covey.errors import printable
+from covey.experiments.analysis.questions import has_goal
 from covey.experiments.analysis.report_tables import PREAMBLE, Sheet
-from covey.experiments.analysis.table import deterministic
+from covey.experiments.analysis.table import outcomes
 from covey.experiments.design.axes import parameters
 from covey.experiments.workers.row import FAILURES
 from covey.experiments.workers.rows import text_of
 from covey.lazy import pl
 from covey.results import statistics
 from covey.results.text import in_cell
+from covey.scenario.yaml12 import parse_yaml
 
 if TYPE_CHECKING:
     from covey.experiments.run import Results
 
 USUAL = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "simulated_time_s")
 """Metrics of the table if the design names none."""
-_AT_ONCE = 8  # columns that are hashed together: hashing all of a row takes as much memory as the table
 SEEDLESS = (
     "all iterations of each vector gave the same result: nothing in the scenario uses the seed. Let the teams start at "
     "random ({together: {around: random}}, {apart: {}}), leave out the seed of a generated world, or add noise"
@@ -28,28 +29,28 @@ SEEDLESS = (
 def summary(results: "Results") -> tuple[list[str], list[list[str]]]:
     """Return head and lines of a table with one line per vector.
 
-    ``reached`` counts the runs that reached their goal, of those that have ended. For a metric the table shows the
-    median, as in the report. A run that did not reach the goal of a time counts as longer than the timeout (``> 300``
-    if half of the runs or more did not). For other metrics, the number of values follows if some runs have none.
+    ``reached`` counts the runs that reached their goal, of those that have ended; runs without a goal have ``ended``.
+    For a metric the table shows the median, as in the report. A run that did not reach the goal of a time counts as
+    longer than the timeout (``> 300`` if half of the runs or more did not), and in a metric that grows until the goal
+    as worse than all that did (``-``). For other metrics, the number of values follows if some runs have none.
     """
     table = results.table
+    goal = bool(len(table)) and has_goal(parse_yaml(results.rows[0]["scenario"], "").data.get("stop") or {}, table)
     varied = parameters(table)
     names = results.metrics or tuple(n for n in USUAL if n in table.columns and table[n].drop_nulls().len())
     failed = bool(table["status"].is_in(FAILURES).any())
-    heads = [*varied, "reached", *(["failed"] if failed else []), *names]
+    heads = [*varied, "reached" if goal else "ended", *(["failed"] if failed else []), *names]
     read = dict.fromkeys(("vector", "status", "timeout_s", "simulated_time_s", *varied, *names))
-    few = table.select(name for name in read if name in table.columns)
-    return heads, [list(_line(part, varied, names, failed)) for _, part in statistics.groups(few, "vector")]
+    few = statistics.censored(table.select(name for name in read if name in table.columns), names, goal)
+    return heads, [
+        list(_line(part, varied, names, failed, "reached" if goal else ""))
+        for _, part in statistics.groups(few, "vector")
+    ]
 
 
 def is_seedless(table: "pl.DataFrame") -> bool:
     """Return whether all runs of each vector gave the same result, apart from the time and memory they took."""
-    done = deterministic(table)
-    metrics = done.columns[done.columns.index("timeout_s") + 1 :]
-    found = done.select("vector", "status", outcome=pl.col("status").hash())
-    for i in range(0, len(metrics), _AT_ONCE):
-        few = done.select(*metrics[i : i + _AT_ONCE], found["outcome"])
-        found = found.with_columns(few.to_struct("outcome").hash())
+    found = table.select("vector", "status", outcome=outcomes(table))
     found = found.filter(pl.col("status").is_in(FAILURES).not_())
     each = found.group_by("vector").agg(runs=pl.len(), outcomes=pl.col("outcome").n_unique())
     several = each.filter(pl.col("runs") > 1)
@@ -84,10 +85,13 @@ def as_json(results: "Results") -> str:
     return results.table.write_json()
 
 
-def _line(table: "pl.DataFrame", varied: list[str], names: tuple[str, ...], failed: bool) -> Iterator[str]:
+def _line(
+    table: "pl.DataFrame", varied: list[str], names: tuple[str, ...], failed: bool, success: str
+) -> Iterator[str]:
+    """Yield the cells of a vector; ``success``: the status that counts, empty: all but failures."""
     status = table["status"].to_list()
     yield from (text_of(table[name][0]) for name in varied)
-    yield f"{status.count('reached')}/{len(status)}"
+    yield f"{sum(one == success if success else one not in FAILURES for one in status)}/{len(status)}"
     if failed:
         yield str(sum(one in FAILURES for one in status))
     for name in names:

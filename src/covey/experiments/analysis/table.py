@@ -23,6 +23,7 @@ HOST_METRICS = (
 )
 """Metrics that measure the machine, not the run."""
 
+_AT_ONCE = 8  # columns that are hashed together
 _HOST = ("name", "cpu", "load", "wall_s", "cpu_s")
 
 
@@ -69,6 +70,21 @@ def build_table(rows: Rows, entries: Iterable[Row]) -> pl.DataFrame:
 def deterministic(table: pl.DataFrame) -> pl.DataFrame:
     """Return the columns that do not depend on the machine."""
     return table.select(name for name in table.columns if not name.startswith("host_"))
+
+
+def outcomes(table: pl.DataFrame) -> pl.Series:
+    """Return a number for each run that is the same for runs with equal status and metrics, apart from the machine's.
+
+    Few columns are hashed together: hashing all of a row takes as much memory as the table.
+    """
+    done = deterministic(table)
+    metrics = done.columns[done.columns.index("timeout_s") + 1 :]
+    found = done.select(outcome=pl.col("status").hash())
+    for i in range(0, len(metrics), _AT_ONCE):
+        found = (
+            done.select(*metrics[i : i + _AT_ONCE], found["outcome"]).to_struct("outcome").hash().to_frame("outcome")
+        )
+    return found["outcome"]
 
 
 def read_results(folder: Path | str) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from covey.errors import CoveyError, InvalidValueError, printable
 from covey.experiments.analysis import analysis
 from covey.experiments.analysis.findings import Finding, findings
-from covey.experiments.analysis.questions import identical, primary_metric, questions, untested
+from covey.experiments.analysis.questions import has_goal, identical, primary_metric, questions, untested
 from covey.experiments.analysis.report_tables import PREAMBLE, Sheet, text
 from covey.experiments.analysis.summary import SEEDLESS, is_seedless
 from covey.experiments.design import describe
@@ -104,7 +104,8 @@ def write_report(
     steps = Steps(observer)
     axes, gallery, there = Axes.of(design, table), Gallery(within(out, "figures")), folders_of(results.folder)
     shown = shown_metrics(design, table)
-    table = statistics.censored(table, shown, has_goal(design, table))
+    goal = has_goal(base_scenario(design).stop.model_dump(), table)
+    table = statistics.censored(table, shown, goal)
     steps.say("tests", 0, 1)
     asked, primary = questions(design, table, axes), primary_metric(design, shown)
     found = findings(table, [statistics.SUCCESS, *shown], asked, primary)
@@ -112,7 +113,7 @@ def write_report(
     for number, metric in enumerate(shown):
         steps.say("metrics", number, len(shown))
         sections.append(section(table, metric, axes, gallery, found))
-    said, goal = answer(table, found), has_goal(design, table)
+    said = answer(table, found)
     first = first_of(sections, primary, found)
     shown_runs = list(pictures(table, shown[0] if shown else None, axes, results.folder, there, out, steps))
     design_table, best = design_sheet(design), analysis.of_fleets(table, axes)
@@ -125,7 +126,7 @@ def write_report(
         "answer": said,
         "first": first,
         "not_reached": not_reached(table, goal=goal),
-        "outcome": outcome(table, results.planned),
+        "outcome": outcome(table, results.planned, goal=goal),
         "warnings": [
             *cautions(table, axes),
             *identical(results.table, axes),
@@ -261,10 +262,11 @@ class Gallery:
                 yield {"data": base64.b64encode(data).decode(), "caption": said, "wide": wide}
 
 
-def outcome(table: "pl.DataFrame", planned: int) -> str:
-    """Return one sentence with the number of runs and how they ended."""
+def outcome(table: "pl.DataFrame", planned: int, *, goal: bool = True) -> str:
+    """Return one sentence with the number of runs and how they ended; without a goal none has run out of time."""
     counts = Counter(table["status"].to_list())
-    ends = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in counts.most_common())
+    named = {} if goal else {"timeout": "lasted their planned time"}
+    ends = ", ".join(f"{n} {named.get(status, status).replace('_', ' ')}" for status, n in counts.most_common())
     vectors = table["vector"].n_unique()
     missing = f" {planned - len(table)} of {planned} planned runs have not ended yet." if len(table) < planned else ""
     return f"{len(table)} runs of {vectors} parameter vectors: {ends}.{missing}"
@@ -320,12 +322,6 @@ def first_of(sections: Sequence[Section], primary: str | None, found: Sequence[F
         first.tables, first.figures = sheets, section.figures[:1]
         del section.figures[:1]
     return first
-
-
-def has_goal(design: "Design", table: "pl.DataFrame") -> bool:
-    """Return whether the runs have a goal that they can fail to reach."""
-    stop = base_scenario(design).stop
-    return stop.explored is not None or stop.covered is not None or stop.done or "reached" in table["status"]
 
 
 def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery, found: Sequence[Finding]) -> Section:

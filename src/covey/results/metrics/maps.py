@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from covey.geometry.grid import Grid
 from covey.results.metrics.registry import metrics
 
 if TYPE_CHECKING:
+    from covey.mapping.occupancy.compare import GroundTruth
     from covey.results.run import Run
 
 
@@ -45,6 +48,21 @@ def map_quality(run: "Run") -> float | None:
     from covey.mapping.occupancy import compare
 
     return None if _on_ground(run) else _of(run, compare.map_quality, run.maps and run.maps.union)
+
+
+@metrics.register("map_quality_known")
+def map_quality_known(run: "Run") -> float | None:
+    """(A - wrong * w) / G of the union of the maps, wrong only among known cells; None as for the error.
+
+    Unlike `map_quality` it does not count what is unknown as an error: an incomplete map without a wrong cell has A/G.
+    """
+    from covey.mapping.occupancy import compare
+
+    def quality(cells: np.ndarray, truth: "GroundTruth") -> float:
+        wrong = compare.map_wrong(cells, truth) * truth.map_cell_m2
+        return (compare.explored_area(cells, truth) - wrong) / truth.explorable_m2
+
+    return None if _on_ground(run) else _of(run, quality, run.maps and run.maps.union)
 
 
 @metrics.register("map_iou")

@@ -72,7 +72,15 @@ _GROW_UNTIL_GOAL = frozenset(
         *("exploration_cost_m", "exploration_efficiency_m2_per_m", "exploration_safety", "energy_j"),
         *("makespan_distance_m", "workload_std_m", "collisions", "collisions_wall"),
         *("overlap", "seen_by_several_share", "coverage_overlap", "covered_by_several_share", "search_overlap"),
-        *("map_quality", "map_iou", "map_completeness", "map_adnn_m", "map_error_cells", "map_error_cells_mean"),
+        *(
+            "map_quality",
+            "map_quality_known",
+            "map_iou",
+            "map_completeness",
+            "map_adnn_m",
+            "map_error_cells",
+            "map_error_cells_mean",
+        ),
         *("map_wrong_cells_mean", "bytes_sent", "bytes_received", "messages_sent", "slam_bytes_sent"),
     }
 )
@@ -80,7 +88,15 @@ _GROW_UNTIL_GOAL = frozenset(
 LARGER_IS_BETTER = frozenset(
     {
         *("exploration_efficiency_m2_per_m", "explored_share", "explored_area_m2", "auc", "exploration_safety"),
-        *("map_quality", "map_iou", "map_completeness", "coverage_share", "delivery_ratio", "connected_share"),
+        *(
+            "map_quality",
+            "map_quality_known",
+            "map_iou",
+            "map_completeness",
+            "coverage_share",
+            "delivery_ratio",
+            "connected_share",
+        ),
         *("largest_group_share", "aligned_share", "min_separation_m", "workload_jain", "workload_min_over_max"),
         *("belief_interval_coverage", "measured_share", "changes_noticed_share", "robots_arrived", "orders_met"),
         *("rescue_score", "targets_found", "targets_found_share", "found_auc", "report_precision"),
