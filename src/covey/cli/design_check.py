@@ -6,7 +6,7 @@ from covey.cli.bar import TextBar
 from covey.cli.looking import say_unread
 from covey.cli.progress import clock
 from covey.errors import InvalidValueError, printable
-from covey.experiments.design.confounds import ONLY_NOISE, changes_only_noise, unequal_parameters
+from covey.experiments.design.confounds import ONLY_NOISE, changes_only_noise, deaf_controllers, unequal_parameters
 from covey.experiments.design.describe import as_text, short
 from covey.experiments.design.estimate import PROBE_S, Estimate, Probe, estimate
 from covey.experiments.design.load import find_design, load_design
@@ -43,7 +43,7 @@ def _check_design(source: str, jobs: int | None, trusted_only: bool, seen: Looki
         print(_placed(design), flush=True)
         if changes_only_noise(design):
             print(f"note: {ONLY_NOISE}")
-    for line in unequal_parameters(design):
+    for line in (*unequal_parameters(design), *deaf_controllers(design)):
         print(printable(f"note: {line}"))
     if seen.unread:
         return say_unread(seen)

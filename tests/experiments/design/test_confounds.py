@@ -1,6 +1,6 @@
 """What a design does not say by itself: labels, all settings, what a seed changes, and what goes with a controller."""
 
-from covey.experiments.design.confounds import changes_only_noise, unequal_parameters
+from covey.experiments.design.confounds import changes_only_noise, deaf_controllers, unequal_parameters
 from covey.experiments.design.describe import as_text, settings, table
 from covey.experiments.design.records import Design
 
@@ -58,3 +58,13 @@ def test_parameters_that_differ_together_with_the_controller_are_told():
     said = list(unequal_parameters(design(parameters={"robots.scout.controller": equal})))
     assert not any(line.startswith(("replan_s", "piece_m")) for line in said)
     assert not list(unequal_parameters(design(parameters={"radio.range_m": [5, 9]})))
+
+
+def test_a_controller_that_believes_in_a_longer_range_than_the_radio_has_is_told():
+    robots = {
+        "robots.scout.controller": ["connected", {"label": "short", "value": {"name": "connected", "range_m": 7}}]
+    }
+    (said,) = deaf_controllers(design(parameters=robots | {"radio": [{"range_m": 8}]}))
+    assert said.startswith("connected takes robots within range_m 20 m for connected, but a radio reaches 8 m")
+    assert not list(deaf_controllers(design(parameters=robots | {"radio": [{"range_m": 30}]})))
+    assert not list(deaf_controllers(design(parameters={"radio.range_m": [5]})))

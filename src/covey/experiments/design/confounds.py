@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from covey.comms.radio import radios_of
 from covey.errors import CoveyError
 from covey.experiments.design.describe import short
 from covey.experiments.design.plan import iteration_seeds, scenarios
@@ -51,6 +52,22 @@ def unequal_parameters(design: Design) -> Iterator[str]:
         if len(by_value) > 1 and len(names) > 1:
             said = "; ".join(f"{value}: {', '.join(dict.fromkeys(those))}" for value, those in by_value.items())
             yield f"{parameter} differs together with the controller ({said})"
+
+
+def deaf_controllers(design: Design) -> Iterator[str]:
+    """Yield a sentence about each controller that believes robots hear each other farther than their radio reaches."""
+    said: dict[str, None] = {}
+    for _, scenario in scenarios(design):
+        ranges = [radio.range_m for radio in radios_of(scenario.radio) if radio.range_m is not None]
+        for group in scenario.robots:
+            believed = {**_defaults(group.controller.target), **group.controller.parameters}.get("range_m")
+            if ranges and isinstance(believed, int | float) and believed > max(ranges):
+                name = group.controller.reference or "a controller"
+                said[
+                    f"{name} takes robots within range_m {believed:g} m for connected, but a radio reaches "
+                    f"{max(ranges):g} m; give range_m, a little less than that"
+                ] = None
+    yield from said
 
 
 def _defaults(target: object) -> dict[str, object]:
