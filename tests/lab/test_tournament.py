@@ -15,11 +15,13 @@ from covey.errors import InvalidValueError, UnknownNameError
 from covey.lab.tournament import match as match_module
 from covey.lab.tournament.apart import can_step_apart
 from covey.lab.tournament.fence import OTHERS_SINCE
-from covey.lab.tournament.game import GameError
+from covey.lab.tournament.game import Game, GameError
 from covey.lab.tournament.match import Limits, Outcome, VoidGameError, play_match
 from covey.lab.tournament.page import write_page
 from covey.lab.tournament.ranking import bradley_terry
 from covey.lab.tournament.tournament import Tournament
+from covey.onboard.controller import Program
+from covey.world.placement.start_search import Standing
 
 STILL = "def law(team):\n    return 0.0, 0.0\n"
 CHASE = "def law(team):\n    return 1.0, 4.0 * team.bearing_to(team.others[0, :2])\n"
@@ -454,3 +456,21 @@ def test_wrong_input_says_what_to_do(tmp_path):
     outcome = play_match("coverage", {"laws": two / "x.py"}, 0, Limits(), tmp_path / "run")
     assert "defines one, two" in outcome.failed["laws"]
     assert np.isnan(outcome.score)
+
+
+def test_sides_that_draw_their_starts_apart_from_each_other_never_overlap():
+    """Five discs of each of two sides in a square of 3 m: drawn once, most starts of the second hit the first."""
+
+    class Crowded(Game):
+        """Two sides in a small square."""
+
+        name, sides, robots, workspace = "crowded", ("left", "right"), 5, [[0, 0], [3, 0], [3, 3], [0, 3]]
+
+    model = Crowded().model("left")
+    for start in range(20):
+        drawn, standing = np.random.default_rng(start), Standing(Crowded().world())
+        for side in ("left", "right"):
+            group = Crowded()._group(side, Program("still"), standing, drawn)
+            standing.add(group.start[:, :2], np.full(5, model.outer_radius_m))
+        apart = np.hypot(*(standing.taken[:, None, :2] - standing.taken[None, :, :2]).T)
+        assert (apart[~np.eye(10, dtype=bool)] >= 2.0 * model.outer_radius_m - 1e-9).all()

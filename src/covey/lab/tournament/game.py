@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, PlacementError
 from covey.lab.settings import SQUARE, Robots
 from covey.onboard.controller import Program
 from covey.onboard.group import Group
@@ -17,9 +17,12 @@ from covey.results.run import Run
 from covey.robots.model import RobotModel
 from covey.runtime.execution import Execution
 from covey.runtime.simulation import Simulation
-from covey.world.placement.placing import place
+from covey.world.placement.placing import check_free, place
+from covey.world.placement.start_search import Standing
 from covey.world.records.starts import Apart, ApartStart
 from covey.world.world import World
+
+_DRAWS = 100
 
 
 class GameError(InvalidValueError):
@@ -93,6 +96,23 @@ class Game:
         """Return the score; with two sides, the share of the first side in the win: 1, 0, or 0.5 for a draw."""
         raise NotImplementedError(f"game {self.name!r} has no score; write def score(self, played)")
 
+    def _group(self, side: str, program: Program, standing: Standing, draw: np.random.Generator) -> Group:
+        """Return a side at its starts; drawn again while they are not free of the other side.
+
+        Raises:
+            PlacementError: they never are.
+        """
+        model = self.model(side)
+        for left in reversed(range(_DRAWS)):
+            group = Group(side, model, self.starts(side, standing.world, draw), program)
+            try:
+                check_free(group.start[:, :2], standing, np.full(len(group.start), model.outer_radius_m), group.names)
+                break
+            except PlacementError:
+                if not left:
+                    raise
+        return group
+
     def simulation(
         self, programs: Mapping[str, Program], start: int, execution: Execution, folder: Path
     ) -> tuple[Simulation, Any]:
@@ -105,9 +125,11 @@ class Game:
             folder: for the run.
         """
         world, draw = self.world(), generator(start, f"tournament/{self.name}")
-        groups = [
-            Group(side, self.model(side), self.starts(side, world, draw), program) for side, program in programs.items()
-        ]
+        groups, standing = list[Group](), Standing(world)
+        for side, program in programs.items():
+            group = self._group(side, program, standing, draw)
+            standing.add(group.start[:, :2], np.full(len(group.start), group.robot.outer_radius_m))
+            groups.append(group)
         ends = np.cumsum([len(group.start) for group in groups]).tolist()
         parts = {group.name: slice(end - len(group.start), end) for group, end in zip(groups, ends, strict=True)}
         ended = ""
