@@ -23,6 +23,8 @@ from covey.results.recorder import Recorder
 from covey.results.recording import Recording
 from covey.results.run import Run
 
+ROWS = ["kind", "robot", "step", "time_s", "other", "x_m", "y_m", "text"]
+
 
 def test_poses_are_those_of_the_circles(record):
     run = record()
@@ -304,6 +306,34 @@ def test_a_picture_that_is_a_link_lets_no_other_file_be_written(record, tmp_path
     (run.folder / "figures" / "overview.png").symlink_to(other)
     run.plot()
     assert other.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "read", "why"),
+    [
+        ("team", lambda t: t[::-1], lambda run: run.times, "its column time_s does not grow"),
+        ("team", lambda t: t.with_columns(time_s=float("nan")), lambda run: run.pose_times, "time_s does not grow"),
+        ("team", lambda t: pl.concat([t, t[-1:]]), lambda run: run.steps, "its column step does not grow"),
+        (
+            "events",
+            lambda t: pl.DataFrame([("hit", "b7", 1, 0.1, "", 0.0, 0.0, "")], ROWS, orient="row").select(t.columns),
+            lambda run: run.events,
+            "it has an event of 'b7', which is no robot of this run",
+        ),
+    ],
+)
+def test_tables_that_contradict_the_run_are_refused(record, tmp_path, name, change, read, why):
+    path = record(tmp_path / "run").folder / f"{name}.parquet"
+    change(pl.read_parquet(path)).write_parquet(path)
+    with pytest.raises(RunFolderError, match=f"{name}.parquet' is damaged, or Covey did not write it .*{why}"):
+        read(Run(tmp_path / "run"))
+
+
+def test_a_table_that_is_none_is_named(record, tmp_path):
+    folder = record(tmp_path / "run").folder
+    (folder / "measurements.parquet").write_text("what Covey did not write")
+    with pytest.raises(RunFolderError, match=r"measurements.parquet' is damaged"):
+        Run(folder).columns_of("measurements")
 
 
 def test_a_metric_that_is_not_there_is_named_with_the_nearest(record):

@@ -118,7 +118,12 @@ class Run:
     @cached_property
     def events(self) -> "pl.DataFrame":
         """One row per event: contacts, notes, failures, ordered by time."""
-        return self._table("events")
+        table = self._table("events")
+        with reading(self.folder / "events.parquet"):
+            for name in table.filter(table["kind"] != "refused")["robot"].unique().to_list():
+                if name and name not in self.names:
+                    raise ValueError(f"it has an event of {name!r}, which is no robot of this run")
+        return table
 
     @property
     def tags_left(self) -> "pl.DataFrame":
@@ -200,12 +205,20 @@ class Run:
     @cached_property
     def steps(self) -> np.ndarray:
         """Recorded control steps, int64 (steps,); read-only."""
-        return _fixed(self.column("team", "step").astype(np.int64))
+        return _fixed(self._growing("step").astype(np.int64))
 
     @cached_property
     def times(self) -> np.ndarray:
         """Simulated time [s] of each recorded step, shape (steps,); read-only."""
-        return _fixed(self.column("team", "time_s"))
+        return _fixed(self._growing("time_s"))
+
+    def _growing(self, name: str) -> np.ndarray:
+        """Return a column of the team that grows from row to row."""
+        values = self.column("team", name)
+        with reading(self.folder / "team.parquet"):
+            if not (np.isfinite(values).all() and (np.diff(values) > 0).all()):
+                raise ValueError(f"its column {name} does not grow from row to row")
+        return values
 
     def series(self, name: str) -> np.ndarray:
         """Return one column of the measurements as float64 (steps, robots), or of the team as (steps,); NaN = null."""
@@ -471,7 +484,11 @@ class Run:
     @cached_property
     def team_columns(self) -> list[str]:
         """Names of the columns of ``team.parquet``."""
-        with reading(path := self._file("team.parquet")):
+        return self.columns_of("team")
+
+    def columns_of(self, table: str) -> list[str]:
+        """Return the names of the columns of a table, such as ``measurements``."""
+        with reading(path := self._file(f"{table}.parquet")):
             return pq.read_schema(path).names
 
     def column(self, table: str, name: str) -> np.ndarray:

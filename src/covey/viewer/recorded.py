@@ -13,7 +13,6 @@ from covey import __version__
 from covey.errors import CoveyError, RunFolderError
 from covey.geometry.faces import last_of_cells
 from covey.geometry.grid import Grid
-from covey.lazy import pq
 from covey.results.landscape import Landscape
 from covey.results.run import Run
 from covey.viewer.drawn import drawn_in, message_of
@@ -228,7 +227,7 @@ def recording_of(run: Run) -> bytes:
 
 def has_estimates(run: Run) -> bool:
     """Return whether a run recorded estimates: those of a design do only if it keeps everything."""
-    return "estimate_x_m" in pq.read_schema(run.folder / "measurements.parquet").names
+    return "estimate_x_m" in run.columns_of("measurements")
 
 
 def estimates_of(run: Run) -> list[bytes]:

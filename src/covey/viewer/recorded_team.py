@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from covey.lazy import pq
 from covey.results.folder import ATTITUDE_COLUMNS, POSE_COLUMNS
 from covey.results.run import Run
 from covey.viewer.wire import pack
@@ -125,7 +124,7 @@ def measures_of(run: Run) -> bytes:
 
     Its header has their names, ``measures``; its arrays: ``step`` int32 (k,), and ``measures`` float32 (k, names, n).
     """
-    columns = pq.read_schema(run.folder / "measurements.parquet").names
+    columns = run.columns_of("measurements")
     names = [name for name in columns if name not in ("step", "robot", *POSE_COLUMNS, *ATTITUDE_COLUMNS)]
     rows = np.unique(np.linspace(0, len(run.steps) - 1, min(_MOST_SAMPLES, len(run.steps))).round().astype(np.int64))
     values = {name: run.series(name)[rows].astype(np.float32) for name in names}

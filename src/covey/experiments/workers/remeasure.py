@@ -80,4 +80,4 @@ def _columns(measurement: Measurement) -> list[str]:
 
 
 def _schema(run: Run, table: str) -> list[str]:
-    return pq.read_schema(run.folder / f"{table}.parquet").names if run.has(table) else []
+    return run.columns_of(table) if run.has(table) else []

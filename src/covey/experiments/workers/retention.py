@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from covey.errors import RunFolderError
 from covey.experiments.design.quantities import QUANTITIES
@@ -139,7 +138,7 @@ def _of_team(run: Run, name: str) -> np.ndarray:
     if name in HOST:
         at, values = run.column("host", "time_s"), run.column("host", HOST[name])
         return values[np.clip(np.searchsorted(at, run.times), 0, len(at) - 1)]
-    known = pq.read_schema(run.folder / "team.parquet").names
+    known = run.team_columns
     return run.series(name) if name in known else np.full(len(run.times), np.nan)
 
 
@@ -147,12 +146,12 @@ def _of_robots(run: Run, name: str, rows: np.ndarray) -> np.ndarray:
     """Return a column of the robots at some steps, float64 (rows, robots); NaN if the run does not have it."""
     for told in ("process_host", "computers"):
         if name in ABOARD and run.has(told):
-            names = pq.read_schema(run.folder / f"{told}.parquet").names
+            names = run.columns_of(told)
             if ABOARD[name] in names:
                 return _told(run, told, ABOARD[name], rows)
     if name in _BYTES:
         return _per_second(run, _BYTES[name], rows) / 1000
-    known = pq.read_schema(run.folder / "measurements.parquet").names
+    known = run.columns_of("measurements")
     return run.series(name)[rows] if name in known else np.full((len(rows), len(run.names)), np.nan)
 
 
