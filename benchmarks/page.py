@@ -7,8 +7,8 @@ A headless Chromium draws in software (no graphics card). The simulation, the se
 * frames: 500 walkers in a cave of 1024 x 1024 cells, 980 x 800 pixels: drawings per second, all of them of new states.
 * cost: wall time of `maze` (6 robots, as fast as possible) with one viewer at 10 Hz over none, runs in turn: a viewer
   that only reads, and the page.
-* idle: processor time of steps of `maze` (6 and 30 robots) and `patrol` with a page at which nobody looks over none, in
-  turn in one process: the same steps, a hundred at a time.
+* idle: processor time of a page at which nobody looks over that of the steps of its run, in one run: `maze` (6 and 30
+  robots) and `patrol`.
 * data: `maze` with 30 robots and all layers watched: bytes per second on the socket, compressed.
 * pause: from the request until the simulation stands, 95th percentile of 100.
 * large: 1000 walkers in 5000 x 5000 cells.
@@ -167,34 +167,40 @@ def cost(pairs: int = 10) -> None:
         print(f"maze, 6 robots, {base:.2f} s alone; {name}: {statistics.median(ratios):.3f} of it", flush=True)
 
 
-def idle(steps: int = 100, most: int = 1500) -> None:
-    """Print the processor time of steps with a page at which nobody looks over that of the same steps without one."""
+def idle(most: int = 1500) -> None:
+    """Print the processor time of a page at which nobody looks over that of the steps of its run."""
     for name, changes in (("maze", {}), ("maze", {"robots.0.count": 30}), ("patrol", {})):
-        alone, live = load(name, changes), Live()
-        served = load(name, changes)
-        served.observers.append(live.observe)
-        times: dict[bool, list[float]] = {False: [], True: []}
+        sim, live = load(name, changes), Live()
+        page, whole = [0.0], [0.0]
+        sim.observers.append(timed(live.observe, page))
+        before_step, step = timed(live.before_step, page), timed(sim.step, whole)
         with Server(live):
-            while not alone.done and alone.clock.step < most:
-                for has_page in (len(times[True]) % 2 == 0, len(times[True]) % 2 == 1):
-                    sim, begin = served if has_page else alone, time.process_time()
-                    for _ in range(steps):
-                        if sim.done:
-                            break
-                        if has_page:
-                            live.before_step(sim)
-                        sim.step()
-                    times[has_page].append(time.process_time() - begin)
-        # the first steps compile
-        ratios = [page / none for page, none in zip(times[True][1:], times[False][1:], strict=True)]
-        whole = sum(times[True][1:]) / sum(times[False][1:])
-        spread = statistics.quantiles(ratios, n=4)
-        each_us = 1e6 * sum(times[False][1:]) / (steps * len(ratios))
+            while not sim.done and sim.clock.step < most:
+                if sim.clock.step == 100:  # compiled
+                    page[0] = whole[0] = 0.0
+                asked = page[0]
+                before_step(sim)
+                whole[0] += page[0] - asked
+                step()
+        run_s = whole[0] - page[0]
         print(
-            f"{name}, {len(alone.names)} robots, nobody looks: {whole:.3f} of {each_us:.0f} us a step without a page "
-            f"(quartiles of {len(ratios)} times {steps} steps {spread[0]:.3f} and {spread[2]:.3f})",
+            f"{name}, {len(sim.names)} robots, nobody looks: {page[0] / run_s:.4f} of a step without a page, "
+            f"{1e6 * page[0] / (sim.clock.step - 100):.0f} of {1e6 * run_s / (sim.clock.step - 100):.0f} us",
             flush=True,
         )
+
+
+def timed(function, spent: list[float]):
+    """Return a function whose processor time, of its own thread, is added to what has been spent."""
+
+    def call(*given):
+        begin = time.thread_time()
+        try:
+            return function(*given)
+        finally:
+            spent[0] += time.thread_time() - begin
+
+    return call
 
 
 def data(seconds: float = 20.0) -> None:

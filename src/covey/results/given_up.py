@@ -31,12 +31,13 @@ def sentence(run: "Run") -> str:
     return "; ".join(parts)
 
 
-def places(run: "Run") -> np.ndarray:
-    """Return where robots gave up goals, stood, or left frontiers, x, y [m], float64 (k, 2)."""
-    if not any(run.count(kind) for kind in KINDS):
+def places(run: "Run", *kinds: str) -> np.ndarray:
+    """Return where robots gave up goals, stood, or left frontiers, x, y [m], float64 (k, 2); of some kinds only."""
+    kinds = kinds or KINDS
+    if not any(run.count(kind) for kind in kinds):
         return np.empty((0, 2))
     events = run.events
-    found = events.filter(events["kind"].is_in(KINDS)).select("x_m", "y_m").to_numpy().reshape(-1, 2)
+    found = events.filter(events["kind"].is_in(kinds)).select("x_m", "y_m").to_numpy().reshape(-1, 2)
     return np.unique(found[np.isfinite(found).all(axis=1)], axis=0)
 
 

@@ -3,11 +3,14 @@
 import math
 import re
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.legend import Legend
 
 import covey
 from covey.onboard.giving_up import Reason
+from covey.results.figures.trajectories import draw_trajectories
 from covey.results.given_up import places, sentence
 from covey.scenario.load import parse_scenario
 from covey.world.world import World
@@ -178,6 +181,14 @@ def test_a_goal_behind_a_narrow_gap_is_given_up_with_its_width():
     gap, body = map(float, re.findall(r"gap is (.+) m, the body (.+) m wide", text)[0])
     assert (gap, body) == (pytest.approx(0.4, abs=0.101), 0.8), "to a cell of its map"
     assert told(run, "note")[-1][-1] == text
+    figure = plt.figure()
+    draw_trajectories(axes := figure.add_subplot(), run)
+    plt.close(figure)
+    legends = [legend for legend in axes.get_children() if isinstance(legend, Legend)]
+    words = [text.get_text() for legend in legends for text in legend.get_texts()]
+    assert "goal given up" in words
+    assert not {"stood", "frontier left"} & set(words)
+    assert any(line.get_marker() == "x" and line.get_xydata().tolist() == [[3.0, 0.0]] for line in axes.lines)
 
 
 def test_each_reason_is_a_sentence_made_from_its_data():

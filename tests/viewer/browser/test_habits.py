@@ -104,7 +104,8 @@ def test_places_of_the_scene_need_no_mouse(page_of):
     keys.press("Enter")
     told = float(shown.page.get_by_role("status", name="Measured").inner_text().removesuffix(" m"))
     assert told == pytest.approx(60 * shown.page.evaluate("covey.view.pixel_m"), abs=0.01)
-    assert f"y {y:.2f} m" in shown.page.get_by_role("status", name="Under the pointer").inner_text()
+    under = shown.page.get_by_role("status", name="Under the pointer")
+    until(lambda: f"y {y:.2f} m" in under.inner_text(), "the place of the cross", page=shown.page)
 
 
 def test_borders_of_controls_are_seen(page_of):

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from covey.results.run import Run
 
 _POINTS = 4000
-_GIVEN_UP: dict[str, Any] = {"ls": "", "marker": "x", "ms": 4.5, "mec": "#B00020", "mew": 1.2}
+_GIVEN_UP = {"gave_up": ("x", "goal given up"), "frontier_left": ("D", "frontier left"), "stands": ("^", "stood")}
+"""Marker and words of each kind of event at whose places a robot got no further."""
+
+
+def _mark(marker: str) -> dict[str, Any]:
+    return {"ls": "", "marker": marker, "ms": 4.5, "mfc": "white", "mec": "#B00020", "mew": 1.2}
 
 
 def trajectories(run: "Run") -> style.Picture:
@@ -74,9 +79,10 @@ def draw_trajectories(axes: Axes, run: "Run") -> None:
     tags = run.tags_left
     if len(tags):
         axes.plot(tags["x_m"], tags["y_m"], "D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, zorder=3.5)
-    left = places(run)
-    if len(left):
-        axes.plot(*left.T, **_GIVEN_UP, zorder=5.5)
+    for kind, (marker, _) in _GIVEN_UP.items():
+        if len(left := places(run, kind)):
+            axes.plot(*left.T, **_mark(marker) | {"mec": "white", "mew": 3.2}, zorder=5.4)  # seen on walls, too
+            axes.plot(*left.T, **_mark(marker), zorder=5.5)
     draw_search(axes, run, poses[-1:, :, :2])
     if n <= style.LABELLED and len(poses):
         avoid = [*poses[0, :, :2], *(target.place for target in targets_of(run))]
@@ -101,5 +107,9 @@ def _entries(run: "Run") -> list[Any]:
     tag = Line2D([], [], ls="", marker="D", ms=3.4, mfc=style.LINK_COLOR, mec=style.INK, mew=0.5, label="tag")
     walls = run.maps is not None and bool((run.maps.truth.cells == WALL).any())
     wall = [layout.patch(style.WALL_COLOR, "wall")] * walls
-    given_up = [Line2D([], [], **_GIVEN_UP, label="given up")] * bool(len(places(run)))
+    given_up = [
+        Line2D([], [], **_mark(marker), label=words)
+        for kind, (marker, words) in _GIVEN_UP.items()
+        if len(places(run, kind))
+    ]
     return [*marks, *[tag] * bool(len(run.tags_left)), *given_up, *wall, *search_entries(run)]
