@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from covey.current_folder import ignore_settings
+from covey.tracebacks import install as _show_short_tracebacks
 
 if TYPE_CHECKING:
     from covey import robots, viewer
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
 
 if sys.flags.safe_path:  # python -P: use nothing from the current folder
     ignore_settings()
+
+_show_short_tracebacks()
 
 __version__ = "0.1.0"
 

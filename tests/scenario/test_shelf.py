@@ -6,7 +6,7 @@ import pytest
 
 from covey.controllers import controllers
 from covey.errors import UnknownNameError
-from covey.scenario.shelf import describe, paper_of
+from covey.scenario.shelf import _registry, describe, names, paper_of
 
 
 def test_each_paper_in_the_list_of_controllers_is_authors_and_a_year():
@@ -15,7 +15,22 @@ def test_each_paper_in_the_list_of_controllers_is_authors_and_a_year():
         paper for paper in papers.values() if paper and not re.fullmatch(r"[^\W\d][^()\d.]*( et al\.)? \d{4}", paper)
     ]
     assert not odd
-    assert papers["partitioned_patrol"] == "Peet et al. 2025"
+    assert papers["partitioned_patrol"] == "van Peet et al. 2025"
+    assert papers["follow_leaders"] == "Ji et al. 2008"  # pages 1972-1975
+    assert papers["partitioned_coverage"] == "Choset 2000"
+    assert papers["orca"] == "van den Berg et al. 2011"
+    assert papers["terrain_team"] == "De Rango and Nahavandi 2007"
+
+
+def test_no_paper_has_the_year_of_a_page_and_each_author_is_one():
+    for kind in ("robots", "sensors", "links", "protocols", "controllers"):
+        for name in names(kind):
+            item = _registry(kind).get(name)
+            if paper := paper_of(item):
+                text, year = " ".join((item.__doc__ or "").split()), paper[-4:]
+                assert not re.search(rf"[:-]{year}|{year}-", text), name
+                authors = paper[:-5].removesuffix(" et al.").split(" and ")
+                assert all(author in text and any(c.isupper() for c in author) for author in authors), name
 
 
 def test_a_reference_that_does_not_begin_with_authors_gives_no_paper():

@@ -13,6 +13,8 @@ export interface Hello {
   /** Of a recording: the name of its folder. */
   folder?: string;
   step_s: number;
+  /** Whether a recording is shown at its end first. */
+  shows_end?: boolean;
   goal: Record<string, unknown>;
   mission: { kind: string; [fact: string]: unknown };
   robots: RobotInfo[];

@@ -44,7 +44,7 @@ export class Replay implements Player {
     return !this.steps.length;
   }
 
-  /** Takes in the recording, which stands still at its beginning. */
+  /** Takes in the recording, which stands still at its beginning, or in a notebook at its end. */
   begin(header: Header, arrays: Arrays): void {
     const { model } = this;
     const data = (name: string) => arrays.get(name)?.data ?? new Int32Array();
@@ -72,8 +72,8 @@ export class Replay implements Player {
     const time_s = step * model.hello!.step_s;
     model.frame = { type: "frame", frame, step, time_s, status, playing: false, factor: 1, events: [], links: [] };
     this.at = -1;
-    const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("t") ?? 0);
-    this.seek(Math.round(wanted / model.hello!.step_s));
+    const wanted = new URLSearchParams(location.hash.slice(1)).get("t");
+    this.seek(wanted === null && model.hello!.shows_end ? step : Math.round(Number(wanted ?? 0) / model.hello!.step_s));
   }
 
   /** Takes in what the run recorded besides its tables; whether it was something of this kind. */

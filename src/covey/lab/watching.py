@@ -1,10 +1,12 @@
 """Who watches a run of `covey.play`, and at what speed it goes."""
 
 import contextlib
+import html
 import os
 import select
 import sys
 import threading
+import time
 import webbrowser
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
@@ -15,6 +17,10 @@ from covey.runtime.simulation import Simulation
 
 Done = Callable[[Run], Any]
 """Is called with the run as soon as it has ended."""
+ALONE_S = 30.0
+"""Time after which a run that waits for the page goes on by itself, if nobody has opened it [s]."""
+EVERY_S = 0.5
+"""Time between two updates of the line in a cell [s]."""
 
 
 def nothing(run: Run) -> None:
@@ -44,10 +50,10 @@ def watched(speed: float | Literal["max"], drawn: Mapping[str, Callable[[], Any]
     """
     if drawn is None:
         drawn = {}
+    if in_notebook():
+        return Cell(speed, drawn)
     if speed == "max":
         return Nobody("max")
-    if in_notebook():
-        return Cell()
     if sys.stderr.isatty() and not (speed == 0 and os.name == "nt"):
         return LivePage(speed, drawn)
     return Nobody(speed)
@@ -74,31 +80,142 @@ class Nobody:
 
 
 class Cell:
-    """Runs as fast as possible, then shows the run in the notebook: a page that plays it."""
+    """Shows the run in a cell of a notebook, while it goes on and when it has ended.
 
-    observers = ()
+    Below the live page stands how far the run is. At speed 0 each step waits for Step in the page. When the run has
+    ended, the page that the saved notebook keeps takes the place of the live one. At ``"max"`` there is only the line.
+    """
+
+    def __init__(self, speed: float | Literal["max"], drawn: Mapping[str, Callable[[], Any]]):
+        self.speed, self._drawn = speed, drawn
+        self.observers: tuple[Callable[..., Any], ...] = ()
+        self._live: Any = None
+        if speed != "max":
+            self._live = _live(speed, drawn)
+            self.observers = (self._live.observe,)
 
     def run(self, sim: Simulation, done: Done = nothing) -> Run:
-        """Run the simulation, show it, and return the run."""
+        """Run the simulation, and return the run."""
         import covey
 
-        run = sim.run("max")
-        done(run)
-        display: Any = sys.modules["IPython"].display  # there is one in a notebook
-        display.display(covey.view(run))
+        line = Line(sim.stop.timeout_s)
+        if self._live is None:
+            run = sim.run("max", before_step=line.before_step)
+            line.end(run)
+            done(run)
+            return run
+        live = self._live
+        with covey.viewer.Server(live, framed=True) as server:
+            page = _display(Frame(server.url))
+            line.begin(f"{server.url}" if self.speed else f"press Step, or Play, in the page: {server.url}")
+            alone = threading.Timer(ALONE_S, self._go_on, (line,))
+            alone.daemon = True
+            if self.speed == 0:
+                alone.start()
+
+            def before_step(sim: Simulation) -> None:
+                line.before_step(sim)
+                live.before_step(sim)
+
+            try:
+                run = sim.run("max", before_step=before_step)
+            except BaseException:
+                page.update({"text/plain": ""}, raw=True)  # its server is gone
+                raise
+            finally:
+                alone.cancel()
+            line.end(run)
+            done(run)
+            page.update(covey.view(run))
         return run
+
+    def _go_on(self, line: "Line") -> None:
+        """Let a run go on that waits for steps from a page that nobody has opened, as where no browser is."""
+        if not self._live.hub.clients:
+            line.note = f"nobody has opened the page in {ALONE_S:g} s, so the run goes on by itself"
+            self._live.gate.speed(None)
+            self._live.gate.play()
+
+
+class Frame:
+    """The live page in a frame of a notebook."""
+
+    def __init__(self, url: str, height: int = 600):
+        self._url, self._height = url, height
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe src="{html.escape(self._url)}" title="Covey, live" allow="fullscreen" '
+            f'style="width:100%;height:{self._height}px;border:0"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<live page at {self._url}>"
+
+
+class Line:
+    """The line of a cell that says how far a run is.
+
+    Args:
+        stop_s: when it ends at the latest [s].
+
+    Attributes:
+        note: what is said beside it.
+    """
+
+    def __init__(self, stop_s: float):
+        self.note, self._stop_s = "", stop_s
+        self._shown: Any = None
+        self._next, self._begun = time.monotonic() + EVERY_S, time.monotonic()
+
+    def begin(self, note: str) -> None:
+        """Show the line, with a note."""
+        self.note = note
+        self._show(f"0 of {self._stop_s:g} s")
+
+    def before_step(self, sim: Simulation) -> None:
+        """Say how far the run is, if that has not been said for some time."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + EVERY_S
+            self._show(f"{sim.time:.1f} of {self._stop_s:g} s")
+
+    def end(self, run: Run) -> None:
+        """Say how the run has ended, if anything has been said."""
+        if self._shown is not None:
+            self.note = ""
+            seconds = time.monotonic() - self._begun
+            simulated = float(run.times[-1]) if len(run.times) else 0.0
+            self._show(f"{simulated:.1f} s in {seconds:.1f} s: {run.status}")
+
+    def _show(self, text: str) -> None:
+        data = {"text/plain": f"{text}; {self.note}" if self.note else text}
+        if self._shown is None:
+            self._shown = _display(data, raw=True)
+        else:
+            self._shown.update(data, raw=True)
+
+
+def _display(shown: Any, **how: Any) -> Any:
+    """Show something in the cell, and return the handle that replaces it."""
+    display: Any = sys.modules["IPython"].display  # there is one in a notebook
+    return display.display(shown, display_id=True, **how)
+
+
+def _live(speed: float, drawn: Mapping[str, Callable[[], Any]]) -> Any:
+    """Return what shows a run at a speed."""
+    import covey
+
+    return covey.viewer.Live(
+        speed or None, playing=speed > 0, drawn=lambda sim: {**drawn, **covey.viewer.of_sensors(sim)}
+    )
 
 
 class LivePage:
     """Shows the run in a web page while it goes on; at speed 0 each key, or each step in the page, is one step."""
 
     def __init__(self, speed: float, drawn: Mapping[str, Callable[[], Any]]):
-        import covey
-
-        self.speed = speed
-        self.live = covey.viewer.Live(
-            speed or None, playing=speed > 0, drawn=lambda sim: {**drawn, **covey.viewer.of_sensors(sim)}
-        )
+        self.speed, self.live = speed, _live(speed, drawn)
         self.observers = (self.live.observe,)
 
     def run(self, sim: Simulation, done: Done = nothing) -> Run:

@@ -13,6 +13,10 @@ from covey.scenario.shipped import find_scenario, library
 KINDS = ("scenarios", "robots", "sensors", "links", "protocols", "controllers")
 
 
+_PARTICLES = ("da", "de", "del", "della", "den", "der", "di", "du", "la", "le", "ten", "ter", "van", "von")
+"""Words that begin family names."""
+
+
 def names(kind: str) -> list[str]:
     """Return the names of one of `KINDS`."""
     return sorted(library()) if kind == "scenarios" else _registry(kind).names()
@@ -62,12 +66,26 @@ def describe(name: str, *, trusted_only: bool = False) -> str:
 def paper_of(item: Any) -> str:
     """Return authors and year of the first paper in an object's docstring; empty if there is none."""
     block = re.search(r"^References:\n(.*?)(?:\n\n|\Z)", _doc(item), re.MULTILINE | re.DOTALL)
-    found = block and re.match(r"\s*([^:()\d]+?): .*?\b((?:19|20)\d\d)\b", block[1], re.DOTALL)
+    year = r"(?<![\d:-])\b((?:19|20)\d\d)\b(?!-\d)"  # no page number
+    found = block and re.match(rf"\s*([^:()\d]+?): .*?{year}", block[1], re.DOTALL)
     if not found:
         return ""
-    names = [author.removesuffix(" et al.").split()[-1] for author in found[1].split(",")]
+    names = [_family(author.removesuffix(" et al.").split()) for author in found[1].split(",")]
     many = len(names) > 2 or found[1].endswith(" et al.")
     return f"{names[0]} et al. {found[2]}" if many else f"{' and '.join(names)} {found[2]}"
+
+
+def _family(words: list[str]) -> str:
+    """Return the family name of an author, with its particles.
+
+    Examples:
+        >>> _family(["J.", "van", "den", "Berg"]), _family(["De", "Rango"]), _family(["W.", "Burgard"])
+        ('van den Berg', 'De Rango', 'Burgard')
+    """
+    first = len(words) - 1
+    while first > 0 and words[first - 1].lower() in _PARTICLES:
+        first -= 1
+    return " ".join(words[first:])
 
 
 def _registry(kind: str) -> Any:

@@ -1,6 +1,7 @@
 """A run or a simulation in a cell of a notebook: the offline page in a frame, which the saved notebook keeps."""
 
 import html
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,8 +53,15 @@ def view(shown: Run | Simulation, height: int = 600) -> Page:
         >>> covey.view(sim)
         <page of ... MB; a notebook shows it>
     """
-    messages = messages_of(shown) if isinstance(shown, Run) else _messages_of(shown)
+    messages = _from_its_end(messages_of(shown)) if isinstance(shown, Run) else _messages_of(shown)
     return Page(html_of(messages).decode(), height)
+
+
+def _from_its_end(messages: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield a recording that shows its end at first, and plays from its beginning."""
+    first = next(messages)
+    yield dumps(json.loads(first) | {"shows_end": True}).encode()
+    yield from messages
 
 
 def _messages_of(sim: Simulation) -> Iterator[bytes]:

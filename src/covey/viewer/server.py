@@ -51,6 +51,10 @@ _LEAST_FILES = 60
 _NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _BAD_MESSAGES = 20
 """After so many messages that are none, a viewer is sent away."""
+_OF_THIS_MACHINE = "".join(
+    f" {scheme}://{name}:*" for scheme in ("http", "https") for name in ("localhost", "127.0.0.1")
+)
+"""Origins of notebooks, for the end of a content security policy: those that may frame the page."""
 _BETWEEN_S = 0.02
 """Time between two messages of a viewer that only watches [s]: each may make the simulation's thread work."""
 
@@ -114,6 +118,7 @@ class Server:
         host: the address to listen on.
         port: the port; 0: any that is free.
         second: what is shown beside it, in the same page.
+        framed: whether pages of other servers of this machine, such as notebooks, may show it in a frame.
 
     Attributes:
         url: address of the page for somebody who may change the run.
@@ -129,11 +134,19 @@ class Server:
         True
     """
 
-    def __init__(self, source: Source, host: str = "127.0.0.1", port: int = 0, second: Source | None = None):
+    def __init__(
+        self,
+        source: Source,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        second: Source | None = None,
+        *,
+        framed: bool = False,
+    ):
         self.source, self.host, self.port, self.second = source, host, port, second
         self._tokens = {secrets.token_urlsafe(24): edits for edits in (True, False)}
         self._page = page()
-        self._policy = policy_of(self._page)
+        self._policy = policy_of(self._page) + (_OF_THIS_MACHINE if framed else "")
         self._loop = asyncio.new_event_loop()
         self._stop: asyncio.Event | None = None
         self._began = threading.Event()

@@ -25,6 +25,9 @@ def test_no_difference_needs_no_number_of_runs():
 
 
 def test_never_fewer_than_make_the_level_attainable():
+    assert (
+        runs_needed(1.0, paired=True) == runs_needed(0.0, paired=True) == 6
+    )  # whoever always wins is found by six pairs
     assert runs_needed(1.0, alpha=0.5, power=0.1) == 2  # 2 / C(4, 2) = 0.33
     assert runs_needed(1.0, paired=True, alpha=0.05, power=0.01) == 6  # 2 / 2^6 = 0.031; five pairs give 0.0625
     assert runs_needed(1.0, alpha=0.001, power=0.01) == 7  # 2 / C(14, 7) = 0.0006; six each give 0.0022

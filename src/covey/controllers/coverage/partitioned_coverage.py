@@ -38,7 +38,7 @@ async def partitioned_coverage(robot: Robot, *, overlap: Overlap = 0.1, gap_m: G
     robot to the centroid of its region, so that the robots together watch a place, but does not sweep it.
 
     References:
-        Lanes within a part: H. Choset: Coverage of known spaces. Autonomous Robots 9(3), 2000.
+        H. Choset: Coverage of known spaces. Autonomous Robots 9(3), 2000 (the lanes within a part).
     """
     await know_the_place(robot)
     sweep = Sweep(robot, gap_m)

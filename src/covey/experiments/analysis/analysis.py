@@ -140,7 +140,7 @@ def comparison(
     cells += [("p", True, [p_text(v) for v in rows["p"]]), (adjusted, True, [p_text(v) for v in rows["p_adjusted"]])]
     if not share:
         cells.append(("delta", True, [text(None if v is None else round(v, 2)) for v in rows["cliffs_delta"]]))
-    cells.append(("runs needed", True, [text(v) for v in rows["runs_needed"]]))
+    cells.append(("runs for 80 %", True, [text(v) for v in rows["runs_needed"]]))
     heads, numeric, columns = zip(*cells, strict=True)
     return Sheet(title, heads, tuple(zip(*columns, strict=True)), numeric, caption)
 

@@ -13,7 +13,7 @@ _OUTCOME = {"status": "how the run ended", "simulated_time_s": "how long it took
 _EXPLORATION = {
     "explored_share": "share of the explorable area that was seen",
     "exploration_time_s": "when the goal share had been seen",
-    "overlap": "seen twice or more, as a share of what was seen",
+    "overlap": "further robots that saw what one has seen, mean; 0: none",
     "map_quality": "known and right in the union of the maps; 1 is faultless",
 }
 _BY_MISSION = {
@@ -22,7 +22,7 @@ _BY_MISSION = {
         "coverage_share": "share of the reachable floor that was driven over",
         "coverage_t90_s": "when 90 % had been",
         "coverage_t99_s": "when 99 % had been",
-        "coverage_overlap": "driven over by several, as a share of what was",
+        "coverage_overlap": "further robots that drove over what one has, mean; 0: none",
     },
     "patrolling": {
         "average_graph_idleness_s": "time since the last visit, mean of waypoints and time",

@@ -15,7 +15,8 @@ def runs_needed(p: float, *, paired: bool = False, alpha: float = 0.05, power: f
     """Return how many runs of each kind (paired: how many pairs) a two-sided rank test needs; None for no difference.
 
     Both tests need N = (z_(1-alpha/2) + z_power)^2 / (3 (p - 1/2)^2). For Mann-Whitney, N is both samples together, of
-    equal size; for Wilcoxon's signed-rank test, the pairs. It is at least the number that makes p < alpha possible.
+    equal size; for Wilcoxon's signed-rank test, the pairs. It is at least the number that makes p < alpha possible, and
+    just this number if one kind always wins (p is 0 or 1), where the formula, an approximation, asks for too many.
 
     Args:
         p: the difference to find: P(a > b) + P(a = b) / 2 (see `a12`); paired: the probability that the sum of two
@@ -34,7 +35,7 @@ def runs_needed(p: float, *, paired: bool = False, alpha: float = 0.05, power: f
         >>> runs_needed(0.3, power=0.9)
         44
         >>> runs_needed(1.0, paired=True)
-        11
+        6
     """
     if not (0.0 <= p <= 1.0 and 0.0 < alpha < 1.0 and 0.0 < power < 1.0):
         raise InvalidValueError(f"p {p:g}, alpha {alpha:g}, power {power:g}: all are probabilities, between 0 and 1")
@@ -42,6 +43,8 @@ def runs_needed(p: float, *, paired: bool = False, alpha: float = 0.05, power: f
         return None
     total = (special.ndtri(1.0 - alpha / 2.0) + special.ndtri(power)) ** 2 / (3.0 * (p - 0.5) ** 2)
     possible = next(n for n in itertools.count(1) if 2.0 / (2**n if paired else math.comb(2 * n, n)) < alpha)
+    if p in (0.0, 1.0):
+        return possible
     return max(possible, math.ceil(total if paired else total / 2.0))
 
 

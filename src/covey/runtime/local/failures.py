@@ -103,6 +103,7 @@ def place(frames: Sequence[tuple[str, object, str]]) -> str:
     if not frames:
         return ""
     file, line, name = (own or frames)[-1]
+    file = "cell" if "ipykernel_" in file else file  # of a notebook, which has no file
     return f"{file}:{line} in {name}: "
 
 

@@ -1,0 +1,41 @@
+"""The ten lessons as notebooks: a kernel of Jupyter executes them, and a live run in a cell has its speed."""
+
+import re
+
+import pytest
+
+from covey.lab.lessons.course import lessons
+
+nbformat = pytest.importorskip("nbformat")
+nbclient = pytest.importorskip("nbclient")
+pytest.importorskip("ipykernel")
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Jupyter, about its own transport and settings
+
+LIVE = """import covey
+from covey.lab import watching
+
+watching.ALONE_S = 0.1
+out = covey.play(lambda team: (0.2, 0.1), robots=2, stop_s=0.5, speed=0)
+"""
+
+
+def test_all_lessons_run_in_a_kernel_and_their_solutions_are_right():
+    """One kernel for all, so that it starts once."""
+    book = nbformat.v4.new_notebook()
+    for lesson in lessons():
+        own = lesson.notebook()
+        nbformat.validate(nbformat.from_dict(own))
+        for (kind, _), cell in zip(lesson.cells, own["cells"], strict=True):
+            if kind != "markdown":
+                text = lesson.solution if kind == "complete" else "".join(cell["source"])
+                book.cells.append(nbformat.v4.new_code_cell(text))
+    book.cells.append(nbformat.v4.new_code_cell(LIVE))
+    nbclient.NotebookClient(book, timeout=240, kernel_name="python3").execute()
+    said = "".join(out.get("text", "") for cell in book.cells for out in cell.outputs)
+    assert re.findall(r"lesson (\d+): done", said) == [str(k) for k in range(1, 11)]
+    assert "not yet" not in said
+    pictures = [out for cell in book.cells for out in cell.outputs if "image/png" in out.get("data", {})]
+    assert len(pictures) >= 8  # `out` at the end of a cell draws
+    page, line = book.cells[-1].outputs[:2]
+    assert "srcdoc" in page["data"]["text/html"]
+    assert re.fullmatch(r"0.5 s in \d+.\d s: timeout", line["data"]["text/plain"])
