@@ -15,6 +15,8 @@ from covey.mapping.slam.team import TeamMember
 from covey.mapping.slam.team_news import Here
 from covey.mapping.slam.team_settings import TeamSettings
 
+CODE = 30e6
+"""Bytes of the compiled code and the libraries that SLAM loads, once."""
 LOCAL_CELL = 1.0 + 4.0 + 1.0 / 3.0
 """Bytes for each cell of a local map: nearness, nearest point, and the coarser levels."""
 KEY_BEAM = 6 * 8.0
@@ -55,7 +57,7 @@ class Slam(LocalizerRecord):
         graph = self.graph
         side = 2.0 * (graph.range_m + 1.0) / graph.resolution_m
         frames = 1.0 + extent.way_m / graph.key_frame_m
-        return extent.robots * (side**2 * LOCAL_CELL + frames * extent.beams * (KEY_BEAM + 4.0 * 10.0))
+        return CODE + extent.robots * (side**2 * LOCAL_CELL + frames * extent.beams * (KEY_BEAM + 4.0 * 10.0))
 
 
 class SlamLocalizer:

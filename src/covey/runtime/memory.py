@@ -23,8 +23,8 @@ from covey.robots.model import RobotModel
 
 PROCESS = 255e6
 """Of a process with the libraries and kernels of a run."""
-CONTROLLER_PROCESS = 110e6
-"""Of each controller's own process, which shares its libraries with the others."""
+APART, CONTROLLER_PROCESS = 150e6, 80e6
+"""Of the simulation and of each controller's own process, if these are processes: pages that they share count once."""
 ROBOT = 0.4e6
 """Of a robot with its handle, and its rows until they are written."""
 WORLD_CELL = 45.0
@@ -33,8 +33,9 @@ SEEN_CELL = 0.25
 """For each cell of the world and robot: what it has explored."""
 STATE, EVIDENCE, STAMP, SUM = 1.0, 1.0, 2.0, 2.0
 """For each cell of a map: its state; where a robot has looked, its evidence and the time; the sum of all evidence."""
-ALIGNED = 9.0
-"""For each cell of the map of a robot that does not know where others started: their evidence, laid into its map."""
+ALIGNED, HEARD = 13.0, 2.0
+"""For each cell of the map of a robot that does not know where others started: their evidence, laid into its map; and
+for each other robot that it hears, that one's evidence and map, which it tries to align with its own."""
 ROUTE = 5.0
 """For each cell of the map of a robot that plans routes: the cost of driving, and the map that it was computed from."""
 SEARCH_CELL, COMPARED_CELL = 35.0, 10.0
@@ -73,7 +74,7 @@ def parts_of(
     """
     n, cells, grid = sum(len(crew.start) for crew in crews), world.grid.cells.size, world.grid
     found = {
-        "the process": PROCESS,
+        "the process": APART if processes else PROCESS,
         "the world": cells * (WORLD_CELL + SEEN_CELL * n),
         "the robots": n * ROBOT + 8.0 * n * n,
     }
@@ -97,7 +98,7 @@ def parts_of(
             own = _cells(grid, crew.start, record.resolution_m, own_frames)
             seen = min(1.0, extent.seen_m2(0.5 * _TILE * record.resolution_m) / max(extent.area_m2, 1e-9))
             maps += count * own * (STATE + seen * (EVIDENCE + STAMP + (EVIDENCE + SUM if shares else 0.0)))
-            maps += count * own * (ALIGNED if own_frames else 0.0)
+            maps += count * own * (ALIGNED + HEARD * (n - 1) if own_frames else 0.0)
         largest = max(largest, own)
         program = crew.program
         if program is not None and program.plans_routes:
@@ -116,7 +117,8 @@ def check_memory(
 ) -> None:
     """Raise `InvalidValueError` if a run takes more than this process can get; arguments as for `parts_of`."""
     parts = parts_of(world, crews, shares=shares, own_frames=own_frames, processes=processes, timeout_s=timeout_s)
-    parts["the process"] -= min(PROCESS, psutil.Process().memory_info().rss)  # it has its libraries already
+    has = psutil.Process().memory_info().rss  # its libraries already
+    parts["the process"] = max(0.0, parts["the process"] - has)
     rows, columns = world.grid.shape
     robots = sum(len(crew.start) for crew in crews)
     most = sorted(((size, name) for name, size in parts.items()), reverse=True)[:2]
