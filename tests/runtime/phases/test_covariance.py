@@ -6,7 +6,7 @@ import pytest
 import covey
 from covey.mapping.dead_reckoning import grow, noise_of
 from covey.mapping.localization import Noise, Odometry, Truth
-from covey.mapping.localizer import Estimate
+from covey.mapping.localizer import Estimate, LocalizerRecord
 from covey.sensors import Imu, Lidar, Neighbours
 from covey.sensors.odometry import GmappingNoise, NoNoise, VelocityNoise
 from covey.sensors.odometry import Odometry as OdometrySensor
@@ -107,6 +107,7 @@ class Told:
     """Localization that tells of one covariance, and keeps what it is given."""
 
     kind, needs = "told", ("odometry", "lidar")
+    white, memory = LocalizerRecord.white, LocalizerRecord.memory
 
     def build(self, names, seed, equipment):
         self.equipment, self.sensed = equipment, []

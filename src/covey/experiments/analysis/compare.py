@@ -185,8 +185,8 @@ def _unlike(pairs: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
         for path in {**one, **other}:
             if one.get(path) != other.get(path):
                 values = found.setdefault(path, ({}, {}))
-                for said, leaves in zip(values, (one, other), strict=True):
-                    said[short(leaves[path]) if path in leaves else "not given"] = None
+                for said, given in zip(values, (one, other), strict=True):
+                    said[short(given[path]) if path in given else "not given"] = None
     return [(path, ", ".join(one), ", ".join(other)) for path, (one, other) in found.items()]
 
 

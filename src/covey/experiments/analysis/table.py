@@ -60,7 +60,7 @@ def build_table(rows: Rows, entries: Iterable[Row]) -> pl.DataFrame:
         elif name not in apart:
             columns.append(_of_its_kind(values) if name in known else values)
     columns += [values.alias(f"host_{name}") for name, values in host.items()]
-    empty = {one.name for one in columns if one.dtype == pl.Float64 and one.null_count() == len(one)}
+    empty = {one.name for one in columns if one.dtype == pl.Float64 and one.null_count() == len(one) > 0}
     found = pl.DataFrame([one for one in columns if one.name not in empty])
     return found.select(
         pl.lit(None, pl.Float64).alias(one.name) if one.name in empty else pl.col(one.name) for one in columns
