@@ -18,7 +18,7 @@ from covey.results.run import Run
         ("mjcf", 4),
         ("commands", 5),
         ("logs", 30),
-        ("run_folders", 6),
+        ("run_folders", 1),
         ("wrong_files", 6),
         ("environments", 2),
         ("full_disks", 4),

@@ -178,7 +178,12 @@ def _beside(run: Run, with_robots: bool) -> dict[str, str]:
 
 
 def _unlike(pairs: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
-    """Return the paths at which scenarios differ, pair by pair, with the values in the first and in the second ones."""
+    """Return the paths at which scenarios differ, pair by pair, with the values in the first and in the second ones.
+
+    Examples:
+        >>> _unlike([("{seed: 1, stop: {timeout_s: 5}}", "{seed: 2, stop: {timeout_s: 5}}"), ("{seed: 3}", "{}")])
+        [('seed', '1, 3', '2, not given')]
+    """
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for pair in pairs:
         one, other = (dict(leaves(parse_yaml(scenario, "").data)) for scenario in pair)
