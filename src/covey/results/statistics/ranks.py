@@ -6,6 +6,7 @@ Their p values are those of `covey.results.statistics.blocks`, exact also with t
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -193,11 +194,14 @@ def friedman(values: ArrayLike, alpha: float = 0.05, block: ArrayLike | None = N
         p=shuffles(scores),
         smallest_p=min(1.0, float(math.factorial(k)) ** (1 - n)),
         average_ranks=ranks.mean(axis=0),
-        critical_difference=float(
-            stats.studentized_range.ppf(1.0 - alpha, k, np.inf) * math.sqrt(k * (k + 1) / 12 / n)
-        ),
+        critical_difference=_studentized_range(alpha, k) * math.sqrt(k * (k + 1) / (12.0 * n)),
         blocks=n,
     )
+
+
+@lru_cache(64)
+def _studentized_range(alpha: float, k: int) -> float:
+    return float(stats.studentized_range.ppf(1.0 - alpha, k, np.inf))
 
 
 def checked(values: ArrayLike) -> np.ndarray:
