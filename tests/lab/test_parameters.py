@@ -82,6 +82,14 @@ def test_a_flock_goes_to_the_middle_without_a_goal():
     assert out.poses[-1, :, :2].mean(axis=0).tolist() == pytest.approx([5, 5], abs=0.2)
 
 
+def test_robots_that_hear_each_other_cover_the_workspace_of_the_run():
+    starts = [(1, 1, 0), (2, 1, 0), (1, 2, 0), (2, 2, 0)]
+    out = covey.play("lloyd_by_radio", 4, starts=starts, kinematics="holonomic", stop_s=25, speed="max")
+    middles = np.array([(2.5, 2.5), (2.5, 7.5), (7.5, 2.5), (7.5, 7.5)])  # of four squares
+    gap = np.hypot(*(middles[:, None] - out.poses[-1, :, :2]).T)
+    assert gap.min(axis=0).max() < 0.3
+
+
 def test_the_middle_of_an_l_is_that_of_its_area():
     from covey.controllers.laws.steering import middle_of
 

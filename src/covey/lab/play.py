@@ -160,6 +160,7 @@ def simulation_of(law: Any, now: Settings, name: str = "", addons: Addons = Addo
     """Return the simulation of a law that has not begun, and who watches it, see `watched`."""
     world, groups, taken = world_of(now), [], np.empty((0, 3))
     title, programs = _programs(law, now, addons)
+    programs = [_in_workspace(program, world) for program in programs]
     for part, program in zip(now.robots, programs, strict=True):
         _check_words(program, part)
     for part, program in zip(now.robots, programs, strict=True):
@@ -199,6 +200,16 @@ def _programs(law: Any, now: Settings, addons: Addons) -> tuple[str, list[Progra
         except InvalidValueError as error:
             raise InvalidValueError(f"law of {part.name!r}: {error}") from None
     return ", ".join(dict.fromkeys(program.name for program in own)), [addons.seen_by(program) for program in own]
+
+
+def _in_workspace(program: Program, world: World) -> Program:
+    """Return a program that knows the workspace, if it is of one robot, which is not told, and asks for it."""
+    known = parameters_of(program.factory) or {} if program.scope == "robot" else {}
+    if "workspace_m" not in known or "workspace_m" in program.parameters:
+        return program
+    return Program(
+        program.factory, {**program.parameters, "workspace_m": tuple(map(tuple, world.workspace_m.tolist()))}
+    )
 
 
 def _check_words(program: Program, part: Robots) -> None:
