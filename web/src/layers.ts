@@ -247,7 +247,8 @@ function labels(text: (i: number) => string) {
   return (pen: Pen, { model, hello, colors, radius }: Context): void => {
     const pose = model.poses();
     if (!pose) return;
-    const discs = hello.robots.map((_, i): Disc => [...pen.at(pose[3 * i], pose[3 * i + 1]), radius(i)]);
+    const ring = (i: number) => (model.selected.has(i) ? 6 : 0); // around what is selected
+    const discs = hello.robots.map((_, i): Disc => [...pen.at(pose[3 * i], pose[3 * i + 1]), radius(i) + ring(i)]);
     for (const { position_m: [x, y] } of hello.targets ?? []) discs.push([...pen.at(x, y), 9]);
     const room = new Room(discs);
     const order = [...model.selected, ...hello.robots.keys()];

@@ -174,6 +174,8 @@ class Edits:
         or ``redoes``, that of another one; of inputs of anybody ``refused`` and ``final``: nothing takes it back.
         """
         told: dict[int, dict[str, Any]] = {}
+        if not (events or self.waiting or sim.inputs.applied or sim.clock.step <= 1):
+            return told
         if sim.clock.step <= 1:  # robots are added before the first step only
             for stacks in self._stacks.values():
                 stacks.undo = [edit for edit in stacks.undo if edit.start is None]

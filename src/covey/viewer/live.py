@@ -323,6 +323,8 @@ class Live:
 
     def _lapse(self, sim: Simulation) -> None:
         """Let go the robots whose drivers have said nothing for some time, or have left."""
+        if not self._driving:
+            return
         now = time.perf_counter()
         for client, (_, until) in list(self._driving.items()):
             if now > until or client not in self.hub.clients:
@@ -366,7 +368,11 @@ class Live:
 def team_of(snapshot: Snapshot) -> dict[str, float]:
     """Return the measurements of the team by name."""
     values = snapshot.mission.items()
-    return {name: float(value) for name, value in values if isinstance(value, float) or np.ndim(value) == 0}
+    return {name: float(value) for name, value in values if isinstance(value, float) or not _dimensions(value)}
+
+
+def _dimensions(value: Any) -> int:
+    return value.ndim if isinstance(value, np.ndarray) else np.ndim(value)
 
 
 def record_of(sim: Simulation) -> str:

@@ -248,6 +248,8 @@ def test_a_robot_is_dragged_before_the_start_and_put_back(page_of):
 
 def test_with_any_tool_a_drag_on_a_robot_moves_it_and_a_click_chooses_it(page_of):
     shown = opened(page_of, STANDING)
+    column = "covey.shell.right"  # the longest tool says that nobody here takes orders
+    assert shown.page.evaluate(f"{column}.scrollWidth <= {column}.clientWidth"), "nothing is cut"
     press(shown, "Draw")
     for count, (name, x) in enumerate((("Wall", 7.0), ("Fault, radio off", 8.0)), 1):
         tool(shown, name)
