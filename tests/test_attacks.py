@@ -19,10 +19,8 @@ from covey.results.run import Run
         ("commands", 5),
         ("logs", 30),
         ("run_folders", 1),
-        ("wrong_files", 6),
-        ("environments", 2),
-        ("full_disks", 4),
-        ("idle", 1),
+        ("wrong_files", 3),
+        ("full_disks", 2),
     ],
 )
 def test_whatever_is_given_is_taken_or_refused_in_words(module, cases, tmp_path, monkeypatch):
