@@ -12,7 +12,7 @@ from scipy import ndimage
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.mapping.alignment.aligning import Alignment, align, fit, refine
+from covey.mapping.alignment.aligning import Alignment, Fit, align, fit, refine
 from covey.mapping.alignment.search import main_direction, rotations
 from covey.mapping.alignment.surfaces import find_surfaces, times
 from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, merge_aligned, seen_at
@@ -110,6 +110,59 @@ def test_room_with_a_mark_is_merged():
     alignment = align(marked, moved(marked, Pose(4.0, -3.0, 2.0)))
     assert alignment.accepted
     assert alignment.T_a_b == pytest.approx(Pose(4.0, -3.0, 2.0), abs=0.03)
+
+
+def seen(grid: Grid, left: int, right: int) -> Grid:
+    """The same map, known only between two columns."""
+    cells = np.full_like(grid.cells, -1)
+    cells[:, left:right] = grid.cells[:, left:right]
+    return Grid(cells, grid.resolution, grid.origin)
+
+
+HALLS = [(10, 12, 10, 289), (107, 109, 10, 289), (10, 109, 10, 12), (10, 109, 287, 289)]
+HALLS += [
+    (12, 45, 60, 62),
+    (80, 107, 90, 92),
+    (12, 38, 130, 132),
+    (70, 107, 150, 152),
+    (60, 62, 200, 250),
+    (12, 70, 230, 232),
+]
+
+
+def test_maps_that_share_a_quarter_are_merged_if_nothing_else_fits():
+    """Two halls of which each robot has seen 15 m: what both know holds 2 m of wall across the hall."""
+    halls = drawn(*HALLS, shape=(120, 300))
+    a, b, T = seen(halls, 0, 158), seen(halls, 126, 300), Pose(4.0, -3.0, 2.0)
+    shared = fit(find_surfaces(a), find_surfaces(b), Pose(0.0, 0.0, 0.0))
+    assert 1.5 < shared.weakest_m < 16.0
+    assert shared.denied_m == 0.0
+    alignment = align(a, moved(b, T))
+    assert alignment.accepted, alignment.refused
+    assert alignment.T_a_b == pytest.approx(T, abs=0.05)
+
+
+def test_two_worlds_do_not_fit_each_other(pairs):
+    """Maps of different worlds have nothing in common: whatever fits best there is refused."""
+    for one, other in ((0, 2), (2, 4), (5, 1)):
+        assert not align(pairs[one].a, pairs[other].b).accepted
+
+
+def test_evidence_needs_surface_in_all_directions_much_of_it_and_maps_that_can_contradict_each_other():
+    """sqrt(2 weakest x met), less by exp(-(6 off + 200 denied) / met), and by less than 25 m2 of shared free space."""
+    pose = Pose(0.0, 0.0, 0.0)
+    assert Fit(pose, 18.0, 0.0, 0.0, 4.0, 60.0).strength_m == pytest.approx(12.0)
+    assert Fit(pose, 18.0, 3.0, 0.09, 4.0, 60.0).strength_m == pytest.approx(12.0 * math.exp(-2.0))
+    assert Fit(pose, 18.0, 0.0, 0.0, 4.0, 10.0).strength_m == pytest.approx(12.0 * 0.4)
+    corner, hall = Fit(pose, 4.8, 0.0, 0.0, 1.7, 10.0), Fit(pose, 16.7, 0.0, 0.0, 1.1, 43.0)
+    assert corner.strength_m < 0.5 * hall.strength_m  # a corner fits in many places
+    assert Fit(pose, 30.0, 0.0, 0.0, 0.0, 60.0).strength_m == 0.0  # a bare corridor
+
+
+def test_free_space_that_both_know_is_measured():
+    a, b = find_surfaces(seen(drawn(*MARKED), 0, 100)), find_surfaces(seen(drawn(*MARKED), 60, 160))
+    both = seen(drawn(*MARKED), 60, 100).cells == 0
+    assert fit(a, b, Pose(0.0, 0.0, 0.0)).shared_m2 == pytest.approx(0.01 * both.sum(), rel=0.02)
 
 
 def test_maps_without_walls_are_refused():

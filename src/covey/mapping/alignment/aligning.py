@@ -20,13 +20,16 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, wrap_angle
-from covey.mapping.alignment.surfaces import NORMAL_M, Surfaces, find_surfaces, times
+from covey.mapping.alignment.surfaces import FREE_EVERY, NORMAL_M, Surfaces, find_surfaces, times
 
 LEAST_CONFIDENCE = 0.5
 """Alignments below this are refused."""
 
-LEAST_WEAKEST_M = 4.0
-"""Length of surface [m] that an alignment needs across its weakest direction; a bare corridor has none."""
+LEAST_WEAKEST_M = 1.0
+"""Length of surface [m] that an alignment needs across its weakest direction; a bare corridor has none ..."""
+
+LEAST_WEAKEST = 0.04
+"""... but for the noise of its normals, so it also needs this share of the met surface."""
 
 MOST_DENIED = 0.01
 """Largest share of walls in the open space of the other map; at the right pose there are hardly any."""
@@ -36,8 +39,9 @@ CONTRADICTED = 0.05
 
 _CANDIDATES, _OWN_CANDIDATES = 32, 12
 _ICP_POINTS = 1000
-_OFF_COST, _DENIED_COST = 6.0, 60.0
-_EVIDENCE_M = 5.0
+_OFF_COST, _DENIED_COST = 6.0, 200.0
+_SHARED_M2 = 25.0  # less free space that both maps know hardly had a chance to contradict
+_EVIDENCE_M = 2.5
 _SAME_M, _SAME_ANGLE = 1.0, math.radians(5.0)
 
 
@@ -51,6 +55,7 @@ class Fit:
         off_m: surface that lies near one, but not on it.
         denied_m: walls in the open space of the other map.
         weakest_m: met surface that faces the least constrained direction: 0 in a bare corridor.
+        shared_m2: free space that both maps know [m^2].
     """
 
     T_a_b: Pose
@@ -58,6 +63,7 @@ class Fit:
     off_m: float
     denied_m: float
     weakest_m: float
+    shared_m2: float
 
     @property
     def agreement(self) -> float:
@@ -66,9 +72,14 @@ class Fit:
 
     @property
     def strength_m(self) -> float:
-        """Evidence for this pose [m]: 2 x weakest x exp(-(6 off + 60 denied) / met)."""
+        """Evidence for this pose [m]: sqrt(2 weakest met) exp(-(6 off + 200 denied) / met) min(1, shared / 25 m^2).
+
+        A pose needs surface in all directions, and much of it: a few metres of a corner fit in many places. And the
+        maps must overlap enough to contradict each other, free space against walls, in both directions.
+        """
         contradicted = (_OFF_COST * self.off_m + _DENIED_COST * self.denied_m) / max(self.met_m, 1e-9)
-        return 2.0 * self.weakest_m * math.exp(-contradicted)
+        overlapping = min(1.0, self.shared_m2 / _SHARED_M2)
+        return math.sqrt(2.0 * max(self.weakest_m, 0.0) * self.met_m) * math.exp(-contradicted) * overlapping
 
 
 @dataclass(frozen=True)
@@ -77,9 +88,8 @@ class Alignment:
 
     Attributes:
         T_a_b: best pose of frame b in frame a, also if it is refused; None if there is nothing to compare.
-        confidence: (1 - second / best) (1 - self-similarity) best / (best + 5 m), 0 … 1, where best and second are the
-            strengths of the best fit and of the best fit elsewhere. The self-similarity is the strength of a map's best
-            fit on itself elsewhere, divided by that in place.
+        confidence: (1 - chance / best) best / (best + 2.5 m), 0 … 1, where best is the strength of the best fit, and
+            chance the largest strength of a fit that must be wrong: elsewhere, or of either map on itself elsewhere.
         agreement: share of the surfaces known to both that agree.
         overlap_m2: area that both maps know [m^2].
         refused: the reason for refusing it; empty if it is accepted.
@@ -109,13 +119,13 @@ class MapToAlign:
         self.surfaces = find_surfaces(grid)
 
     @cached_property
-    def self_similarity(self) -> float:
-        """Strength of the map's best fit on itself elsewhere, divided by that in place; 0 … 1."""
+    def similar_m(self) -> float:
+        """Strength of the map's best fit on itself elsewhere [m]."""
         if self.surfaces is None:
             return 0.0
         here = fit(self.surfaces, self.surfaces, Pose(0.0, 0.0, 0.0))
         others = [f for f in _fits(self.surfaces, self.surfaces, _OWN_CANDIDATES) if _apart(here, f, self.surfaces)]
-        return min(1.0, max((f.strength_m for f in others), default=0.0) / max(here.strength_m, 1e-9))
+        return max((f.strength_m for f in others), default=0.0)
 
 
 def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = LEAST_CONFIDENCE) -> Alignment:
@@ -148,18 +158,22 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
         return Alignment(refused="nothing to compare: the walls never meet")
     best = fits[0]
     found = Alignment(best.T_a_b, 0.0, best.agreement, _overlap_m2(sa, sb, best.T_a_b))
-    if best.weakest_m < LEAST_WEAKEST_M:
+    if best.weakest_m < max(LEAST_WEAKEST_M, LEAST_WEAKEST * best.met_m):
         return _refuse(found, f"too little overlap: {best.weakest_m:.1f} m of wall fix the weakest direction")
     if best.denied_m > MOST_DENIED * best.met_m:
         return _refuse(found, f"contradicted: {best.denied_m:.1f} m of wall stand where the other map is open")
     second = max((f.strength_m for f in fits if _apart(best, f, sb)), default=0.0)
-    unique = (1.0 - second / best.strength_m) * best.strength_m / (best.strength_m + _EVIDENCE_M)
-    if unique < least_confidence:
-        return _refuse(found, "ambiguous: the maps fit nearly as well elsewhere", unique)
-    confidence = unique * (1.0 - max(map_a.self_similarity, map_b.self_similarity))
+    confidence = _confidence(best.strength_m, second)
+    if confidence < least_confidence:
+        return _refuse(found, "ambiguous: the maps fit nearly as well elsewhere", confidence)
+    confidence = _confidence(best.strength_m, max(second, map_a.similar_m, map_b.similar_m))
     if confidence < least_confidence:
         return _refuse(found, "ambiguous: one of the maps resembles itself elsewhere", confidence)
     return Alignment(found.T_a_b, confidence, found.agreement, found.overlap_m2)
+
+
+def _confidence(best_m: float, chance_m: float) -> float:
+    return max(0.0, best_m - chance_m) / (best_m + _EVIDENCE_M)
 
 
 def contradicted(a: MapToAlign, b: MapToAlign, T_a_b: Pose) -> bool:
@@ -255,7 +269,9 @@ def fit(a: Surfaces, b: Surfaces, T_a_b: Pose) -> Fit:
         0.5 * cell * float(np.count_nonzero(i) + np.count_nonzero(j))
         for i, j in ((met_a, met_b), (off_a, off_b), (denied_a, denied_b))
     )
-    return Fit(T_a_b, met, off, denied, cell * weakest)
+    free = a.look_up(a.free_cells, times(b.free_points, T_a_b.heading) + T_a_b[:2])
+    shared = float(np.count_nonzero(free)) * FREE_EVERY * cell * cell
+    return Fit(T_a_b, met, off, denied, cell * weakest, shared)
 
 
 def _compare(of: Surfaces, other: Surfaces, T_other_of: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,6 +13,9 @@ from covey.lazy import ndimage, spatial
 NORMAL_M = 0.3
 """Distance [m] of two surface points that a difference of 1 between their unit normals counts as."""
 
+FREE_EVERY = 7
+"""One of so many free cells stands for all of them where their area is measured."""
+
 _SMOOTH_CELLS = 1.5
 _LEAST_SLOPE = 0.05  # at the side of a straight wall it is 0.09 or more, beside a lone cell 0.03
 
@@ -45,6 +48,16 @@ class Surfaces:
     def tree(self) -> Any:
         """Search tree over x, y and `NORMAL_M` x the normal, so the back of a wall is far from its front."""
         return spatial.KDTree(np.hstack((self.points, NORMAL_M * self.normals)))
+
+    @cached_property
+    def free_points(self) -> np.ndarray:
+        """Centres [m] (m, 2) of one of `FREE_EVERY` free cells."""
+        return self.grid.to_world(np.argwhere(self.grid.cells == 0)[::FREE_EVERY])
+
+    @cached_property
+    def free_cells(self) -> np.ndarray:
+        """Bool (rows, columns): cells that are free."""
+        return self.grid.cells == 0
 
     @cached_property
     def open_cells(self) -> np.ndarray:
