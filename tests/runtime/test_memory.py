@@ -136,3 +136,18 @@ def test_localization_counts():
     )
     assert truth["their localization"] == 0.0
     assert particles["their localization"] > 1e9, "30 particles at 5 cm, in a hall that each sees all of"
+
+
+def test_a_robot_that_does_not_know_the_starts_holds_the_evidence_of_each_other():
+    """It looks for the others' frames after 1 s, and keeps what it has compared."""
+    robots = covey.Group("r", covey.robots.disc(), [(-2, 0, 0), (0, 0, 1), (2, 1, 2)], "still")
+    sharing = covey.ShareMaps(every_s=0.2, align_every_s=1.0, start_poses="unknown")
+    sim = covey.Simulation(covey.World.empty(8, 6), [robots], seed=1, share_maps=sharing, radio=50.0)
+    while sim.time < 1.15:
+        sim.step()
+    aligning = sim.map_exchange.aligning[0]
+    cells = aligning.maps.grid.cells.size
+    for name, robot in zip(sim.names, aligning._robots, strict=True):
+        others = [heard.evidence.cells.nbytes for origin, heard in robot.heard.items() if origin != name]
+        assert others == [memory.HEARD * cells] * 2
+    sim.close()

@@ -33,9 +33,9 @@ SEEN_CELL = 0.25
 """For each cell of the world and robot: what it has explored."""
 STATE, EVIDENCE, STAMP, SUM = 1.0, 1.0, 2.0, 2.0
 """For each cell of a map: its state; where a robot has looked, its evidence and the time; the sum of all evidence."""
-ALIGNED, HEARD = 13.0, 2.0
+ALIGNED, HEARD = 13.0, 1.0
 """For each cell of the map of a robot that does not know where others started: their evidence, laid into its map; and
-for each other robot that it hears, that one's evidence and map, which it tries to align with its own."""
+for each other robot that it hears, that one's evidence, which it tries to align with its own."""
 ROUTE = 5.0
 """For each cell of the map of a robot that plans routes: the cost of driving, and the map that it was computed from."""
 SEARCH_CELL, COMPARED_CELL = 35.0, 10.0
