@@ -96,7 +96,8 @@ def test_names_cover_no_other_name_and_no_start(run):
     picture = PICTURES["trajectories"](run)
     axes = picture.axes[0]
     picture.to_bytes("png")
-    boxes = [t.get_window_extent() for t in axes.texts if t.get_text() in run.names]
+    named = {t.get_text(): t for t in axes.texts if t.get_text() in run.names}  # each lies upon its own halo
+    boxes = [t.get_window_extent() for t in named.values()]
     assert len(boxes) == 2
     assert not boxes[0].overlaps(boxes[1])
     for point in axes.transData.transform(run.poses[0, :, :2]):

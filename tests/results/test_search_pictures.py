@@ -179,9 +179,9 @@ def crowd():
 def test_the_numbers_of_targets_do_not_read_as_others(crowd, run):
     for picture, identities in ((trajectories(crowd), {str(i) for i in range(10, 16)}), (finds(run), {"4", "7"})):
         picture.canvas.draw()
-        numbers = [text for text in picture.axes[0].texts if text.get_text().isdigit()]
-        assert {text.get_text() for text in numbers} == identities
-        boxes = [text.get_window_extent().padded(2, 0) for text in numbers]  # [pixel of 1/300 inch]
+        numbers = {text.get_text(): text for text in picture.axes[0].texts if text.get_text().isdigit()}
+        assert numbers.keys() == identities
+        boxes = [text.get_window_extent().padded(2, 0) for text in numbers.values()]  # [pixel of 1/300 inch]
         assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 

@@ -10,7 +10,7 @@ import covey
 from covey.errors import InvalidValueError
 from covey.mapping.elevation.compare import true_altitude
 from covey.mapping.exchange.share_maps import ShareMaps
-from covey.mapping.localizer import Estimate
+from covey.mapping.localizer import Estimate, LocalizerRecord
 from covey.mapping.records import ElevationMapping, Mapping
 from covey.onboard.group import Group
 from covey.sensors import DepthCamera, Lidar, Lidar3D, Wedge
@@ -74,6 +74,7 @@ def test_the_same_seed_gives_the_same_beliefs_and_another_seed_others():
 def test_robots_that_localize_badly_measure_the_right_altitudes_in_the_wrong_places():
     class Drifting:
         kind, needs = "drifting", ()
+        white, memory = LocalizerRecord.white, LocalizerRecord.memory
 
         def build(self, names, seed, equipment):
             return self

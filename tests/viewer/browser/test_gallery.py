@@ -81,12 +81,9 @@ def test_the_fields_follow_the_controller_and_the_kinds_of_start_and_localizatio
             form.get_by_label("Number of robots: scout").fill("3")
             form.locator("summary", has_text="Robots: scout").click()
             form.get_by_label("controller.min_cells").fill("5")
-            form.get_by_label("Controller: scout").select_option("cyclic_patrol")
-            form.get_by_text("needs waypoints").wait_for()
             form.get_by_label("Controller: scout").select_option("wander")
             form.get_by_label("controller.distance_m").fill("0.7")
             assert form.get_by_label("controller.min_cells").count() == 0
-            assert form.get_by_text("needs waypoints").count() == 0
             form.get_by_label("localization", exact=True).select_option("noise")
             form.get_by_label("localization.sigma_m", exact=True).fill("0.1")
             form.get_by_label("start", exact=True).select_option("{spread: {}}")
