@@ -19,7 +19,7 @@ from covey.experiments.analysis.findings import findings
 from covey.experiments.analysis.questions import Question, has_goal
 from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.design.axes import Axes
-from covey.experiments.report.report import Gallery, metric_figures, outcome, write_report
+from covey.experiments.report.report import Gallery, metric_figures, outcome, rank_figure, write_report
 from covey.experiments.report.runs import chosen, failed, spread
 from covey.experiments.run import Results, run_design
 from covey.results import statistics
@@ -245,6 +245,25 @@ def test_strategies_are_ranked_over_maps():
     assert average.rows == (("a", "1"), ("b", "2"), ("c", "3"))
     assert "p = 0.0046" in average.caption  # 1 / 6^3: the clearest of all permutations within four blocks
     assert dict(zip(profile.head, profile.rows[2], strict=True)) == {"factor": "1.25", "a": "1", "b": "1", "c": "0"}
+
+
+def test_ranks_are_drawn_with_bars_over_those_that_do_not_differ(tmp_path):
+    from covey.results.figures.study_ranks import cliques, rank_diagram
+
+    picture = rank_diagram(["c", "a", "b"], [2.9, 1.0, 2.1], 1.0, 12)
+    (axes,) = picture.axes
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["a", "b", "c"]
+    points, bar = axes.lines
+    assert points.get_xdata().tolist() == [1.0, 2.1, 2.9]
+    assert bar.get_xdata() == pytest.approx([2.07, 2.93]), "b and c are 0.8 apart, a and b 1.1"
+    assert "12 blocks" in picture.note
+    assert len(rank_diagram(["a", "b"], [1.0, 2.0], None, 5).axes[0].lines) == 1, "Friedman's test found nothing"
+    assert cliques(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
+    table, gallery = three_by_three(), Gallery(tmp_path)
+    asked = question(table, "strategy", "world.terrain", "robots.scout.count", places=("world.terrain",))
+    (figure,) = rank_figure(table, "exploration_time_s", asked, gallery)
+    assert "Average ranks over 12 blocks" in figure["caption"]
+    assert (tmp_path / "exploration_time_s_ranks.pdf").is_file()
 
 
 def test_the_best_fleet_and_its_speed_up():

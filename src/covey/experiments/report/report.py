@@ -15,8 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from covey.errors import CoveyError, InvalidValueError, printable
 from covey.experiments.analysis import analysis
-from covey.experiments.analysis.findings import Finding, findings
-from covey.experiments.analysis.questions import has_goal, identical, primary_metric, questions, untested
+from covey.experiments.analysis.findings import ALPHA, Finding, findings
+from covey.experiments.analysis.questions import Question, has_goal, identical, primary_metric, questions, untested
 from covey.experiments.analysis.report_tables import PREAMBLE, Sheet, text
 from covey.experiments.analysis.summary import SEEDLESS, is_seedless
 from covey.experiments.design import describe
@@ -38,10 +38,12 @@ from covey.results.figures import style
 from covey.results.figures.study import FLEET_METRICS, ROBOT_METRICS, fleet_metrics, robot_metrics
 from covey.results.figures.study_layout import label, written
 from covey.results.figures.study_plots import box_plots, heat_map
+from covey.results.figures.study_ranks import rank_diagram
 from covey.results.figures.study_times import explored_bands, found_curves, survival_curves, targets_left
 from covey.results.folder import within, write_whole
 from covey.results.metrics import is_time_to_goal
 from covey.results.metrics.own import column_of
+from covey.results.metrics.registry import LARGER_IS_BETTER
 from covey.results.table import read_columns
 from covey.scenario.folders import folder_name
 
@@ -324,10 +326,27 @@ def first_of(sections: Sequence[Section], primary: str | None, found: Sequence[F
     return first
 
 
+def rank_figure(table: "pl.DataFrame", metric: str, asked: Question, gallery: Gallery) -> Iterator[dict[str, Any]]:
+    """Yield the diagram of the average ranks of three or more values, if some seeds have a run of each."""
+    better, name = metric in LARGER_IS_BETTER, asked.parameter
+    try:
+        found, test = statistics.average_ranks(
+            table, metric, name, asked.over, asked.places, larger_is_better=better, alpha=ALPHA
+        )
+    except InvalidValueError:
+        return
+    names = [written(value) for value in found[name]]
+    least = test.critical_difference if test.p < ALPHA else None
+    picture = rank_diagram(names, found["average_rank"].to_list(), least, test.blocks)
+    yield from gallery.add(f"{metric}_ranks", picture, f"{label(metric)}, by {label(name)}.")
+
+
 def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery, found: Sequence[Finding]) -> Section:
     """Return the section about one metric."""
     one = Section(f"{metric}", _meaning(metric))
     one.figures += metric_figures(table, metric, axes, gallery)
+    asked = next((finding.question for finding in found if finding.metric == metric and finding.question.is_main), None)
+    one.figures += rank_figure(table, metric, asked, gallery) if asked else ()
     one.tables += analysis.of_metric(table, metric, axes, found)
     one.remarks += analysis.hidden([finding for finding in found if finding.metric == metric])
     return one
