@@ -20,6 +20,7 @@ def cell_of(browser, shown):
 def test_a_run_plays_in_a_cell(browser, recorded):
     run, seen = recorded
     page, frame, errors = cell_of(browser, run.view())
+    assert frame.evaluate("covey.model.step() === covey.model.newestStep()")  # it stands at the end
     frame.get_by_role("button", name="Play", exact=True).click()
     until(lambda: frame.evaluate("covey.model.step() > 3"), page=page)
     frame.get_by_role("button", name="Pause", exact=True).click()
