@@ -56,10 +56,11 @@ export function drawFinds(pen: Pen, { model, hello, colors }: Context): void {
     pen.ring(x, y, 15, colors.ink, 2);
   }
   for (const [places, size, width] of [[falseAlarms, 4, 1.5], [falseReports, 6, 3]] as const)
-    for (const [x, y] of places) {
-      pen.shape(x, y, [[-size, -size], [size, size]], colors.bad, undefined, width, false);
-      pen.shape(x, y, [[-size, size], [size, -size]], colors.bad, undefined, width, false);
-    }
+    for (const [x, y] of places)
+      for (const [color, wide] of [[colors.paper, width + 3], [colors.bad, width]] as const) {
+        pen.shape(x, y, [[-size, -size], [size, size]], color, undefined, wide, false);
+        pen.shape(x, y, [[-size, size], [size, -size]], color, undefined, wide, false);
+      }
   for (const { kind, identity, position_m: [x, y] } of targets) {
     const shape = SHAPES[kind] ?? SQUARE;
     if (found.has(identity)) pen.shape(x, y, shape, colors.paper, colors.searched, 1);

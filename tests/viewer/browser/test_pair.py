@@ -92,6 +92,10 @@ def test_runs_in_different_worlds_have_a_camera_each(browser, recorded, elsewher
         for frame in (left, right):
             title = frame.get_by_role("heading", level=1)
             assert title.evaluate("one => one.scrollWidth <= one.clientWidth")
+        page.set_viewport_size({"width": 640, "height": 400})  # as at a zoom of 200 %
+        for frame in (left, right):
+            until(lambda frame=frame: frame.evaluate("covey.view.canvas.clientHeight") > 100, "a scene", page=page)
+            assert frame.evaluate("document.querySelector('.slider').getBoundingClientRect().bottom <= innerHeight")
         page.close()
 
 
