@@ -1,4 +1,5 @@
 import errno
+import gc
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from covey.results import recorder as recorder_module
 from covey.results.folder import DETAILS, FILES, OF_THE_LAB, PROCESS_TABLES, RADIO_TABLES
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
+from covey.results.reserve import Reserve
 from covey.results.run import Run
 from covey.results.table import Table
 
@@ -253,7 +255,8 @@ def test_checkpoints_change_no_byte_and_leave_nothing(record, tmp_path, monkeypa
 def test_a_checkpoint_does_not_end_a_run_that_may_open_no_more_files(circle_frame, tmp_path, monkeypatch, spare):
     import resource
 
-    monkeypatch.setattr(recorder_module, "_SPARE", spare)
+    reserve = Reserve(spare)
+    monkeypatch.setattr(recorder_module, "RESERVE", reserve)
     recorder = start(tmp_path / "run")
     recorder.observe(circle_frame(1))
     monkeypatch.setattr(recorder_module, "_CHECKPOINT_S", 0.0)
@@ -268,12 +271,27 @@ def test_a_checkpoint_does_not_end_a_run_that_may_open_no_more_files(circle_fram
         for step in (2, 3):
             recorder.observe(circle_frame(step))
         assert (tmp_path / "run" / "checkpoint").exists() == (spare > 0)
-        assert len(recorder._spare) == spare
+        assert len(reserve) == spare
     finally:
         for file in taken:
             os.close(file)
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     assert recorder.close("stopped").steps.tolist() == [1, 2, 3]
+    assert (reserve.users, len(reserve)) == (0, 0)
+
+
+def test_recordings_share_their_reserve_of_files_and_leave_it(circle_frame, tmp_path, monkeypatch):
+    reserve = Reserve(3)
+    monkeypatch.setattr(recorder_module, "RESERVE", reserve)
+    closed, abandoned, forgotten = (start(tmp_path / name) for name in "abc")
+    assert (reserve.users, len(reserve)) == (3, 3)
+    closed.observe(circle_frame(1))
+    closed.close("stopped")
+    assert (reserve.users, len(reserve)) == (2, 3)
+    abandoned.abandon("no time")
+    del forgotten
+    gc.collect()
+    assert (reserve.users, len(reserve)) == (0, 0)
 
 
 @pytest.mark.parametrize(

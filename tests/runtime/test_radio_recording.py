@@ -70,7 +70,7 @@ def test_single_packets_are_logged_on_request():
 
 def test_a_wall_between_robots_silences_them():
     cells = np.zeros((60, 300), np.uint8)
-    cells[:, 110] = 1
+    cells[:, 120] = 1  # x = -3, between r1 and r2
     world = World(covey.World.empty(30, 6, resolution_m=0.1).grid.__class__(cells, 0.1, (-15.0, -3.0, 0.0)))
     run = team(chatter, STARTS, world, radio=Radio(links=(LineOfSight(),))).run(until_s=1.05)
     assert run.metrics["dropped_by_cause"]["walls"] > 0

@@ -3,7 +3,7 @@
 import contextlib
 import html
 import os
-import select
+import selectors
 import sys
 import threading
 import time
@@ -241,12 +241,15 @@ class LivePage:
         ended = threading.Event()
 
         def listen() -> None:
-            while not ended.is_set():
-                if select.select([sys.stdin], [], [], 0.2)[0]:
-                    typed = os.read(sys.stdin.fileno(), 4096)
-                    if not typed:
-                        return
-                    self.live.gate.step(len(typed))
+            # select.select takes no file whose number is above 1023
+            with getattr(selectors, "PollSelector", selectors.SelectSelector)() as waiting:
+                waiting.register(sys.stdin, selectors.EVENT_READ)
+                while not ended.is_set():
+                    if waiting.select(0.2):
+                        typed = os.read(sys.stdin.fileno(), 4096)
+                        if not typed:
+                            return
+                        self.live.gate.step(len(typed))
 
         print("a key for the next step", file=sys.stderr, flush=True)
         thread = threading.Thread(target=listen, daemon=True)

@@ -3,8 +3,9 @@
 import errno
 import os
 import time
+import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +25,7 @@ from covey.results.landscape import Landscape
 from covey.results.maps import Maps
 from covey.results.radio_tables import RadioTables
 from covey.results.recording import Recording, as_recording
+from covey.results.reserve import RESERVE
 from covey.results.run import Run, Scratch
 from covey.results.snapshot import Event, Snapshot
 from covey.results.table import Table
@@ -36,7 +38,6 @@ _INTEGERS = frozenset({"step", *COUNTED})
 _ROWS, _STEPS = 65536, 16  # rows of a row group, 10 MiB of columns in memory; but at least so many steps
 _EVENTS = 4096
 _CHECKPOINT_S = 30.0  # wall time between two checkpoints: a killed process loses no more
-_SPARE = 16  # open files for what is written later: others may take all that the system lets this process open
 _HOST_S = 5.0  # one row of host.parquet per 5 s of wall time (Yan et al. 2017)
 
 
@@ -90,7 +91,7 @@ class Recorder:
         self._tables: dict[str, Table] = {}
         self._archives: dict[str, Archive] = {}
         self._is_open = False
-        self._spare: list[int] = []
+        self._leave: weakref.finalize | None = None
         self._keep: Bound | None = None
 
     def open(self, manifest: dict[str, Any], constant: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -133,7 +134,8 @@ class Recorder:
         name = pa.dictionary(pa.int32(), pa.string())
         step = [("step", pa.int64())]
         with self._disk():
-            self._reserve(_SPARE)
+            RESERVE.join()
+            self._leave = weakref.finalize(self, RESERVE.leave)  # even if nobody closes it
             write_json(self.folder / "manifest.json", self.manifest)
             self._open("measurements", [*step, ("robot", name), *_fields((*self._step_columns, *self._pose_columns))])
             self._open("team", [*step, *_fields(("time_s", *self._team_columns))])
@@ -271,7 +273,7 @@ class Recorder:
 
         if not self._is_open:
             raise RunFolderError(f"the run in {str(self.folder)!r} is not being recorded")
-        self._give_back(_SPARE)
+        RESERVE.give_back(RESERVE.count)
         self._sample_host()
         with self._disk():
             self._flush()
@@ -294,13 +296,14 @@ class Recorder:
             write_json(self.folder / "manifest.json", self.manifest)
             (self.folder / CHECKPOINT).unlink(missing_ok=True)
         self._is_open = False
+        self._leave_reserve()
         self._lock.release()
         return Run(self.folder, scratch=self._scratch)
 
     def abandon(self, reason: str) -> None:
         """Give up the run: remove unfinished files and mark the folder incomplete, with the reason."""
         self._is_open = False
-        self._give_back(_SPARE)
+        self._leave_reserve()
         for file in (*self._tables.values(), *self._archives.values()):
             file.abandon()
         self._tables, self._archives = {}, {}
@@ -313,12 +316,9 @@ class Recorder:
             part(self.folder / "manifest.json").unlink(missing_ok=True)
         self._lock.release()
 
-    def _give_back(self, count: int) -> None:
-        """Close spare files, so that as many others can be opened."""
-        while self._spare and count:
-            with suppress(OSError):  # a controller may have closed it
-                os.close(self._spare.pop())
-            count -= 1
+    def _leave_reserve(self) -> None:
+        if self._leave is not None:
+            self._leave()
 
     def _open(self, name: str, fields: list[tuple[str, pa.DataType]]) -> None:
         self._tables[name] = Table(self.folder / f"{name}.parquet", pa.schema(fields))
@@ -335,19 +335,13 @@ class Recorder:
         """
         waiting = self._waiting() | ({"host": self._host} if self._host_rows else {})
         ends = {name: table.end(waiting.get(name)) for name, table in self._tables.items()}
-        spare = len(self._spare)
-        self._give_back(1)
+        RESERVE.give_back(1)
         try:
             write_checkpoint(self.folder, ends | self._radio.ends())
-            self._reserve(spare)
+            RESERVE.fill()
         except OSError as error:
             if error.errno not in (errno.EMFILE, errno.ENFILE):
                 raise
-
-    def _reserve(self, count: int) -> None:
-        """Open spare files until there are so many."""
-        while len(self._spare) < count:
-            self._spare.append(os.open(os.devnull, os.O_RDONLY))
 
     @property
     def _host(self) -> dict[str, Any]:
