@@ -683,6 +683,7 @@ class Simulation:
             self._meet(contacts)
         else:
             self._felt = contacts.felt
+            self._tell(self.giving_up.standing(self.commands))
             self._end(None)
             self._recorder.observe_events(self.events)
             self.events = []

@@ -146,7 +146,9 @@ def test_a_robot_that_a_law_of_a_group_drives_against_a_wall_is_told_too(sees):
     def east(team):
         return np.tile((0.3, 0.0), (team.count, 1)) * [[1.0, 0.0], [0.0, 0.0]]
 
-    _, run = run_of([(5.5, 0.0, 0.0), (0.0, 0.0, 0.0)], east, until_s=30.0)
+    model = covey.RobotModel(radius_m=0.15) if not sees else None  # nothing but motion: one kernel takes the steps
+    sim, run = run_of([(5.5, 0.0, 0.0), (0.0, 0.0, 0.0)], east, model=model, until_s=30.0)
+    assert (sim._moving is None) == bool(sees)
     ((time_s, _, robot, other, x, _, text),) = told(run, "stands")
     assert (robot, other) == ("r0", "wall")
     assert x == pytest.approx(6.0 - 0.15, abs=0.01)
