@@ -215,7 +215,7 @@ class Recorder:
             RunFolderError: the disk is full or cannot be written; the folder is marked incomplete.
         """
         if not self._radio.tables:
-            self._give_back(4)
+            RESERVE.give_back(4)
         with self._disk():
             self._radio.add(step, sample)
 
