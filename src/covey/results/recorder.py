@@ -228,7 +228,7 @@ class Recorder:
         if samples:
             with self._disk():
                 if "computers" not in self._tables:
-                    self._give_back(1)
+                    RESERVE.give_back(1)
                     self._tables["computers"] = Table(self.folder / "computers.parquet", computers.schema())
                 self._tables["computers"].write(computers.columns(step, self.names, samples))
 
@@ -242,7 +242,7 @@ class Recorder:
             return
         with self._disk():
             if name not in self._tables:
-                self._give_back(1)
+                RESERVE.give_back(1)
                 self._tables[name] = Table(self.folder / f"{name}.parquet", schema)
             self._tables[name].write(columns)
 
@@ -254,7 +254,7 @@ class Recorder:
         """
         with self._disk():
             if name not in self._archives:
-                self._give_back(1)
+                RESERVE.give_back(1)
                 self._archives[name] = Archive(self.folder / f"{name}.npz")
             self._archives[name].add(arrays)
 
