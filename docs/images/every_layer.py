@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,19 @@ def tagged() -> covey.Simulation:
 
     group = Group("scout", covey.robots.pioneer3dx(), [(-8, -2, 0), (-8, 1.5, 0)])
     return covey.Simulation(covey.World.empty(20, 14), [group], leave)
+
+
+def walled_in() -> covey.Simulation:
+    """Return a robot whose first goal lies between four walls."""
+
+    async def go(robot):
+        for goal in ((5.0, 0.0), (-5.0, 3.0)):
+            await robot.goto(goal)
+
+    corners = [(4, -1), (6, -1), (6, 1), (4, 1), (4, -1)]
+    walls = [{"wall": {"from": a, "to": b}, "at_s": 0.0} for a, b in pairwise(corners)]
+    group = Group("scout", covey.robots.pioneer3dx(), [(-8, -2, 0)])
+    return covey.Simulation(covey.World.empty(20, 14), [group], go, events=walls)
 
 
 def ordered() -> covey.Simulation:
@@ -106,6 +120,7 @@ SCENES = [
         {"standing": ("truth explored covered", [])},
     ),
     Scene(tagged, 16.0, {"tags": ("truth trails", [])}),
+    Scene(walled_in, 20.0, {"given-up": ("truth trails", [])}),
     Scene(ordered, 1.0, {"targets": ("truth numbers", [])}),
     Scene(lambda: covey.load("rescue"), 100.0, {"finds": ("truth trails", []), "searched": ("truth", [])}),
     Scene(lambda: covey.load("patrol"), 60.0, {"waypoints": ("truth trails", []), "notes": ("truth", [])}),

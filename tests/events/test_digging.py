@@ -116,10 +116,10 @@ def test_what_the_ground_does_not_allow_is_refused_as_an_event():
     shallow = Ground.of(np.zeros((21, 31)), 1.0, range_m=(-0.01, 20))
     for world, start, said in (
         (shallow.world(), (0.0, 0.0, 0.0), "declared to reach from -0.01"),
-        (ROLLING.world(), (14.5, 0.0, 0.0), "inside the ground"),
+        (ROLLING.world(), (14.0, 0.0, 0.0), "inside the ground"),
         (covey.World.empty(9, 9), (0.0, 0.0, 0.0), "has no ground"),
     ):
-        x = start[0]
+        x = start[0] + 0.5
         sim = digger(lambda robot, x=x: robot.dig((x, 0), (x, 1), 0.2) if robot.time == 0 else None, start, world)
         events = sim.run().events
         (event,) = events.filter(events["kind"] == "refused").iter_rows(named=True)

@@ -53,12 +53,29 @@ def in_flight(folder, runner):
     return [child for child in children if any(name[0] == "." and name.endswith(f".{child.pid}") for name in names)]
 
 
+def held(folder, runner):
+    """Return a worker that stands in the middle of a run; None if there is none."""
+    for child in in_flight(folder, runner):
+        child.suspend()
+        if child in in_flight(folder, runner):
+            return child
+        child.resume()
+    return None
+
+
 def stop(runner, folder, how, after):
-    """Send a signal to the runner when ``after`` more runs have ended and one is in flight."""
-    before = len(ended(folder))
-    wait_until(lambda: len(ended(folder)) >= before + after and in_flight(folder, runner))
+    """Send a signal to the runner when ``after`` more runs have ended, in the middle of another one."""
+    before, stands = len(ended(folder)), []
+
+    def has_come():
+        if len(ended(folder)) >= before + after and (child := held(folder, runner)):
+            stands.append(child)
+        return stands
+
+    wait_until(has_come)
     children = psutil.Process(runner.pid).children(recursive=True)
     runner.send_signal(how)
+    stands[0].resume()
     runner.wait(240)
     assert not psutil.wait_procs(children, timeout=240)[1]
 
@@ -81,8 +98,9 @@ def test_killed_and_interrupted_the_table_is_that_of_an_undisturbed_run(tmp_path
     when = {name: (tmp_path / "out" / "runs" / name / "row.json").stat().st_mtime_ns for name in so_far}
 
     with start(tmp_path, "1") as runner:
-        wait_until(lambda: in_flight(tmp_path, runner))
-        in_flight(tmp_path, runner)[0].kill()  # a worker, in the middle of a run, which is run again
+        standing = []
+        wait_until(lambda: (child := held(tmp_path, runner)) and (standing.append(child) or True))
+        standing[0].kill()  # a worker, in the middle of a run, which is run again
         assert runner.wait(300) == 0
     assert {name: (tmp_path / "out" / "runs" / name / "row.json").stat().st_mtime_ns for name in so_far} == when
     assert len(list((tmp_path / "out" / "runs").iterdir())) == 6

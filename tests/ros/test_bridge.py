@@ -364,7 +364,7 @@ def test_ros_watches_while_controllers_drive(domain, peer, tmp_path):
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_ctrl_c_and_sigterm_end_the_command_and_keep_the_run(domain, peer, start, tmp_path, how, code):
-    started = start("ros", "run", "hello", "--out", "run", "-q")
+    started = start("ros", "run", "hello", "-s", "stop={timeout_s: 36000}", "--out", "run", "-q")
     peer.read(topic="rt/clock", kind="Clock", depth=100)
 
     def after_three_steps():

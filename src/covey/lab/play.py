@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
@@ -115,7 +115,7 @@ def play(
     return out
 
 
-def is_of_groups(law: Any) -> bool:
+def is_of_groups(law: Any) -> TypeGuard[Mapping[str, Any]]:
     """Return whether there is a law for each group; else it is one for all robots, maybe with its parameters."""
     return isinstance(law, Mapping) and not isinstance(law.get("name"), str)
 

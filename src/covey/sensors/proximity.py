@@ -56,7 +56,7 @@ class ProximityReadings(Readings):
 
     def any(self) -> np.ndarray:
         """Return whether anything is within range of each robot, bool (m,)."""
-        return self.presence.any(axis=1)
+        return np.asarray(self.presence.any(axis=1))
 
     def __getitem__(self, sector: int) -> np.ndarray:
         """Return the presence in a sector of each robot, bool (m,)."""

@@ -136,7 +136,7 @@ def comparison(
     for name, head, prefix in ends:
         if rows[name].drop_nulls().len():
             values = rows.select(name, f"{prefix}_low", f"{prefix}_high", "smallest_p").rows()
-            cells.append((head, True, [_shift(*row, percent) for row in values]))
+            cells.append((head, True, [_shift(a, b, c, d, percent) for a, b, c, d in values]))
     cells += [("p", True, [p_text(v) for v in rows["p"]]), (adjusted, True, [p_text(v) for v in rows["p_adjusted"]])]
     if not share:
         cells.append(("delta", True, [text(None if v is None else round(v, 2)) for v in rows["cliffs_delta"]]))

@@ -1,6 +1,7 @@
 """What else differs, or does not, in a design: what a seed changes, and parameters that controllers share unequally."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from covey.comms.radio import radios_of
 from covey.errors import CoveyError
@@ -70,7 +71,7 @@ def deaf_controllers(design: Design) -> Iterator[str]:
     yield from said
 
 
-def _defaults(target: object) -> dict[str, object]:
+def _defaults(target: Any) -> dict[str, object]:
     try:
         known = parameters_of(target) or {}
     except (CoveyError, TypeError, ValueError):

@@ -268,7 +268,7 @@ def outcome(table: "pl.DataFrame", planned: int, *, goal: bool = True) -> str:
     """Return one sentence with the number of runs and how they ended; without a goal none has run out of time."""
     counts = Counter(table["status"].to_list())
     named = {} if goal else {"timeout": "lasted their planned time"}
-    ends = ", ".join(f"{n} {named.get(status, status).replace('_', ' ')}" for status, n in counts.most_common())
+    ends = ", ".join(f"{n} {str(named.get(status, status)).replace('_', ' ')}" for status, n in counts.most_common())
     vectors = table["vector"].n_unique()
     missing = f" {planned - len(table)} of {planned} planned runs have not ended yet." if len(table) < planned else ""
     return f"{len(table)} runs of {vectors} parameter vectors: {ends}.{missing}"

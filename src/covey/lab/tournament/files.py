@@ -153,7 +153,8 @@ class Sequence:
         allowance.code = getattr(coroutine, "cr_code", None)
 
     def __await__(self) -> Generator[Any, Any, None]:
-        go_on, given = self._coroutine.send, None
+        go_on: Any = self._coroutine.send
+        given: Any = None
         while True:
             with self._allowance:
                 try:

@@ -42,7 +42,7 @@ class PoseErrors(NamedTuple):
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return both for kernels, without NaN."""
         covariance = np.ascontiguousarray(self.covariance, np.float64)
-        known = np.isfinite(covariance).all(axis=(1, 2))
+        known: np.ndarray = np.asarray(np.isfinite(covariance).all(axis=(1, 2)))
         return np.where(known[:, None, None], covariance, 0.0), np.ascontiguousarray(self.white, np.uint8)
 
 

@@ -35,7 +35,7 @@ def rank_diagram(
         )
     order = np.argsort(ranks, kind="stable")
     ordered, rows = np.asarray(ranks, float)[order], np.arange(len(order))
-    shown = [shortened(names[i]) for i in order]
+    shown = [shortened(names[int(i)]) for i in order]
     groups = [] if critical_difference is None else cliques(ordered, critical_difference)
     left, high = 0.25 + name_width_in(shown), _ROW_IN * (len(order) + len(groups)) + 0.1
     picture = style.Picture(style.COLUMN_IN, 0.4 + high + 0.05)

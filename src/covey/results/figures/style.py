@@ -7,6 +7,7 @@ Colours: M. Okabe, K. Ito: Color universal design, 2008.
 import io
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -28,7 +29,7 @@ FONT, SMALL = 8.0, 7.0
 LABELLED = 12
 """Largest number of robots that are named in a picture."""
 
-_SAVED = {"svg.hashsalt": "covey", "pdf.fonttype": 42}
+_SAVED: Any = {"svg.hashsalt": "covey", "pdf.fonttype": 42}
 """Settings while a picture is saved: ids that repeat, and fonts that journals take (they refuse type 3)."""
 _svg_lock = threading.Lock()
 
@@ -53,7 +54,7 @@ class Picture(Figure):
         buffer = io.BytesIO()
         metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
         with _svg_lock:  # there is no other way to set the salt of SVG ids
-            before = {name: mpl.rcParams[name] for name in _SAVED}
+            before: Any = {name: mpl.rcParams[name] for name in _SAVED}
             mpl.rcParams.update(_SAVED)
             try:
                 self.savefig(buffer, format=kind, metadata=metadata)
