@@ -19,7 +19,7 @@ from covey.viewer.layers import layers_of
 from covey.world.generators.grounds import hills
 
 SKY, ACCENT, LINK, PLACE, ERROR = "#eef1f4", "#b3008c", "#5b6b7b", "#0072b2", "#d55e00"
-FIRST, SECOND = "#0072b2", "#e69f00"  # colours of the first two robots
+FIRST, SECOND = "#0072b2", "#d55e00"  # colours of the first two robots
 BAD, SEARCHED, LEFT = "#b8480a", "#00a878", "#e0218a"
 SCALE = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"]
 COLOR = """([x, y, dx, dy]) => {

@@ -235,7 +235,7 @@ def olfati_saber(
         Control 51(3):401-420, 2006.
     """
     points, velocity = points_of(team, look_ahead_m), _velocity(team, speed_m_s)
-    goal = goal_m or middle_of(team.workspace)
+    goal = goal_m or tuple(middle_of(team.workspace).tolist())
     change = olfati_saber_acceleration(points, velocity, range_m, apart_m, goal, c1=c1, c2=c2)
     return _accelerated(team, velocity, change, look_ahead_m)
 

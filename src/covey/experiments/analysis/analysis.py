@@ -109,9 +109,7 @@ def tested(one: Finding) -> Iterator[Sheet]:
     means = [OF_MEANS] if rows["mean_shift"].drop_nulls().len() and one.metric != statistics.SUCCESS else []
     over = [f"Over {', '.join(map(label, one.question.over))}."] if one.question.over and not one.by else []
     shift = [EXPLAINED] if rows["shift"].drop_nulls().len() else []
-    censored = (
-        [CENSORED] if is_until_goal(one.metric) and int(rows["successes_a"].min() or 0) < rows["n_a"].max() else []
-    )
+    censored = [CENSORED] if is_until_goal(one.metric) and (rows["successes_a"] < rows["n_a"].max()).any() else []
     caption = " ".join(["Two-sided.", family, *over, *blocks, *censored, *shift, *means])
     yield comparison(rows, title, caption, one.metric, one.by, "p (Holm)" if one.is_primary else "p (BH)")
 

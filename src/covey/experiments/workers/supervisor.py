@@ -26,6 +26,11 @@ from covey.experiments.workers.versions import difference
 from covey.experiments.workers.worker import CLOSED, IDLE_S
 from covey.registry import import_path
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
 _POLL_S = 0.5
 _LOG_BYTES = 20_000
 _STARTS = 3
@@ -215,11 +220,13 @@ class _Child:
     """One process and its answers.
 
     Attributes:
-        peak_mib: the most memory that it has held, once it has ended by itself [MiB].
+        peak_mib: the most memory that it has held, once it has ended by itself [MiB]; 0 if this process held more.
     """
 
     def __init__(self) -> None:
         self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115
+        # The system begins the peak of a process at that of the one that starts it.
+        self._inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else 0
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "covey.experiments.workers.worker"],
             stdin=subprocess.PIPE,
@@ -287,7 +294,8 @@ class _Child:
             with suppress(ChildProcessError):
                 ended, status, used = os.wait4(self.process.pid, os.WNOHANG)
                 if ended:
-                    self.peak_mib = used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+                    if used.ru_maxrss > self._inherited:
+                        self.peak_mib = used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
                     self.process.returncode = os.waitstatus_to_exitcode(status)
             if self.process.returncode is None:
                 if time.monotonic() > until:
