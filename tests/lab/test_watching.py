@@ -80,7 +80,7 @@ class Shown:
     def __init__(self, monkeypatch):
         self.parts, self.lines, self.came = [], [], threading.Condition()
         monkeypatch.setitem(sys.modules, "ipykernel", object())
-        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=self))
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=self, get_ipython=object))
 
     def display(self, shown, display_id, raw=False):
         k = len(self.parts)

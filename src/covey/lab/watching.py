@@ -61,7 +61,8 @@ def watched(speed: float | Literal["max"], drawn: Mapping[str, Callable[[], Any]
 
 def in_notebook() -> bool:
     """Return whether the code runs in a notebook."""
-    return "ipykernel" in sys.modules
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return "ipykernel" in sys.modules and shell is not None and shell() is not None
 
 
 class Nobody:
