@@ -6,6 +6,8 @@ import sysconfig
 from types import TracebackType
 from typing import Any
 
+from covey.notebook import shell
+
 DEBUG = "COVEY_DEBUG"
 """Set in the environment, to anything but 0: tracebacks show every call."""
 _COVEY = os.path.dirname(__file__) + os.sep
@@ -54,13 +56,13 @@ def install() -> None:
 
         hook.of_covey = True  # pyright: ignore[reportFunctionMemberAccess]
         sys.excepthook = hook
-    if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()) is not None:
-        _install_in(shell)
+    if (running := shell()) is not None:
+        _install_in(running)
 
 
-def _install_in(shell: Any) -> None:
+def _install_in(running: Any) -> None:
     """Let a shell of IPython show errors with `trimmed` tracebacks, unless somebody else shows them already."""
-    if shell.custom_exceptions:
+    if running.custom_exceptions:
         return
 
     def show(shell: Any, kind: type[BaseException], error: BaseException, trace: Any, tb_offset: Any = None) -> Any:
@@ -69,7 +71,7 @@ def _install_in(shell: Any) -> None:
             _show_alone(error, shown)
         return shell.showtraceback((kind, error, shown), tb_offset=tb_offset)
 
-    shell.set_custom_exc((Exception,), show)
+    running.set_custom_exc((Exception,), show)
 
 
 def _show_alone(error: BaseException, trace: TracebackType | None) -> None:

@@ -11,6 +11,7 @@ import webbrowser
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
+from covey.notebook import in_notebook
 from covey.results.run import Run
 from covey.runtime.keys import key_by_key
 from covey.runtime.simulation import Simulation
@@ -57,12 +58,6 @@ def watched(speed: float | Literal["max"], drawn: Mapping[str, Callable[[], Any]
     if sys.stderr.isatty() and not (speed == 0 and os.name == "nt"):
         return LivePage(speed, drawn)
     return Nobody(speed)
-
-
-def in_notebook() -> bool:
-    """Return whether the code runs in a notebook."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", None)
-    return "ipykernel" in sys.modules and shell is not None and shell() is not None
 
 
 class Nobody:

@@ -20,6 +20,7 @@ from cachetools import LRUCache, cachedmethod
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.geometry.constant import constant
 from covey.lazy import pl, pq
+from covey.notebook import in_notebook
 from covey.results.checked import Shape, check_table, read_json, reading
 from covey.results.checkpoint import recover
 from covey.results.details import MapChanges, Plans, Readings, Scans
@@ -365,7 +366,7 @@ class Run:
         from covey.results.figures import overview
 
         picture = overview(self)
-        if "ipykernel" not in sys.modules:
+        if not in_notebook():
             path = (Path() if self._scratch else within(self.folder, FIGURES)) / "overview.png"
             try:
                 path.parent.mkdir(exist_ok=True)

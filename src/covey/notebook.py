@@ -1,0 +1,15 @@
+"""Whether code runs in a notebook, or in another shell of IPython."""
+
+import sys
+from typing import Any
+
+
+def shell() -> Any:
+    """Return the shell of IPython that runs the code; None outside of one."""
+    get = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return None if get is None else get()
+
+
+def in_notebook() -> bool:
+    """Return whether the code runs in a notebook; that its package has been imported is not enough."""
+    return "ipykernel" in sys.modules and shell() is not None
