@@ -181,7 +181,7 @@ def _unlike(pairs: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
     """Return the paths at which scenarios differ, pair by pair, with the values in the first and in the second ones.
 
     Examples:
-        >>> _unlike([("{seed: 1, stop: {timeout_s: 5}}", "{seed: 2, stop: {timeout_s: 5}}"), ("{seed: 3}", "{}")])
+        >>> _unlike([("{seed: 1, format: 1}", "{seed: 2, format: 1}"), ("{seed: 3, format: 1}", "{format: 1}")])
         [('seed', '1, 3', '2, not given')]
     """
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
