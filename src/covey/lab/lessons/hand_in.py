@@ -103,6 +103,7 @@ def _parts(file: Path) -> Iterator[tuple[str, str]]:
 def main() -> None:
     """Grade one hand-in, and write what is wrong into a file, as a list in JSON."""
     number, file, result = sys.argv[1:]
+    del sys.argv[1:]  # a hand-in is not told where its grade is written
     found = wrong_in(int(number), Path(file).resolve())
     Path(result).write_text(json.dumps(found), encoding="utf-8")
     sys.stdout.flush()
