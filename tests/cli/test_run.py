@@ -224,8 +224,7 @@ def test_a_full_disk_is_an_error_and_not_bad_input(capsys, monkeypatch):
         (["-s", "stop.timeout_s='3'"], "-s stop.timeout_s: must be a number; given: '3'"),
     ],
 )
-def test_what_no_run_can_have_is_refused(options, said, folder, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
+def test_what_no_run_can_have_is_refused(options, said, folder, capsys):
     assert main(["run", "room.yaml", "--no-pictures", *options]) == BAD_INPUT
     assert said in "".join(capsys.readouterr()).replace("\n", " ")
     assert [path.name for path in folder.iterdir()] == ["room.yaml"]

@@ -176,6 +176,8 @@ def test_what_a_law_starts_ends_with_its_game(tmp_path):
 KILLER = """
 import os
 def law(team):
+    if os.getpid() > 9:  # it is not apart: it would end all that runs here
+        raise RuntimeError("it has no processes of its own")
     for pid in [-1, *(int(name) for name in os.listdir("/proc") if name.isdecimal() and int(name) != os.getpid())]:
         try:
             os.kill(pid, 9)
