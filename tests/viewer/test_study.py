@@ -1,5 +1,6 @@
 """A study that viewers watch: what they are told is what its table says, and looking changes nothing."""
 
+import math
 import re
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from tests.experiments.conftest import PLAIN as TWO_SIZES
 from tests.experiments.conftest import executed_here
 from tests.viewer.test_live import Viewer
 
+from covey.cli.view import FIRST_S
 from covey.errors import InvalidValueError
 from covey.experiments import run
 from covey.experiments.analysis.table import deterministic
@@ -28,6 +30,7 @@ from covey.experiments.workers.execute import execute
 from covey.experiments.workers.folder import work_folder
 from covey.experiments.workers.showing import request_of
 from covey.viewer import Server
+from covey.viewer.hub import RELOAD_S, wait_until_left
 from covey.viewer.study import Study
 
 PLAIN = TWO_SIZES | {"metrics": ["exploration_cost_m"]}
@@ -217,6 +220,44 @@ def test_the_page_stays_until_nobody_looks(tmp_path, in_this_process):
         assert not waiting.is_alive()
 
 
+def test_a_study_is_looked_at_while_the_page_of_one_of_its_runs_is_open(tmp_path, in_this_process):
+    design = Design.model_validate(PLAIN | {"iterations": 1, "keep": "everything"})
+    with Study(design, tmp_path / "study", 1) as study, Server(study) as server:
+        run.run_design(design, tmp_path / "study", jobs=1, observer=study.observe)
+        viewer = Viewer(server)
+        hello = viewer.until(lambda header: header["type"] == "hello")
+        opened = viewer.ask(type="open", run=hello["runs"][0]["run"])["url"]
+        replay = Viewer(SimpleNamespace(url=opened, port=urlsplit(opened).port))
+        replay.until(lambda header: header["type"] == "hello")
+        viewer.socket.close()
+        while study.hub.clients:  # until the server knows that its page is closed
+            threading.Event().wait(0.01)
+        closed = time.monotonic()
+        assert study.looked_at
+        replay.socket.close()
+        while study.looked_at:  # until the run's page has ended by itself, far sooner than one that nobody has seen
+            threading.Event().wait(0.01)
+        assert time.monotonic() - closed < FIRST_S / 2
+
+
+def test_who_looks_again_in_time_is_waited_for(monkeypatch):
+    now, seen = [0.0], []
+    looks = {0.0: True, 1.8: True, 3.6: True}  # every time within the two seconds that reloading a page may take
+    monkeypatch.setattr("covey.viewer.hub.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("covey.viewer.hub.time.sleep", lambda s: now.__setitem__(0, round(now[0] + s, 6)))
+    wait_until_left(lambda: seen.append(now[0]) or (now[0] if looks.get(now[0]) else -math.inf))
+    assert seen[-1] == pytest.approx(3.6 + RELOAD_S, abs=0.25)
+
+
+@pytest.mark.parametrize(("left_s", "end_s"), [(-math.inf, 60.0), (0.1, 0.1 + RELOAD_S)])
+def test_a_look_that_is_over_before_anybody_could_see_it_counts(monkeypatch, left_s, end_s):
+    now = [0.0]
+    monkeypatch.setattr("covey.viewer.hub.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("covey.viewer.hub.time.sleep", lambda s: now.__setitem__(0, round(now[0] + s, 6)))
+    wait_until_left(lambda: left_s if now[0] >= left_s else -math.inf, 60.0)
+    assert now[0] == pytest.approx(end_s, abs=0.25)
+
+
 def test_the_command_shows_a_design_that_has_ended_and_ends_with_the_last_page(tmp_path, in_this_process):
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(PLAIN | {"iterations": 1, "keep": "everything"}))
     run.run_design(load_design(tmp_path / "small.yaml"), tmp_path / "study", jobs=1)
@@ -238,8 +279,6 @@ def test_the_command_shows_a_design_that_has_ended_and_ends_with_the_last_page(t
             assert any("view" in child.cmdline() for child in children)
             study.socket.close()
             if ending == "closed":
-                time.sleep(2.5)
-                assert process.poll() is None  # the page of a run is still open
                 replay.socket.close()
             else:
                 process.send_signal(signal.SIGINT)

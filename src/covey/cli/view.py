@@ -31,7 +31,7 @@ def view_command(folder: Path, beside: Path | None, host: str, port: int, *, unt
             webbrowser.open(server.view_url)
         if not until_closed:
             threading.Event().wait()
-        wait_until_left(lambda: bool(shown.hub.clients), FIRST_S)
+        wait_until_left(shown.hub.last_look, FIRST_S)
 
 
 def export_command(folder: Path, form: Format, out: Path | None, robot: str | None = None) -> None:

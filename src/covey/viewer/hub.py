@@ -5,6 +5,7 @@ replace older ones; changed tiles and events add up, and it gets their union wit
 """
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -31,17 +32,19 @@ RELOAD_S = 2.0
 """A viewer that comes back within this time has not left [s]."""
 
 
-def wait_until_left(looked_at: Callable[[], bool], first_s: float = 0.0) -> None:
+def wait_until_left(last_look: Callable[[], float], first_s: float = 0.0) -> None:
     """Wait until nobody looks any more.
 
     Args:
-        looked_at: whether somebody looks now.
+        last_look: when somebody looked last, or that is now; -inf if nobody has yet [s of ``time.monotonic``].
         first_s: time within which somebody must have begun to look [s].
     """
-    until = time.monotonic() + max(first_s, RELOAD_S)
-    while time.monotonic() < until:
-        if looked_at():
-            until = time.monotonic() + RELOAD_S
+    begun, last = time.monotonic(), -math.inf
+    while True:
+        last = max(last, last_look())
+        until = begun + max(first_s, RELOAD_S) if last == -math.inf else max(last, begun) + RELOAD_S
+        if time.monotonic() >= until:
+            return
         time.sleep(0.2)
 
 
@@ -104,6 +107,7 @@ class Hub:
         self.make: dict[str, Callable[[], Layer]] = {}
         self.layers: dict[str, Layer] = {}
         self.clients: list[Client] = []
+        self._left_s = -math.inf
         self.past: Past | None = None
         self.number = 0
         self._states: dict[bool, tuple[int, dict[str, Any], dict[str, np.ndarray]]] = dict.fromkeys(SHARES, (0, {}, {}))
@@ -156,8 +160,13 @@ class Hub:
         with self._lock:
             if client in self.clients:
                 self.clients.remove(client)
+                self._left_s = time.monotonic()
             if not any(one.edits == client.edits for one in self.clients):
                 self._states[client.edits] = (0, {}, {})  # whoever joins next waits for the next state
+
+    def last_look(self) -> float:
+        """Return when somebody looked last, which may be now; -inf if nobody has yet [s of ``time.monotonic``]."""
+        return time.monotonic() if self.clients else self._left_s
 
     def watching(self, client: Client, watch: Watch) -> None:
         """Change what a viewer shows."""

@@ -94,6 +94,10 @@ class Study:
         """Whether somebody looks at it, or has opened one of its runs."""
         return bool(self.hub.clients) or self._replays.any
 
+    def last_look(self) -> float:
+        """Return when somebody looked last at it or its runs; -inf if nobody has yet [s of ``time.monotonic``]."""
+        return time.monotonic() if self.looked_at else self.hub.last_look()
+
     def wait(self) -> None:
         """Say that no more runs will be computed, and wait until nobody looks any more.
 
@@ -102,7 +106,7 @@ class Study:
         self._over.set()
         self.hub.hello = {**self.hub.hello, "over": True}
         self.hub.say({"type": "study", "runs": [], "over": True})
-        wait_until_left(lambda: self.looked_at, float("inf") if self.complete else 0.0)
+        wait_until_left(self.last_look, float("inf") if self.complete else 0.0)
 
     def _begin(self) -> None:
         entries = read_plan(self.folder)["runs"]
