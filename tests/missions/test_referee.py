@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from covey.missions.referee import KindRule, Referee, Rules
+from covey.missions.rescue import PRESETS, Rescue
 
 COURSE = Rules(
     kinds={"big_fire": KindRule(points=100, robots=2, within_m=2.0, meeting_points=300)},
     from_floor=True,
     look_every_s=0.5,
     whole_seconds=True,
+    false_report_points=0.0,
+    reports_per_min=None,
 )
 KINDS = ("small_fire", "small_fire", "victim", "small_fire", "big_fire")
 PLACES = np.array([(1.0, 0.0, 0.25), (2.0, 0.0, 0.25), (3.0, 0.0, 0.25), (4.0, 0.0, 0.25), (10.0, 0.0, 0.25)])
@@ -171,7 +174,7 @@ def test_a_look_that_comes_late_takes_no_more_than_the_time_limit_off():
 
 
 def test_a_refused_report_without_a_penalty_gives_zero_and_not_minus_zero():
-    referee = Referee(Rules(), [0], ["victim"], PLACES[:1])
+    referee = Referee(Rules(false_report_points=0), [0], ["victim"], PLACES[:1])
     for identity, place in ((7, (0.0, 0.0, 0.0)), (0, (90.0, 0.0, 0.0))):
         points = referee.report(1.0, 0, identity, place).points
         assert (points, math.copysign(1.0, points)) == (0.0, 1.0)
@@ -192,3 +195,23 @@ def test_other_rules_give_other_scores():
     assert referee.report(6.0, 0, 0, (1.0, 0.0, 0.25)).points == 0  # twice is not false
     referee.look(40.5, START, ABLE)
     assert referee.score == 50 - 30 + 2 * (100 - 40.5)
+
+
+def test_a_robot_has_thirty_reports_a_minute_and_false_ones_cost():
+    """A controller that reports everywhere: 30 of 1000 are judged, and cost 300 points; other robots have their own."""
+    referee = Referee(Rules(clock="start"), [0], ["victim"], PLACES[:1])
+    referee.look(0.0, START, ABLE)
+    answers = [referee.report(1.0, 0, 0, (50.0 + k, 0.0, 0.0)).answer for k in range(1000)]
+    assert answers == 30 * ["too far"] + 970 * ["too many"]
+    assert (referee.points, referee.false_reports, referee.refused_reports) == (-300.0, 30, 1000)
+    assert referee.report(1.0, 1, 0, (50.0, 0.0, 0.0)).answer == "too far"
+    assert referee.report(60.9, 0, 0, (1.0, 0.0, 0.25)).answer == "too many"
+    assert referee.report(61.0, 0, 0, (1.0, 0.0, 0.25)).answer == "accepted"
+    assert referee.points == 100.0 - 310.0
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_course_takes_any_number_of_reports_and_no_points_for_false_ones(preset):
+    rules = Rescue(preset=preset)
+    assert (rules.reports_per_min, rules.false_report_points) == (None, 0.0)
+    assert Rescue(preset=preset, reports_per_min=5).reports_per_min == 5

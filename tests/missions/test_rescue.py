@@ -93,7 +93,7 @@ def test_a_mission_without_meetings_has_no_meeting_time():
     assert run.status == "reached"
     assert run.metrics["meeting_s"] is None
     assert run.metrics["rescue_done_s"] == run.metrics["all_targets_s"]
-    assert run.metrics["rescue_score"] == pytest.approx(200 + 600 - elapsed(run))
+    assert run.metrics["rescue_score"] == pytest.approx(200 + 600 - elapsed(run) - 10)  # one false report
 
 
 def test_who_gives_up_is_paid_for_no_time():

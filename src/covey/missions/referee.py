@@ -1,6 +1,7 @@
 """The referee of a rescue mission: a state machine of reports, positions and time; it knows no simulation."""
 
 import math
+from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Literal, NamedTuple, Self
 
@@ -13,8 +14,10 @@ MOVED_M = 0.1
 """The clock starts when a robot has moved more than this in x or in y [m] …"""
 TURNED_RAD = 0.1
 """… or has turned by more than this [rad]."""
+MINUTE_S = 60.0
 
 ACCEPTED, UNKNOWN, TOO_FAR, TWICE, OVER = "accepted", "unknown identity", "too far", "twice", "over"
+TOO_MANY = "too many"
 """The answers to a report."""
 
 
@@ -68,7 +71,15 @@ class Rules(Record):
     time_limit_s: float = Field(default=600.0, gt=0, description="The mission is over at this time of its clock [s].")
     bonus_per_s: float = Field(default=1.0, ge=0, description="Points for each second that is left at the end.")
     false_report_points: float = Field(
-        default=0.0, ge=0, description="Points lost by a report of an unknown identity or of a wrong place."
+        default=10.0,
+        ge=0,
+        description="Points lost by a report of an unknown identity or of a wrong place; in the presets none.",
+    )
+    reports_per_min: int | None = Field(
+        default=30,
+        gt=0,
+        description="Largest number of reports of a robot that are judged in a minute; more are answered `too many`. "
+        "null: all are judged, as in the presets.",
     )
     clock: Literal["motion", "start"] = Field(
         default="motion",
@@ -135,6 +146,7 @@ class Referee:
         self._now_s = self._ended_s = 0.0
         self._look_s = 0.0
         self.points = 0.0
+        self._judged_s: dict[int, deque[float]] = {}  # of the last minute, by robot
 
     @property
     def is_over(self) -> bool:
@@ -173,6 +185,8 @@ class Referee:
             error_m = float(np.linalg.norm(off[:2] if math.isnan(off[2]) else off))
         if self.is_over:
             answer = OVER
+        elif not self._may_judge(time_s, robot):
+            answer = TOO_MANY
         elif k < 0:
             answer = UNKNOWN
         elif not math.isnan(self.found_s[k]):
@@ -188,6 +202,17 @@ class Referee:
         self.false_reports += is_false
         self._count()
         return Judgement(answer, kind, error_m, 0.0 - self.rules.false_report_points * is_false)  # never -0.0
+
+    def _may_judge(self, time_s: float, robot: int) -> bool:
+        """Return whether a robot has not had too many reports judged in the last minute, and count this one."""
+        most = self.rules.reports_per_min
+        if most is None:
+            return True
+        judged = self._judged_s.setdefault(robot, deque(maxlen=most))
+        if len(judged) == most and time_s - judged[0] < MINUTE_S - 1e-9:
+            return False
+        judged.append(time_s)
+        return True
 
     def is_due(self, time_s: float) -> bool:
         """Return whether it looks at a time [s], or did not yet."""

@@ -23,6 +23,8 @@ _DAT160 = {
     "from_floor": True,
     "time_limit_s": 600.0,
     "bonus_per_s": 1.0,
+    "false_report_points": 0.0,  # in the course, whoever reports everywhere finds everything
+    "reports_per_min": None,
     "clock": "motion",
     "look_every_s": 0.5,
     "whole_seconds": True,
@@ -45,7 +47,9 @@ class Rescue(Rules, Mission):
     """
 
     preset: Literal["dat160_2021", "dat160_2025"] | None = Field(
-        default=None, description="Rules by name, see `PRESETS`; other keys change them."
+        default=None,
+        description="Rules by name, see `PRESETS`; other keys change them. Those of the course limit no reports, and "
+        "false ones cost nothing.",
     )
     reports: Literal["direct", "radio"] = Field(
         default="direct",

@@ -455,9 +455,9 @@ class Robot:
         """Report to the referee of the mission that a target is at a place; if awaited, returns the answer.
 
         The report is sent at once, awaited or not. The answer comes in the next step at the earliest: ``accepted``, or
-        ``unknown identity``, ``too far`` (from its true place), ``twice``, ``over`` (too late), ``no referee`` (the
-        mission takes no reports), or ``no answer`` if none has come after ``timeout_s``. It is also the ``outcome`` of
-        the returned object, None before.
+        ``unknown identity``, ``too far`` (from its true place), ``twice``, ``over`` (too late), ``too many`` (of this
+        robot in the last minute; it was not judged), ``no referee`` (the mission takes no reports), or ``no answer`` if
+        none has come after ``timeout_s``. It is also the ``outcome`` of the returned object, None before.
 
         Args:
             identity: number of the target.
