@@ -12,7 +12,7 @@ from scipy import ndimage
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.mapping.alignment.aligning import Alignment, Fit, align, fit, refine
+from covey.mapping.alignment.aligning import Alignment, Fit, align, fit, judge, refine
 from covey.mapping.alignment.search import main_direction, rotations
 from covey.mapping.alignment.surfaces import find_surfaces, times
 from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, merge_aligned, seen_at
@@ -157,6 +157,33 @@ def test_evidence_needs_surface_in_all_directions_much_of_it_and_maps_that_can_c
     corner, hall = Fit(pose, 4.8, 0.0, 0.0, 1.7, 10.0), Fit(pose, 16.7, 0.0, 0.0, 1.1, 43.0)
     assert corner.strength_m < 0.5 * hall.strength_m  # a corner fits in many places
     assert Fit(pose, 30.0, 0.0, 0.0, 0.0, 60.0).strength_m == 0.0  # a bare corridor
+
+
+@pytest.mark.parametrize(
+    ("best", "second", "similar", "confidence", "why"),
+    [
+        (12.0, 7.0, 20.0, 0.5, ""),  # enough, and 5 m ahead: what is the same in the small does not matter
+        (12.0, 3.0, 24.9, 9 / 14.5, ""),
+        (12.0, 7.1, 0.0, 4.9 / 14.5, "the maps fit nearly as well elsewhere"),
+        (11.9, 0.0, 20.0, 0.0, "one of the maps resembles itself elsewhere"),
+        (6.0, 0.5, 0.5, 5.5 / 8.5, ""),  # little, but chance does less here
+        (3.0, 0.0, 0.2, 2.8 / 5.5, ""),
+        (80.0, 18.0, 53.0, 27 / 82.5, "the place is the same elsewhere, in the large"),
+        (147.0, 65.0, 64.0, 82 / 149.5, "the place is the same elsewhere, in the large"),
+        (100.0, 5.0, 30.0, 70 / 102.5, ""),
+    ],
+)
+def test_strength_decides_beside_other_places_and_what_chance_can_do(best, second, similar, confidence, why):
+    """Strengths [m] of mazes, rubble and crosses; confidence = (best - chance) / (best + 2.5)."""
+    found, said = judge(best, second, lambda: similar, 0.5)
+    assert found == pytest.approx(confidence)
+    assert said == (f"ambiguous: {why}" if why else "")
+
+
+def test_who_asks_for_more_confidence_gets_more():
+    assert judge(20.0, 10.0, lambda: 0.0, 0.5)[1] == ""
+    assert judge(20.0, 10.0, lambda: 0.0, 0.7)[1] == "ambiguous: the maps fit nearly as well elsewhere"
+    assert judge(100.0, 0.0, lambda: 30.0, 0.7)[1] == "ambiguous: the place is the same elsewhere, in the large"
 
 
 def test_free_space_that_both_know_is_measured():
