@@ -1,4 +1,4 @@
-.PHONY: demo terrain test cluster lowest check lock clean
+.PHONY: demo terrain test slow cluster lowest check lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,8 +28,15 @@ demo: $(VENV)/.installed
 terrain: $(VENV)/.installed
 	$(PIP) install --constraint requirements-dev.lock --editable '.[terrain]'
 
+# 3 workers also on two cores: many tests wait for processes
+PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations=30 --durations-min=5
+
 test: $(VENV)/.developing
-	$(BIN)/python -m pytest -n 3 --dist worksteal --durations=30 --durations-min=5  # 3 also on two cores: many tests wait for processes
+	$(PYTEST) -m 'not slow and not cluster'
+
+# the tests that take seconds each: kills, clusters, attacks, many processes, statistics of many runs
+slow: $(VENV)/.developing
+	$(PYTEST) -m 'slow and not cluster'
 
 # studies on a real Slurm of this machine (Debian: slurm-wlm, munge); a few minutes
 cluster: $(VENV)/.developing

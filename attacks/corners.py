@@ -29,8 +29,10 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "go_to": _ACROSS,
     "safe": {"law": {"name": "go_to", **_ACROSS}},
     "orca": {"law": {"name": "go_to", **_ACROSS}},
+    "follow_leaders": {"leaders": [1]},
+    "rendezvous": {"range_m": 2.0 * HALF_M},
 }
-"""Without them these stay where they are."""
+"""Without them these stay where they are: they have no goal, lead, or see nobody."""
 CASES = tuple(product(CLEARANCES_M, HEADINGS_DEG, ROBOTS, [n for n in controllers.names() if n not in STAY]))
 _MISSION = Patrolling(waypoints_m=((-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)))
 

@@ -9,6 +9,7 @@ from covey.cli.exit_codes import NOT_REACHED
 from covey.results.run import Run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "cases"),
     [
@@ -61,6 +62,7 @@ def test_a_case_that_hangs_dies_raises_or_grows_is_found(tmp_path, monkeypatch):
     assert not list((tmp_path / "left").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", controllers.WAYS)
 @pytest.mark.parametrize("name", ["raises BaseException('b')", "huge_message"])
 def test_a_hostile_controller_ends_no_run(name, way, tmp_path):
@@ -69,6 +71,7 @@ def test_a_hostile_controller_ends_no_run(name, way, tmp_path):
     assert end == "exit code 3"
 
 
+@pytest.mark.slow
 def test_a_study_that_is_killed_has_the_table_of_one_that_is_not(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(kills, "EACH", 1)
@@ -77,6 +80,7 @@ def test_a_study_that_is_killed_has_the_table_of_one_that_is_not(tmp_path, monke
     assert kills.case(0) == "same"
 
 
+@pytest.mark.slow
 def test_nothing_but_loopback_is_listened_on_unless_asked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in ports.FILES.items():
@@ -88,6 +92,7 @@ def test_nothing_but_loopback_is_listened_on_unless_asked(tmp_path, monkeypatch)
     assert ports.case(loopback) == "loopback"
 
 
+@pytest.mark.slow
 def test_runs_that_start_at_the_same_time_are_all_whole(tmp_path):
     assert starts.attack(tmp_path, 3) == [NOT_REACHED] * 3
     assert starts.whole(tmp_path) == [0, 1, 2]
@@ -95,6 +100,7 @@ def test_runs_that_start_at_the_same_time_are_all_whole(tmp_path):
     assert [Run(folder).metrics["simulated_time_s"] for folder in folders] == [2.0] * 3
 
 
+@pytest.mark.slow
 def test_viewers_that_come_go_and_send_garbage_leave_nothing_and_stop_nobody():
     outcome = pages.attack(connections=40, messages=150)
     assert not outcome.wrong, outcome

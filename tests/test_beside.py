@@ -34,6 +34,7 @@ stop: {timeout_s: 1}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controllers", ["in_process", "processes"])
 def test_a_run_finds_modules_beside_its_controller(controllers, tmp_path, monkeypatch):
     """At import and later, from another current folder, in a process of its own, too."""

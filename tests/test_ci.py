@@ -49,6 +49,7 @@ def run(folder: Path, tests: str, *options: str) -> tuple[subprocess.CompletedPr
     return again, failed
 
 
+@pytest.mark.slow
 def test_a_test_that_passes_alone_is_named_and_the_run_is_green(tmp_path):
     again, failed = run(tmp_path, RACING, "-n", "2")  # workers, as `make test` has them
     assert again.returncode == 0, again.stdout + again.stderr
@@ -75,6 +76,7 @@ def test_wrong_with_this_seed():
 """
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_again_with_the_same_seed_makes_the_run_red(tmp_path):
     again, failed = run(tmp_path, WRONG)
     assert again.returncode == 1
@@ -82,6 +84,7 @@ def test_a_test_that_fails_again_with_the_same_seed_makes_the_run_red(tmp_path):
     assert again.stdout.count("Once more, alone:") == len(failed.read_text().splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_makes_the_run_red(tmp_path):
     again, _ = run(tmp_path, "import nothing_of_this_name\n")
     assert again.returncode == 1

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import covey
 from covey.results.metrics.headlines import of_interest
 
@@ -14,6 +16,7 @@ CLAIMS = {
 }
 
 
+@pytest.mark.slow
 def test_pages_name_the_time_that_the_demo_prints():
     run = covey.load("maze").run()
     shown = of_interest(run)

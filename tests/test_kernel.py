@@ -40,6 +40,7 @@ print(times(4.0, 5), twice_and_thrice(4.0), times(4.0, 6))
 """
 
 
+@pytest.mark.slow
 def test_a_kernel_is_called_from_python_and_from_another_kernel(tmp_path):
     (tmp_path / "both.py").write_text(BOTH)
     for _ in range(2):  # compiled, then loaded
@@ -54,6 +55,7 @@ def test_a_kernel_is_called_from_python_and_from_another_kernel(tmp_path):
         assert done.stdout.strip() == "20.0 20.0 24.0"
 
 
+@pytest.mark.slow
 def test_a_script_may_hold_a_kernel(tmp_path):
     (tmp_path / "mine.py").write_text(SCRIPT)
     for command in (["mine.py"], ["-m", "mine"]):
@@ -127,6 +129,7 @@ for folder in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_a_function_in_another_file_that_was_edited_is_compiled_again(tmp_path):
     """Each way of using it is a script in a folder of its own; one process runs them all, and each has its own cache."""
     (tmp_path / "each_alone.py").write_text(EACH_ALONE)
@@ -147,6 +150,7 @@ def test_a_function_in_another_file_that_was_edited_is_compiled_again(tmp_path):
     assert len(list((tmp_path / "cache").rglob("*twice*.nbi"))) == 2 * len(EDITED)
 
 
+@pytest.mark.slow
 def test_what_users_compile_themselves_stays_as_it_was():
     import numba
     from numba.experimental import jitclass
@@ -264,6 +268,7 @@ def test_a_cache_folder_of_another_user_is_not_used(tmp_path):
     assert done.stdout.strip() != str(tmp_path / "cache")
 
 
+@pytest.mark.slow
 def test_a_full_disk_under_the_cache_is_a_warning_and_the_kernel_runs(tmp_path):
     """A limit of the size of files stands for a full disk: both refuse to write (EFBIG, ENOSPC)."""
     (tmp_path / "mine.py").write_text(
@@ -288,6 +293,7 @@ def test_a_full_disk_under_the_cache_is_a_warning_and_the_kernel_runs(tmp_path):
     assert "the run goes on" in done.stdout
 
 
+@pytest.mark.slow
 def test_compiled_code_that_was_cut_off_is_compiled_again(tmp_path):
     cuts = [(ending, length) for ending in ("nbi", "nbc") for length in (0, 20)]
     kernels = [f"@kernel\ndef twice_{ending}_{length}(x):\n    return 2.0 * x\n" for ending, length in cuts]
@@ -345,6 +351,7 @@ def imported(path):
             yield from (node.module, *(f"{node.module}.{name.name}" for name in node.names))
 
 
+@pytest.mark.slow
 def test_every_module_with_kernels_is_imported_by_a_test():
     package, tests = Path(covey.__file__).parent, Path(__file__).parent
     tested = {name for path in tests.rglob("test_*.py") for name in imported(path)}

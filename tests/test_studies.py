@@ -12,6 +12,7 @@ from covey.scenario.load import load_scenario
 KEY = ("nearest_frontier", "cave1", 4, "20 m", 0)
 
 
+@pytest.mark.slow
 def test_a_run_of_the_study_reaches_its_goal_and_repeats():
     row, again = strategies.run(KEY), strategies.run(KEY)
     assert 0.99 <= row["explored_share"] <= 1.0
@@ -19,12 +20,14 @@ def test_a_run_of_the_study_reaches_its_goal_and_repeats():
     assert {k: v for k, v in row.items() if k != "wall_s"} == {k: v for k, v in again.items() if k != "wall_s"}
 
 
+@pytest.mark.slow
 def test_six_robots_that_start_in_a_row_explore_the_loop_and_none_stands():
     row = exploration.run(("loop", 6, "truth", 0))
     assert (row["status"], row["stuck"], row["collisions_robot"]) == ("reached", 0, 0)
     assert row["time_union_s"] < 120
 
 
+@pytest.mark.slow
 def test_a_study_goes_on_where_it_ended(tmp_path):
     wanted = [("a", 1), ("b", 1)]
     (tmp_path / "rows.jsonl").write_text(json.dumps({"name": "a", "seed": 1, "value": "old"}) + "\n")
@@ -70,6 +73,7 @@ def test_another_seed_is_another_run_and_all_strategies_start_alike():
     assert starts["minpos", 0] == starts["tnf", 0] != starts["minpos", 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [("connected", "cave1", 2, "20 m", 6), ("rrt_frontier", "building1", 2, "20 m", 5)])
 def test_nobody_turns_back_and_forth_between_two_goals_for_ever(key):
     assert strategies.run(key)["explored_99_s"] < 300.0

@@ -37,6 +37,7 @@ def caught(call):
     return found.value
 
 
+@pytest.mark.slow
 def test_a_script_shows_its_own_lines_and_the_sentence(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(LAW)

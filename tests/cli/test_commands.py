@@ -102,6 +102,7 @@ def test_help_names_every_argument(capsys):
         assert f"Usage: covey {command} [OPTIONS] {usage}\n" in covey(capsys, command, "--help")[1]
 
 
+@pytest.mark.slow
 def test_list_and_show_know_everything_registered(capsys):
     code, out, _ = covey(capsys, "list")
     assert code == REACHED

@@ -161,6 +161,7 @@ def test_check_places_the_robots_of_every_vector(folder, capsys):
     assert "the robots of all 2 vectors have room to start with all 5 seeds" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_folder_with_another_version_of_a_design_says_so(folder, capsys):
     run = ["run", "sizes.yaml", "--jobs", "1"]
     assert main(run) == REACHED
@@ -178,6 +179,7 @@ def test_a_folder_with_another_version_of_a_design_says_so(folder, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_results_of_another_design_of_the_same_name_are_never_shown_as_those_of_a_file(folder, capsys):
     (folder / "other.yaml").write_text(DESIGN.replace("timeout_s: 1", "timeout_s: 2").replace("iterations: 2", ""))
     said = "that differs from this file in iterations and stop, and has no run in common with it"

@@ -9,6 +9,7 @@ import pytest
 THREADS = 'threading.Thread(target=time.sleep, args=(600,), name="listens to nobody").start()'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("does", "code", "said"),
     [

@@ -16,6 +16,7 @@ from covey.experiments import run
 from covey.experiments.workers.execute import execute
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_the_gallery_serves_until_it_is_told_to_end(tmp_path):
     command = [sys.executable, "-P", "-m", "covey", "live"]

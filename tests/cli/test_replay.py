@@ -91,6 +91,7 @@ def test_a_controller_that_ships_is_replayed_too(recorded, tmp_path, capsys):
     assert "minpos0 gives the same answers in all 30 steps" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_file_of_steps_is_only_replaced_by_force(recorded, tmp_path, capsys):
     out = tmp_path / "x.jsonl.gz"
     out.write_text("mine")
@@ -134,6 +135,7 @@ def test_an_edit_is_seen_from_the_step_on_at_which_it_matters(recorded, tmp_path
     assert "mine.py has changed since" in said
 
 
+@pytest.mark.slow
 def test_the_debugger_stops_in_the_controller_at_a_time(recorded):
     log, run = recorded / "run" / "steps" / "scout0.jsonl.gz", [sys.executable, "-m", "covey", "replay-robot"]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONBREAKPOINT"} | {"PYTHONUNBUFFERED": "1"}
@@ -151,6 +153,7 @@ def test_the_debugger_stops_in_the_controller_at_a_time(recorded):
     assert "waiting" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_debugger_says_that_the_controller_is_waiting_at_that_time(recorded):
     log, run = recorded / "run" / "steps" / "scout0.jsonl.gz", [sys.executable, "-m", "covey", "replay-robot"]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONBREAKPOINT"} | {"PYTHONUNBUFFERED": "1"}
@@ -233,6 +236,7 @@ def test_events_that_cannot_be_read_leave_no_file_that_was_begun(shipped, tmp_pa
     assert not list((tmp_path / "run").glob("steps/*scout1*"))
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_the_place_of_another_has_no_steps_yet(shipped, tmp_path, capsys):
     run = ["run", str(shipped / "mine.yaml"), "--out", str(tmp_path / "run"), "--no-pictures", "-q"]
     assert main(run) == 3

@@ -73,6 +73,7 @@ def test_about_ten_metrics_are_printed_the_most_important_first_with_what_they_m
     assert f"metrics.json has all {len(Run(next((folder / 'runs' / 'hello').iterdir())).metrics)} metrics" in out
 
 
+@pytest.mark.slow
 def test_a_run_draws_two_pictures_or_those_that_are_asked_for(folder, capsys):
     main(["run", "room.yaml", "--out", "a"])
     assert {p.stem for p in (folder / "a" / "figures").iterdir()} == {"overview", "animation"}
@@ -107,6 +108,7 @@ def test_a_scenario_is_shown_as_it_was_written_first_comments_and_all(folder, ca
     assert "\n# seed: 0\n" in out + "\n"
 
 
+@pytest.mark.slow
 def test_pictures_can_be_drawn_again_as_pdf(folder, capsys):
     main(["run", "room.yaml", "--no-pictures", "--quiet", "--out", "a"])
     assert main(["plot", "a", "--format", "pdf", "--out", "pictures"]) == REACHED

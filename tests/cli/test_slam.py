@@ -116,6 +116,7 @@ def test_trajectory_files_hold_the_same_poses(recorded):
     np.testing.assert_allclose(graph.poses[:, 0], kept["x_m"], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_all_but_the_times_is_the_same_again(recorded):
     folder = recorded[0]
     assert main(["slam", str(folder / "room.npz"), "--out", str(folder / "again"), "-q"]) == 0
@@ -123,6 +124,7 @@ def test_all_but_the_times_is_the_same_again(recorded):
         assert (folder / "again" / name).read_bytes() == (folder / "out" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_matching_closes_no_loops_and_settings_count(recorded, tmp_path, capsys):
     log = str(recorded[0] / "room.npz")
     options = ["--method", "matching", "-s", "key_frame_m=0.6", "-s", "key_frame_deg=90", "--resolution", "0.1"]
@@ -137,6 +139,7 @@ def test_matching_closes_no_loops_and_settings_count(recorded, tmp_path, capsys)
     assert out.endswith(f"\nfolder  {tmp_path / 'm'} (report.html shows it)\n")
 
 
+@pytest.mark.slow
 def test_particles_map_the_room_with_the_settings_and_the_seed_that_were_typed(recorded, tmp_path, capsys):
     log, relations = str(recorded[0] / "room.npz"), ["--relations", str(recorded[0] / "room.csv")]
     options = [
@@ -176,12 +179,14 @@ def test_particles_map_the_room_with_the_settings_and_the_seed_that_were_typed(r
     assert rows["key_frame"].sum() == scores["key_frames"] > 20  # a scan each 0.2 m, on 12.6 m
 
 
+@pytest.mark.slow
 def test_the_default_folder_has_the_name_of_the_log(recorded, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["slam", str(recorded[0] / "room.npz"), "-q"]) == 0
     assert re.fullmatch(r"runs/slam-room/[\d-]+\n", capsys.readouterr().out.replace("\\", "/"))
 
 
+@pytest.mark.slow
 def test_a_log_with_odd_stamps_and_empty_scans_is_followed_and_said(tmp_path, capsys):
     _, log = room_log()
     times, ranges = log.times.copy(), log.ranges.copy()
@@ -201,6 +206,7 @@ def test_a_log_with_odd_stamps_and_empty_scans_is_followed_and_said(tmp_path, ca
     assert np.loadtxt(tmp_path / "o" / "trajectory.tum")[:, 0].tolist() == list(range(60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -245,6 +251,7 @@ def test_relations_of_another_log_are_refused(recorded, tmp_path, capsys):
     assert "the relations name row 60 of a log with rows 0 to 59: they belong to another" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_simulated_run_becomes_a_log(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     options = ["robots.scout.localization=odometry", "record={scans_every_s: 0.2}", "stop.timeout_s=15"]
@@ -270,6 +277,7 @@ def test_a_simulated_run_becomes_a_log(tmp_path, monkeypatch, capsys):
     )  # of scans, every 0.2 s, and of steps
 
 
+@pytest.mark.slow
 def test_relations_by_stamps(recorded, tmp_path):
     folder, truth, _ = recorded
     x, y, turn = relative(truth[5], truth[50])
@@ -289,6 +297,7 @@ def square(closing=1.0):
     return PoseGraph(poses, np.array([0, 1, 2, 3]), np.array([1, 2, 3, 0]), motion, np.array([np.eye(3)] * 4))
 
 
+@pytest.mark.slow
 def test_a_pose_graph_is_optimised_and_written_back(tmp_path, capsys):
     write_g2o(tmp_path / "square.g2o", square())
     assert main(["slam", str(tmp_path / "square.g2o"), "--out", str(tmp_path / "out")]) == 0

@@ -52,6 +52,7 @@ def test_a_setting_that_a_library_cannot_use_is_one_sentence(name, value, said):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_setting_at_which_a_library_panics_is_named(tmp_path):
     covey.Simulation(
         covey.World.empty(4, 4), 1, "wander", stop=covey.Stop(timeout_s=0.2), recording=tmp_path / "run"

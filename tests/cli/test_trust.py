@@ -77,6 +77,7 @@ def write(folder, way):
     (folder / "d.yaml").write_text("design: d\n" + "".join(f"{k}: {json.dumps(v)}\n" for k, v in content.items()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [*WAYS, "vectors"])
 def test_looking_runs_no_code_and_running_does(way, folder, capsys):
     write(folder, way)
@@ -109,6 +110,7 @@ def test_trusted_only_refuses_every_way_for_every_command(way, folder, capsys):
     assert not ran(folder)
 
 
+@pytest.mark.slow
 def test_trusted_only_refuses_the_folder_of_a_run_whose_row_names_code(folder, capsys, monkeypatch):
     write(folder, "controller")
     executed_here(monkeypatch)
@@ -164,6 +166,7 @@ def settings_of_libraries(folder):
     (folder / "ezdxf.ini").write_bytes(b"[[\xff\xfe\x00")
 
 
+@pytest.mark.slow
 def test_children_take_nothing_from_the_current_folder(folder):
     """As a stranger's folder may hold a json.py: neither workers nor robots' processes nor the compiling one take it."""
     for name in ("json", "queue", "pickle", "numpy", "covey", "gc", "threading"):
@@ -183,6 +186,7 @@ def test_children_take_nothing_from_the_current_folder(folder):
     assert not (folder / "it_ran").exists()
 
 
+@pytest.mark.slow
 def test_settings_of_libraries_that_lie_in_the_current_folder_are_not_read(folder):
     settings_of_libraries(folder)
     write(folder, "")

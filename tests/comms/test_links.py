@@ -87,6 +87,7 @@ def test_what_rays_go_through_is_what_a_plain_walk_finds():
     np.testing.assert_array_equal(np.isinf(limited), np.array(plain) > 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shape", [(1, 1), (6, 6), (30, 2), (2, 30)])
 def test_many_rays_at_once_meet_what_one_meets(shape, seed):

@@ -80,6 +80,7 @@ def test_drops_of_a_full_queue(load, places):
     assert not late.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offered", [0.5, 1.0])
 def test_throughput_of_slotted_aloha(net, offered):
     """S = G (1 - G/n)^(n-1), which tends to G e^-G for many stations n (Roberts 1975; Bertsekas, Gallager 1992, 4.2)."""

@@ -45,17 +45,20 @@ def test_one_robot_covers_everything_and_touches_nothing(name):
     assert 28 < run.metrics["exploration_cost_m"] < 75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["boustrophedon", "spanning_tree_coverage"])
 def test_without_the_map_it_is_found_on_the_way(name):
     assert cover(name, known=False).status == "reached"
 
 
+@pytest.mark.slow
 def test_without_the_map_a_tree_goes_on_through_the_cells_of_a_partner_that_died():
     run = cover("spanning_tree_coverage", 2, known=False, dies_s=8)
     assert run.status == "reached"
     assert run.metrics["distance_by_robot_m"]["c1"] < 9
 
 
+@pytest.mark.slow
 def test_four_robots_close_together_without_the_map_share_the_work_of_one():
     # 0.4 m apart, each in the shadow of the others: at first none of them knows enough floor to stand on.
     places = (-1.35, 0.6, 0.0), (-0.95, 0.6, 0.0), (-1.35, 0.2, 0.0), (-0.95, 0.2, 0.0)
@@ -69,6 +72,7 @@ def test_four_robots_close_together_without_the_map_share_the_work_of_one():
     assert team.metrics["coverage_t90_s"] < 0.8 * alone.metrics["coverage_t90_s"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_two_robots_share_the_work_and_one_finishes_it_when_the_other_dies(name):
     alone, both, bereft = cover(name), cover(name, 2), cover(name, 2, dies_s=8)

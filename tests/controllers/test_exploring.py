@@ -51,6 +51,7 @@ def test_a_gap_too_narrow_for_the_body_ends_the_exploration_not_the_patience():
     assert run.metrics["collisions_wall"] == 0
 
 
+@pytest.mark.slow
 def test_a_robot_that_has_nothing_left_looks_behind_itself_for_doors_that_have_opened():
     scenario = covey.load_scenario("depot_doors").replace("seed", 8)  # its last door opens behind their scanners
     run = scenario.build().run()

@@ -28,6 +28,7 @@ def dusty(mode):
     return parse_scenario(DUST.replace("MODE", mode)).build().run()
 
 
+@pytest.mark.slow
 def test_in_dust_faith_leaps_into_a_fresh_crater_and_who_looks_first_waits():
     """All know the ground; dust hides it for 12 s, and meanwhile a crater is dug 3 m or more ahead of all six."""
     faith, looks = dusty("leap_of_faith"), dusty("look_before_leap")

@@ -20,6 +20,7 @@ stop: {timeout_s: 600}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nearest_frontier", "minpos"])
 def test_frontier_strategies_map_what_can_be_driven_on_and_end(name):
     sim = parse_scenario(TEXT.replace("NAME", name)).build()

@@ -141,6 +141,7 @@ def test_the_nearest_neighbour_tour_is_a_tour_too():
     assert "use christofides or nearest" in sim.deciding.failures[0].text or sim.deciding.failed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["expected_idleness", "cyclic_patrol", "meeting_patrol"])
 def test_the_waypoints_of_a_partner_that_dies_are_still_visited(name):
     lasts = 340 if name == "meeting_patrol" else 200

@@ -6,6 +6,7 @@ from covey.controllers import controllers
 from covey.testing import check_controller
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", controllers.names())
 def test_controllers_pickle_repeat_themselves_and_know_no_truth(name):
     check_controller(controllers.get(name), seconds=3.0)

@@ -65,6 +65,7 @@ def test_ssb_covers_all_that_its_body_gets_to_and_its_tiles_are_told(run_on):
     assert run.metrics["collisions"] == run.metrics["collisions_wall"] == 0
 
 
+@pytest.mark.slow
 def test_ssb_goes_on_when_its_partner_vanishes():
     world = covey.World.empty(3, 2, resolution_m=0.1)
     groups = [

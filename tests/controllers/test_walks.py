@@ -7,6 +7,7 @@ import covey
 from covey.controllers import Wander, controllers
 
 
+@pytest.mark.slow
 def test_wander_touches_nothing_and_goes_places():
     pillar = [(-0.3, -0.3), (0.3, -0.3), (0.3, 0.3), (-0.3, 0.3)]
     world = covey.World.polygons([(-4, -3), (4, -3), (4, 3), (-4, 3)], obstacles_m=[pillar], resolution_m=0.05)
@@ -18,6 +19,7 @@ def test_wander_touches_nothing_and_goes_places():
     assert (run.series("distance_m")[-1] > 15).all()
 
 
+@pytest.mark.slow
 def test_the_ballistic_walk_turns_by_50_to_180_degrees_to_either_side():
     group = covey.Group("w", covey.robots.disc(), [(0, 0, 0.3), (1, 1, 2)], controllers.get("random_ballistic_walk"))
     sim = covey.Simulation(covey.World.empty(5, 5), [group], seed=2)

@@ -57,6 +57,7 @@ def test_ground_is_moved_from_here_to_there_and_none_of_it_is_lost():
     assert not (run.events["kind"] == "controller_failed").any()
 
 
+@pytest.mark.slow
 @given(
     spacing=st.floats(0.05, 2.0), radius=st.floats(0.05, 2.0), volume=st.floats(1e-3, 1.0),
     from_x=st.floats(-5, 5), from_y=st.floats(-5, 5), to_x=st.floats(-5, 5), to_y=st.floats(-5, 5),
@@ -129,6 +130,7 @@ def test_what_the_ground_does_not_allow_is_refused_as_an_event():
             np.testing.assert_array_equal(sim.world.ground.altitude, world.ground.altitude)
 
 
+@pytest.mark.slow
 def test_a_run_with_digging_comes_out_again_to_the_byte_and_in_processes_too(tmp_path):
     for name, where in (("a", "in_process"), ("b", "in_process"), ("c", "processes")):
         digger(one_load, recording=tmp_path / name, execution={"controllers": where}).run()

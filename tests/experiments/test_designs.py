@@ -25,6 +25,7 @@ RUNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", designs())
 def test_a_shipped_design_says_where_it_comes_from_and_its_ends_run(name, tmp_path):
     design = load_design(name)
@@ -39,6 +40,7 @@ def test_a_shipped_design_says_where_it_comes_from_and_its_ends_run(name, tmp_pa
     assert sum(map(len, set_up(found[-1]).poses)) == sum(group.count for group in found[-1].robots)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "runs"), RUNS.items())
 def test_a_published_design_has_as_many_runs_as_it_says(name, runs):
     design = load_design(name)
@@ -48,6 +50,7 @@ def test_a_published_design_has_as_many_runs_as_it_says(name, runs):
     assert all(number == runs for number in said)
 
 
+@pytest.mark.slow
 def test_table_4_is_that_of_the_paper():
     runs = plan(load_design("table4"))
     scenario = runs[-1].load()
@@ -115,6 +118,7 @@ def test_the_list_tells_source_and_outcome():
     assert "11 robots" in summaries["table4"]
 
 
+@pytest.mark.slow
 def test_the_page_about_designs_has_its_tables_as_they_are():
     page = (Path(__file__).parents[2] / "docs" / "designs.md").read_text(encoding="utf-8")
     assert renew(page) == page, "renew it: python -m covey.experiments.design.fields"

@@ -55,6 +55,7 @@ def counting(tmp_path, monkeypatch):
     forget_files()
 
 
+@pytest.mark.slow
 def test_globals_of_a_controller_do_not_reach_the_next_run_whatever_the_number_of_jobs(counting, tmp_path):
     compile_if_cold()
     tables = [run_design(counting, tmp_path / f"out{jobs}", jobs=jobs) for jobs in (1, 2)]

@@ -292,6 +292,7 @@ def test_a_report_opens_with_the_question_and_its_answer(table, found):
     assert not_reached(table, goal=False) is None
 
 
+@pytest.mark.slow
 def test_what_cannot_be_told_or_is_not_shown_is_said_in_words(table):
     few = asked_of(table.filter((pl.col("seed") < 2) & (pl.col("place") == "atrium")))
     assert few.answer.startswith("This design cannot tell: with so few runs that differ, no outcome")

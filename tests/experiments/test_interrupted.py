@@ -80,6 +80,7 @@ def stop(runner, folder, how, after):
     assert not psutil.wait_procs(children, timeout=240)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 def test_killed_and_interrupted_the_table_is_that_of_an_undisturbed_run(tmp_path):
     compile_if_cold()

@@ -29,6 +29,7 @@ def way(motions, start=(0.0, 0.0, 0.0)):
     return np.array(poses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known_to_m", [0.0, 0.01])
 def test_gmappings_noise_is_found_again(known_to_m):
     motions, random = driven(1)
@@ -52,6 +53,7 @@ def test_gmappings_noise_is_found_again(known_to_m):
     assert (found.distance_scale, found.turn_scale) == pytest.approx((1.0, 1.0), abs=0.02)
 
 
+@pytest.mark.slow
 def test_jumps_of_the_better_poses_are_left_out():
     motions, random = driven(4)
     e, (dx, _, turn) = random.normal(size=motions.shape), np.abs(motions).T
@@ -64,6 +66,7 @@ def test_jumps_of_the_better_poses_are_left_out():
     assert (found.gmapping.m_per_m, found.gmapping.rad_per_rad) == pytest.approx((0.05, 0.1), rel=0.3)
 
 
+@pytest.mark.slow
 def test_noise_of_velocities_is_found_again():
     motions, random = driven(2)
     turn = motions[:, 2]

@@ -122,6 +122,7 @@ def test_of_very_many_settings_some_are_shown_from_the_best_to_the_worst():
     assert {int(gap) for gap in gaps} <= {2, 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", ["measurements", "rows"])
 def test_runs_without_maps_have_no_pictures_and_none_that_is_broken(keep, plain, tmp_path):
     written = report_of(plain(keep=keep), tmp_path)[2]
@@ -154,6 +155,7 @@ def test_failures_with_the_same_reason_stand_together(tmp_path):
     assert [run["href"] for run in often["runs"]] == ["../runs/0/", "", "", "", ""]
 
 
+@pytest.mark.slow
 def test_a_report_tells_its_progress(done, tmp_path):
     said = []
     write_report(*done[:2], tmp_path, observer=lambda *step: said.append(step))
@@ -384,6 +386,7 @@ def three_by_three(gain=8.0, seeds=4):
 BY_LINE_AND_FACET = Axes("robots.scout.count", "strategy", "world.terrain", ())
 
 
+@pytest.mark.slow
 def test_worlds_are_never_pooled_in_a_figure(tmp_path):
     gallery = Gallery(tmp_path)
     captions = [
@@ -396,6 +399,7 @@ def test_worlds_are_never_pooled_in_a_figure(tmp_path):
     assert (tmp_path / "exploration_time_s_box_3_maze.pdf").is_file()
 
 
+@pytest.mark.slow
 def test_what_has_to_be_pooled_says_so(tmp_path):
     table = three_by_three().with_columns(radio=pl.int_range(pl.len()) % 30)
     table = table.select("run_id", "vector", "iteration", "seed", "radio", *table.columns[4:-1])
@@ -424,6 +428,7 @@ def test_few_seeds_in_many_settings_are_tested_together():
     assert row["p (Holm)"] == f"{3 * 2 / 2**12:.2g}"  # all 12 blocks one way; three tests
 
 
+@pytest.mark.slow
 def test_tables_name_their_tests_and_what_is_not_shown():
     table = three_by_three()
     found = three(table)
@@ -490,6 +495,7 @@ def has_class(name):
     return bool(found and found.stdout.strip())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdfLaTeX (Debian: texlive-latex-recommended)")
 @pytest.mark.parametrize("style", ["{article}", "[twocolumn]{article}", "[journal]{IEEEtran}", "{llncs}"])
 def test_the_tables_compile_and_fit_the_page(style, hostile, tmp_path):
@@ -528,6 +534,7 @@ def test_a_table_for_a_paper_is_neither_scaled_nor_wider_than_a_column():
     assert all("key" in part for part in parts)
 
 
+@pytest.mark.slow
 def test_a_design_with_a_controller_of_its_own_is_reported_from_its_results(write, capsys, in_this_process):
     from covey.cli import main
 
@@ -562,6 +569,7 @@ def test_different_worlds_are_not_compared_without_a_word(write, capsys, in_this
     assert "A - B [m]" in said
 
 
+@pytest.mark.slow
 def test_another_interval_of_measuring_runs_nothing_again(plain, tmp_path, in_this_process):
     def measuring(every_s, **more):
         return plain(measurements=[{"every_s": every_s, "record": ["position", "explored_share_union"]}], **more)
@@ -583,6 +591,7 @@ def test_another_interval_of_measuring_runs_nothing_again(plain, tmp_path, in_th
     assert any("4 runs are repeated" in remark for remark in remarks)
 
 
+@pytest.mark.slow
 def test_the_command_that_a_design_names_at_its_end_writes_its_report(write, capsys, in_this_process):
     from covey.cli import main
 

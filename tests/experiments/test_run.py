@@ -116,6 +116,7 @@ def test_a_folder_with_other_files_is_left_alone(plain, tmp_path):
     assert os.listdir(tmp_path) == ["thesis.tex"]
 
 
+@pytest.mark.slow
 def test_a_design_goes_on_in_a_folder_with_its_report(plain, tmp_path, in_this_process):
     write_report(plain(iterations=1), run_design(plain(iterations=1), tmp_path, jobs=1))
     before = len(in_this_process)
@@ -160,6 +161,7 @@ def test_the_plan_stands_in_the_folder(plain, tmp_path, in_this_process):
     assert "two sizes" in (tmp_path / "design.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_a_process_for_each_robot_measures_the_same(plain, tmp_path, in_this_process):
     where = {"execution.controllers": ["in_process", "processes"], "robots.scout.count": [2]}
     table = deterministic(run_design(plain(iterations=1, parameters=where), tmp_path, jobs=1).table)

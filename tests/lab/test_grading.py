@@ -91,6 +91,7 @@ def test_a_hand_in_imports_what_lies_beside_it(hand_in):
     assert wrong_in(1, hand_in("from gains import factor\n\n" + RIGHT)) == []
 
 
+@pytest.mark.slow
 def test_the_command_prints_grades_and_reasons(hand_in, tmp_path, capsys):
     hand_in(RIGHT, "anna/01_first_robot.py")
     hand_in("import os\nos._exit(0)\n", "bob/lesson1.py")

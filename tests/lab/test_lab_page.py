@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "lab.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = {}
@@ -43,6 +44,7 @@ def test_every_field_of_mars_has_its_setting():
     assert [field for field in fields if field not in seconds] == []
 
 
+@pytest.mark.slow
 def test_the_session_of_the_paper_takes_25_lines_and_repeats_its_events(capsys):
     path = ROOT / "examples" / "10_bounce_among_obstacles.py"
     code = path.read_text(encoding="utf-8")

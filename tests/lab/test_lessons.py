@@ -30,6 +30,7 @@ def test_there_are_ten_each_with_aims_a_task_a_gap_a_check_and_a_picture():
         assert lesson.cells[-2][1].startswith(f"check({int(lesson.name[:2])}, ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
 def test_the_solution_is_right_and_the_gap_is_not(lesson, folder, capsys):
     exec(compile(lesson.code(solved=True), lesson.name, "exec"), {})

@@ -22,6 +22,7 @@ out = covey.play(lambda team: (0.2, 0.1), robots=2, stop_s=0.5, speed=0)
 """
 
 
+@pytest.mark.slow
 def test_all_lessons_run_in_a_kernel_and_their_solutions_are_right():
     """One kernel for all, so that it starts once."""
     book = nbformat.v4.new_notebook()

@@ -266,6 +266,7 @@ def test_scipy_reads_the_matlab_file(tmp_path):
     assert [str(text[0]) for text in found["names"].ravel()] == ["robot0", "robot1"]
 
 
+@pytest.mark.slow
 def test_a_film(tmp_path):
     from PIL import Image
 

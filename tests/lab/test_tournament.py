@@ -65,6 +65,7 @@ def written(folder: Path, **laws: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_law_that_fails_loses(tmp_path, fault):
     text, why = FAULTS[fault]
@@ -102,6 +103,7 @@ def test_an_error_of_a_game_blames_no_law_and_leaves_no_run(broken, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["no number", "score"])  # refused, raised by the game
 def test_a_tournament_of_a_broken_game_blames_no_law_and_leaves_nothing(broken, tmp_path, capsys):
     old, new, why = BROKEN_GAMES[broken]
@@ -115,6 +117,7 @@ def test_a_tournament_of_a_broken_game_blames_no_law_and_leaves_nothing(broken, 
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_a_game_that_is_under_way_when_another_breaks_is_kept(tmp_path):
     """The tournament used to leave at once, and left the folder of the other game half-written."""
     once = f"""if not os.path.exists({str(tmp_path / "once")!r}):
@@ -246,6 +249,7 @@ def test_what_a_law_sends_runs_no_code_in_the_referee_and_is_blamed_on_no_other(
     assert not (tmp_path / "mine").exists()
 
 
+@pytest.mark.slow
 def test_a_game_whose_files_have_changed_counts_for_nobody_and_is_played_again(tmp_path):
     (tmp_path / "short.py").write_text(GAME)
     folder, out = written(tmp_path / "laws", a=STILL, b=STILL), tmp_path / "out"
@@ -299,6 +303,7 @@ def test_a_faster_pursuer_catches_who_stands_still(tmp_path):
     assert outcome.time_s > (gap - 0.3) / 0.9 - 0.11  # not before it can be there at 0.9 m/s
 
 
+@pytest.mark.slow
 def test_only_the_games_of_changed_files_are_played_again(tmp_path, monkeypatch):
     (tmp_path / "short.py").write_text(GAME)
     note = f"import os\nassert os.getpid() != {os.getpid()}\n"  # its code runs, but not in this process

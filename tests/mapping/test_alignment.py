@@ -54,6 +54,7 @@ def moved(grid: Grid, pose: Pose) -> Grid:
     return Grid(grid.cells, grid.resolution, tuple(origin))
 
 
+@pytest.mark.slow
 def test_real_maps_are_merged_where_they_belong(pairs, aligned):
     merged = 0
     for k, pair in enumerate(pairs):
@@ -75,6 +76,7 @@ def test_what_is_shared_is_measured(pairs, aligned):
     assert 0.5 <= alignment.confidence <= 1.0
 
 
+@pytest.mark.slow
 def test_alignment_goes_both_ways(pairs, aligned):
     there, back = aligned(0), align(pairs[0].b, pairs[0].a)
     loop = there.T_a_b @ back.T_a_b

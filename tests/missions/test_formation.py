@@ -108,6 +108,7 @@ def simulation(controllers="in_process", **changes):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controllers", ["in_process", "processes"])
 def test_orders_of_mission_event_and_call_reach_the_robots_and_end_the_run(controllers):
     sim = simulation(controllers)

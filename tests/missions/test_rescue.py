@@ -45,6 +45,7 @@ def simulation(mission, controller=rescuer, starts=STARTS, targets=TARGETS, **ch
     return covey.Simulation(world, [group], seed=1, mission=mission, targets=targets, stop=stop, **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controllers", ["in_process", "processes"])
 def test_a_team_finds_meets_and_is_scored_as_in_the_course(controllers):
     sim = simulation(Rescue(preset="dat160_2021"), execution={"controllers": controllers})

@@ -46,6 +46,7 @@ def test_the_teams_of_the_page_search_and_see_targets(block):
     assert {program.name for program, _ in team} & {"rescue_team", "rescue_leader", "search_plan", "with_lookout"}
 
 
+@pytest.mark.slow
 def test_the_strategy_of_the_page_finds_targets_and_can_be_compared(tmp_path):
     [code], [design] = CODE, DESIGNS
     (tmp_path / "finder.py").write_text(code)

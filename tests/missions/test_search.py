@@ -115,6 +115,7 @@ def test_without_cameras_nothing_is_added():
     assert run.maps.faces is None
 
 
+@pytest.mark.slow
 def test_the_same_bytes_with_all_errors_of_the_camera_damage_and_a_lossy_radio(tmp_path):
     async def search(robot):
         while True:

@@ -218,6 +218,7 @@ def _crossing():
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("situation", "seed"), [("circle", 0), ("corridor", 1), ("doorway", 0)])
 def test_robots_in_each_others_way_all_arrive_without_contact(situation, seed):
     """Issue: 12 swap places across a circle of 10 m; 4 meet 4 in a corridor of 1.5 m; a doorway of 0.8 m both ways."""

@@ -35,6 +35,7 @@ from covey.results.figures.style import LINK_COLOR, ROBOTS, rgb, robot_color
 from covey.results.maps import WALL
 
 
+@pytest.mark.slow
 def test_save_all_writes_every_picture_whole(record, tmp_path):
     run = record(tmp_path / "run", pose_every=5)
     files = save_all(run)
@@ -121,6 +122,7 @@ def test_the_legend_of_a_heat_map_leaves_the_scale_bar_free():
     assert not legend.overlaps(scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_picture_has_the_same_bytes_each_time_and_in_threads(record, kind):
     run = record()
@@ -346,6 +348,7 @@ def test_turned_world_is_drawn_in_the_world_frame(record, square_maps):
     assert data[data.shape[0] - int(corner[1]), int(corner[0])] < 100  # wall at the turned corner
 
 
+@pytest.mark.slow
 def test_team_that_cannot_see_is_drawn_without_what_was_seen(record, square_maps, tmp_path):
     run = record(tmp_path / "run", steps=20)
     run.maps = square_maps()

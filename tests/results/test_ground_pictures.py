@@ -22,12 +22,14 @@ def run():
     return covey.Simulation(world, [group], events=[mound], stop=covey.Stop(timeout_s=1.2)).run()
 
 
+@pytest.mark.slow
 def test_all_pictures_are_written(run, tmp_path):
     names = {path.name for path in save_all(run, tmp_path, kinds=("png",))}
     assert {"belief.png", "belief_error.png", "perspective.png", "film.gif"} <= names
     assert np.asarray(Image.open(tmp_path / "perspective.png")).shape == (720, 1280, 3)
 
 
+@pytest.mark.slow
 def test_the_film_has_as_many_images_as_asked_for(run):
     assert len(list(on_ground.film(run, 3))) == 3
 
@@ -53,6 +55,7 @@ def marked(image):
     return int((np.abs(pixels - style.rgb(MEASURED_COLOR)).max(axis=-1) < 40).sum())
 
 
+@pytest.mark.slow
 def test_the_film_shows_what_is_mapped_by_then_and_little_sky(run):
     first, last = on_ground.film(run, 2)
     assert marked(last) > marked(first) > 20
@@ -60,6 +63,7 @@ def test_the_film_shows_what_is_mapped_by_then_and_little_sky(run):
     assert (pixels[..., 2] > pixels[..., 0] + 12).mean() < 0.4  # sky, and markers, are bluer than the ground
 
 
+@pytest.mark.slow
 def test_tags_are_in_the_perspective_and_in_the_film_from_when_they_were_left():
     def leaves(robot):
         if 1.0 <= robot.time < 1.05:
@@ -113,6 +117,7 @@ def test_the_legend_names_a_wall_only_where_there_is_one(run):
             assert ("wall" in texts) == has_walls, (name, texts)
 
 
+@pytest.mark.slow
 def test_a_run_in_the_plane_does_not_say_that_it_draws_a_perspective(run, tmp_path):
     def said(one):
         texts = []

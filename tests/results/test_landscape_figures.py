@@ -99,6 +99,7 @@ def test_what_is_behind_a_ridge_is_hidden():
     assert not near(still(altitude, ground.frame, camera, bodies=[behind], dots=[dots]), RED).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heading", [0.0, 1.5, 3.0, -1.2])
 @pytest.mark.parametrize("wide_m", [6.0, 250.0])
 def test_robots_are_seen_from_far_away_too_and_their_white_nose_is_ahead(heading, wide_m):
@@ -176,6 +177,7 @@ def known():
     return ground, Believed(altitude, np.where(marks == 1, 0.02, 1.0), marks, np.zeros_like(marks))
 
 
+@pytest.mark.slow
 def test_pages_have_the_same_bytes_each_time_and_show_what_is_known():
     ground, belief = known()
     ways = Ways(np.stack([np.linspace((-8, -3), (2, 1), 20), np.linspace((-6, 3), (3, 2), 20)], axis=1), ["a", "b"])
@@ -204,6 +206,7 @@ def test_markers_stand_at_the_believed_altitude_lifted_when_above_the_ground():
     assert (dots.colors[drop] == style.rgb(DROP_COLOR)).all()
 
 
+@pytest.mark.slow
 def test_pages_of_nothing_known_and_of_a_flat_ground():
     ground = flat(size_m=(9, 9))
     nothing = Believed(*2 * [np.full((10, 10), np.nan)], *2 * [np.zeros((10, 10), int)])

@@ -175,6 +175,7 @@ def test_real_limit_of_the_system_on_file_size_is_reported(tmp_path):
     assert Run(tmp_path / "run", incomplete=True).manifest["status"] == "incomplete"
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_however_long_the_run(circle_frame, tmp_path, monkeypatch):
     monkeypatch.setattr(recorder_module, "_ROWS", 2000)
     monkeypatch.setattr(recorder_module, "_STEPS", 1)
@@ -213,6 +214,7 @@ def test_host_table_grows_with_wall_time(circle_frame, tmp_path, monkeypatch):
     assert (host["rss_mib"].drop_nulls() > 1).all()
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_whole_up_to_its_last_checkpoint(tmp_path):
     """Its last checkpoint is of step 2000: blocks of 100 steps are written, and the rows of the last 50 wait."""
     often = "from covey.results import recorder\nrecorder._CHECKPOINT_S = 0.0\n"

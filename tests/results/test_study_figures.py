@@ -173,6 +173,7 @@ def test_bands_are_quartiles_from_six_runs_on():
         explored_bands({"flat": (times, shares[0])})
 
 
+@pytest.mark.slow
 def test_pictures_are_written_as_png_svg_and_pdf_the_same_each_time(tmp_path):
     pictures = {"fleet": fleet_metrics(table(), SIZE, TERRAIN), "none": None}
     files = save_pictures(pictures, tmp_path / "a")

@@ -96,6 +96,7 @@ def test_a_program_drives_a_robot_in_lockstep(domain):
     assert ranges == pytest.approx(walls, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_two_runs_in_lockstep_see_the_same_scans(domain):
     noisy = Lidar(rays=90, range_m=8.0, rate_hz=10.0, sigma_m=0.02)
     one, another = (in_lockstep(domain, 8, noisy)[0]["ranges"] for _ in range(2))
@@ -386,6 +387,7 @@ def test_ctrl_c_and_sigterm_end_the_command_and_keep_the_run(domain, peer, start
     assert run.measurements.height > 2
 
 
+@pytest.mark.slow
 def test_a_page_shows_the_run_that_ros_drives(domain, peer, start):
     started = start("ros", "run", "hello", "--live", "--out", "run", "-q")
     address = until(lambda: re.findall(r"only watch +(http\S+)", started.complained.read_text()), 120.0)[0]

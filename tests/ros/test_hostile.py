@@ -36,6 +36,7 @@ def test_a_robot_stops_when_its_driver_is_killed(domain, peer):
         assert sim.state.pose[0, 0] - begun < 0.5 * 0.7  # it was silent for 0.5 s, and a step or two
 
 
+@pytest.mark.slow
 def test_lockstep_waits_for_a_driver_that_was_killed_until_another_comes(domain):
     with Participant(domain) as ros:
         bridge = Bridge(ros, Settings("lockstep", stamped=True))

@@ -118,6 +118,7 @@ def files(tmp_path):
         (tmp_path / name).write_text(text)
 
 
+@pytest.mark.slow
 def test_a_team_takes_the_same_decisions_in_process_in_processes_and_as_nodes(start, tmp_path):
     world = simulator(start, "team.yaml")
     found = said_by(start, "team.yaml", dict.fromkeys(("scout0", "scout1"), "./mine.py:together"))
@@ -137,6 +138,7 @@ def test_a_team_takes_the_same_decisions_in_process_in_processes_and_as_nodes(st
     assert world.wait(timeout=LIMIT_S) == 3  # its time is over
 
 
+@pytest.mark.slow
 def test_nodes_of_robots_without_a_simulated_radio_write_to_each_other(start, tmp_path):
     simulator(start, "team.yaml")
     said = said_by(start, "team.yaml", dict.fromkeys(("scout0", "scout1"), "./mine.py:together"), "--direct")
@@ -148,6 +150,7 @@ def test_nodes_of_robots_without_a_simulated_radio_write_to_each_other(start, tm
         assert int(found) > 1.015 * int(alone[name][-1].split("; ")[1])  # the other's cells are on its map
 
 
+@pytest.mark.slow
 def test_robots_that_no_scenario_describes_explore_together(domain, tag, start, tmp_path):
     command = [sys.executable, "-m", "tests.ros.toy", str(domain), tag, "-5", "5"]
     toys = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
@@ -168,6 +171,7 @@ def test_robots_that_no_scenario_describes_explore_together(domain, tag, start, 
         assert nearest > 0.2 - 0.02
 
 
+@pytest.mark.slow
 def test_a_signal_ends_it_and_stops_the_robot(start, tmp_path, peer):
     long = "-s", "stop.timeout_s=10000"
     world, ours = start("ros", "run", "room.yaml", "--speed", "4", "--out", "run", "-q", *long), node(start)
@@ -185,6 +189,7 @@ def test_a_signal_ends_it_and_stops_the_robot(start, tmp_path, peer):
     assert commands[-1] == 0.0
 
 
+@pytest.mark.slow
 def test_a_controller_that_fails_stops_the_robot_and_the_run_waits_for_another(start, tmp_path, domain):
     world = simulator(start, "room.yaml")
     setup = node_setup(

@@ -135,6 +135,7 @@ def wrote(tmp_path):
     return write_scenario
 
 
+@pytest.mark.slow
 def test_robots_localize_themselves_in_their_nodes(start, wrote):
     path = wrote(ALONE)
     simulator(start, "s.yaml", "--no-localization")
@@ -152,6 +153,7 @@ def test_robots_localize_themselves_in_their_nodes(start, wrote):
             assert abs(there_cells - cells) < 0.005 * cells
 
 
+@pytest.mark.slow
 def test_a_leader_and_its_follower_with_slam_decide_the_same_in_process_and_as_nodes(start, wrote):
     path = wrote(LED)
     simulator(start, "s.yaml", "--no-localization")
@@ -161,6 +163,7 @@ def test_a_leader_and_its_follower_with_slam_decide_the_same_in_process_and_as_n
     assert all("frontier at" in lines[0] for lines in wanted.values())
 
 
+@pytest.mark.slow
 def test_nodes_that_do_not_know_each_others_starts_find_them_when_they_meet(start, wrote):
     wrote(UNKNOWN)
     simulator(start, "s.yaml")
@@ -173,6 +176,7 @@ def test_nodes_that_do_not_know_each_others_starts_find_them_when_they_meet(star
     assert abs(heading - true.heading) < math.radians(0.5)
 
 
+@pytest.mark.slow
 def test_a_recorded_robot_takes_the_place_of_one_beside_a_simulated_one(start, wrote, tmp_path, peer):
     write(in_process(wrote(HALL))[0], tmp_path / "rec.mcap")
     more = "-s", "robots.scout.count=1", "-s", "stop.timeout_s=10000"

@@ -330,6 +330,7 @@ def test_a_peer_that_is_killed_is_forgotten_and_does_not_hold_us_up(domain, peer
         assert commands.take() == []
 
 
+@pytest.mark.slow
 def test_a_simulator_that_is_killed_vanishes_and_may_come_back(domain, peer):
     program = textwrap.dedent("""
         import sys, time

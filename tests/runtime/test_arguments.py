@@ -102,6 +102,7 @@ def test_one_thread_steps_a_simulation():
     assert len(sim.close().times) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
 def test_a_forked_child_takes_nothing_from_its_parent(tmp_path):
     """Neither the lock of a run folder, nor a temporary folder, nor the right to write; and Polars tells that it cannot."""

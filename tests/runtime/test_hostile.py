@@ -169,6 +169,7 @@ def test_a_controller_that_takes_all_memory_is_interrupted():
     assert_stops_only_itself(deep, "more than 1024 MiB", budget_s=60.0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # it may come within a finalizer first
 def test_a_recursion_without_end_is_interrupted_before_it_takes_all_memory(monkeypatch):
     def deep(robot):
@@ -266,6 +267,7 @@ def test_an_interruption_that_comes_when_the_watch_ends_stops_one_robot(controll
     assert "exceeded its wall time" in "".join(failed["text"].to_list())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Python loses one now and then
 def test_near_its_budget_a_controller_never_ends_the_run():
     def near(robot):

@@ -47,6 +47,7 @@ def reference(tmp_path_factory):
     return digest(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "environment",
     [
@@ -96,6 +97,7 @@ faults:
 )
 
 
+@pytest.mark.slow
 def test_a_changing_world_faults_and_a_lossy_radio_repeat_in_another_process(tmp_path):
     (tmp_path / "s.yaml").write_text(CHANGING)
     run = parse_scenario(CHANGING, file="s.yaml").build(tmp_path / "here").run()
@@ -123,6 +125,7 @@ seed: SEED
 """
 
 
+@pytest.mark.slow
 def test_a_landscape_with_drops_repeats_after_another_run_and_in_another_process(tmp_path):
     pytest.importorskip("mujoco", reason="MuJoCo, of the extra covey[terrain], is not installed")
     (tmp_path / "s.yaml").write_text(DROPS.replace("SEED", "1"))

@@ -74,6 +74,7 @@ def run(mission=None, controllers="in_process", controller=reports, radio=None, 
     return done, notes["text"].to_list(), sim.tracker
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controllers", ["in_process", "processes"])
 def test_a_report_is_judged_in_its_step_and_answered_in_the_next(controllers):
     done, notes, tracker = run(Listen(), controllers)
@@ -108,6 +109,7 @@ def test_a_mission_without_a_referee_says_so():
     assert not run(controller="still")[0].has("reports")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controllers", ["in_process", "processes"])
 def test_by_radio_a_report_takes_a_message_to_the_base_and_one_back(controllers):
     _, notes, tracker = run(Listen(base="base0"), controllers, radio=Radio(range_m=5, latency_s=0.5))

@@ -101,6 +101,7 @@ def test_an_error_shows_the_first_twenty_problems_and_counts_the_rest():
     assert len(error.value.problems) == 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -98,6 +98,7 @@ def test_the_body_radius_reaches_the_farthest_point_of_the_footprint():
     assert group.robot.outer_radius_m == pytest.approx(0.3)
 
 
+@pytest.mark.slow
 def test_damage_is_part_of_the_world_spares_the_targets_and_goes_by_the_seed():
     text = (
         "seed: {}\nworld: {{generate: rescue, seed: 4}}\ndamage: {{rubble: 12}}\n"

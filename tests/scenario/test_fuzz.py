@@ -53,6 +53,7 @@ def test_arbitrary_bytes_and_text(content):
     assert loads(content)
 
 
+@pytest.mark.slow
 @_SETTINGS
 @given(mutated())
 def test_mutated_scenarios(content):
@@ -74,6 +75,7 @@ _VALUES = st.recursive(
 _GROUP_KEYS = ["name", "robot", "count", "start", "localization", "controller"]
 
 
+@pytest.mark.slow
 @_SETTINGS
 @given(
     st.dictionaries(st.sampled_from(list(Scenario.model_fields)), _VALUES, max_size=4),

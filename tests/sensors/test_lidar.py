@@ -99,6 +99,7 @@ digest = hashlib.sha256(got.ranges.tobytes()).hexdigest()
 """
 
 
+@pytest.mark.slow
 def test_another_process_with_another_hash_seed_reads_the_same_bytes():
     here: dict = {}
     exec(SCRIPT, here)

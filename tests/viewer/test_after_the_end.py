@@ -47,6 +47,7 @@ def test_layers_can_be_looked_at_after_the_end():
         assert not thread.is_alive()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interrupted", [False, True])
 def test_the_command_says_so_and_prints_its_results_when_the_last_viewer_has_left_or_at_ctrl_c(tmp_path, interrupted):
     (tmp_path / "short.yaml").write_text(SHORT)

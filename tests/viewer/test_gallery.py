@@ -222,6 +222,7 @@ def test_who_only_watches_starts_nothing(tmp_path):
         assert not gallery.runs
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_path, monkeypatch):
     monkeypatch.setenv("COVEY_AUTHKEY", "5ec2e7")
@@ -263,6 +264,7 @@ def test_a_run_is_a_process_that_knows_no_secret_and_ends_with_the_gallery(tmp_p
     assert list(tmp_path.glob("runs/mine/*/manifest.json"))
 
 
+@pytest.mark.slow
 def test_a_run_that_has_ended_is_no_longer_running_while_its_page_is_looked_at(tmp_path):
     (tmp_path / "mine.yaml").write_text(MINE)
     with Gallery(tmp_path) as gallery, Server(gallery) as server:

@@ -290,6 +290,7 @@ def test_connections_without_a_token_are_few_and_the_oldest_makes_room(monkeypat
             each.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("files", "taken"), [(64, False), (200, True)])
 def test_idle_connections_do_not_end_a_run_with_few_files(tmp_path, files, taken):
     code = (

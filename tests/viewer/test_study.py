@@ -124,6 +124,7 @@ def slow(robot):
 """
 
 
+@pytest.mark.slow
 def test_runs_are_watched_while_workers_compute_them_and_give_the_same_bytes(tmp_path):
     (tmp_path / "slow.py").write_text(SLOW)
     scenario = {
@@ -258,6 +259,7 @@ def test_a_look_that_is_over_before_anybody_could_see_it_counts(monkeypatch, lef
     assert now[0] == pytest.approx(end_s, abs=0.25)
 
 
+@pytest.mark.slow
 def test_the_command_shows_a_design_that_has_ended_and_ends_with_the_last_page(tmp_path, in_this_process):
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(PLAIN | {"iterations": 1, "keep": "everything"}))
     run.run_design(load_design(tmp_path / "small.yaml"), tmp_path / "study", jobs=1)

@@ -25,6 +25,7 @@ def refused(path, match, **options):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_an_archive_is_measured_before_it_is_unpacked(tmp_path):
     path = tmp_path / "bomb.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("z.npy", "w") as member:

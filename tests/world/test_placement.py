@@ -209,6 +209,7 @@ MANY = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_groups_one_after_the_other_stand_where_each_alone_would_among_those_before(seed):
     world, draws = World.empty(16, 12), np.random.default_rng(seed)

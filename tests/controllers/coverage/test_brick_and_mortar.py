@@ -72,6 +72,7 @@ def test_all_of_a_room_with_a_pillar_is_marked_and_the_loop_around_it_closed(run
     assert any(t.content[0] == "claim" for t in tags)
 
 
+@pytest.mark.slow
 def test_two_robots_enter_every_cell_and_end(run_on):
     sim, run = run_on("brick_and_mortar", (4, 3), robots=2, timeout_s=400)
     tagged = {t.content[1:3] for t in sim.communication.tags.tags if t.content[0] in ("explored", "visited")}

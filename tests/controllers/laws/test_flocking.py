@@ -52,6 +52,7 @@ def test_the_potential_of_a_pair_is_the_integral_of_its_force():
         assert law.pair_potential(z, 8.4, 7.0) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_energy_never_grows_velocities_agree_and_nobody_collides():
     # theorem 2 and 3 of the paper: below the energy of one pair at one place no two can get there
     angle = 0.1 + 0.5 * math.pi * np.arange(4)

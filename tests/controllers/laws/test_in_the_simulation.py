@@ -167,6 +167,7 @@ def test_flocks_agree_and_keep_apart(model, name):
         assert np.abs(velocity).max() < 0.02  # around a goal that stands
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["graphs", "safety"])
 def test_every_number_is_what_theory_says(part):
     rows = list(importlib.import_module(f"laws_{part}").rows(short=True))

@@ -15,6 +15,7 @@ SQUARE = [(0, 0), (10, 0), (10, 10), (0, 10)]
 CORNERS = np.array([(9.0, 9.0), (9.0, 1.0), (1.0, 1.0), (1.0, 9.0)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["lloyd", "pursuit", "cyclic", "circular", "fields"])
 def test_every_number_is_what_theory_says(part):
     rows = list(importlib.import_module(f"laws_{part}").rows(short=True))

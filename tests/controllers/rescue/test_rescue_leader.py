@@ -37,6 +37,7 @@ def rescue(controller, starts, targets=FIRE, camera=None, seed=1, timeout_s=90, 
     return covey.Simulation(world, [group], seed=seed, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radio", [None, Radio(range_m=50, loss=0.5)])
 def test_a_mate_comes_to_the_big_fire_and_goes_back(radio):
     """The first robot sees the fire from its start; the other one comes from the far end of the hall."""

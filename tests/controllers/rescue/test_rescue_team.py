@@ -59,6 +59,7 @@ def test_many_false_alarms_are_not_reported():
     assert run.metrics["false_reports"] == 0
 
 
+@pytest.mark.slow
 def test_robots_that_hear_nobody_still_meet_at_the_end():
     run = rescue(PAIR, radio=0.0, timeout_s=300)
     assert run.metrics["targets_found"] == 4
@@ -175,6 +176,7 @@ def test_robots_meet_deep_in_front_of_a_target_and_apart_from_each_other():
     assert nowhere is None
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_in_processes_too():
     runs = [
         rescue(PAIR, radio=Radio(range_m=50, loss=0.3), timeout_s=12.0, execution={"controllers": controllers})

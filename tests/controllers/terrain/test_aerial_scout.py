@@ -36,6 +36,7 @@ def simulation(scout=SCOUT, team=TEAM):
     return parse_scenario(team.replace("SCOUT", scout)).build()
 
 
+@pytest.mark.slow
 def test_a_team_with_a_scout_is_there_sooner():
     near = TEAM.replace("[20, 0], formation", "[6, 0], formation")
     alone, together = simulation("", near).run(), simulation(team=near).run()
@@ -45,6 +46,7 @@ def test_a_team_with_a_scout_is_there_sooner():
     assert together.metrics["last_order_met_s"] < 0.9 * alone.metrics["last_order_met_s"]
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_comes_first_and_then_the_corridor_ahead():
     sim = simulation()
     asked = None
@@ -85,6 +87,7 @@ FAR = (
 )
 
 
+@pytest.mark.slow
 def test_a_crater_that_is_dug_in_ground_mapped_long_ago_is_seen_again_before_the_team_is_there():
     run = simulation(team=FAR.replace("max_speed_m_s: 1.0", "max_speed_m_s: 0.5")).run(until_s=65)
     events = run.events

@@ -32,6 +32,7 @@ def heads(sim):
     return np.degrees(np.angle(np.exp(1j * sim.state.pose[:, 2])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("over", "count"), [("blackboard", 6), ("radio", 3)])
 def test_a_team_forms_up_behind_a_wall_and_again_as_it_is_told(over, count):
     order = {"objective_m": (9.0, 0.0), "formation": "hexagon", "facing_deg": 90.0}
@@ -112,6 +113,7 @@ def test_robots_wait_for_an_order_and_obey_the_one_that_is_called_for():
     assert sorted(sim.state.pose[:, 1]) == pytest.approx([2.0, 4.0], abs=0.4)
 
 
+@pytest.mark.slow
 def test_robots_keep_their_distance_as_bearing_disallow_wants_it():
     # Two teams of one formation change sides: 6 robots that all have to pass each other.
     sim = team(
@@ -143,6 +145,7 @@ def on_ground(mode="leap_of_faith", events=""):
     return parse_scenario(GROUND.replace("MODE", mode).replace("EVENTS", events)).build()
 
 
+@pytest.mark.slow
 def test_who_looks_before_it_leaps_turns_to_its_way_before_it_drives():
     back = "events: [{at_s: 42, order: {objective_m: [0, 0], formation: rank, facing_deg: 90, mode: MODE}}]"
     looked = {}
@@ -157,6 +160,7 @@ def test_who_looks_before_it_leaps_turns_to_its_way_before_it_drives():
     assert set(looked["look_before_leap"]["robot"]) == {"r0", "r1", "r2"}
 
 
+@pytest.mark.slow
 def test_a_wall_of_earth_across_the_way_is_gone_around_and_a_ring_encloses():
     bank = "events: [{at_s: 12, bank: {from: [8, -8], to: [8, 8], width_m: 3, height_m: 2}}]"
     sim = on_ground(events=bank)
@@ -201,6 +205,7 @@ stop: {timeout_s: 200}
 """
 
 
+@pytest.mark.slow
 def test_skid_steer_robots_go_around_a_crater_that_is_dug_across_their_way():
     pytest.importorskip("mujoco")
     run = parse_scenario(CRATER).build().run()
@@ -280,6 +285,7 @@ def test_who_has_looked_again_stands_still():
     assert turned > 20
 
 
+@pytest.mark.slow
 def test_the_demo_at_a_small_size_shows_its_point():
     pytest.importorskip("mujoco")
     small = {

@@ -64,6 +64,7 @@ def undisturbed(plain, tmp_path_factory):
         return design, run_design(design, tmp_path_factory.mktemp("undisturbed") / "local", jobs=1)
 
 
+@pytest.mark.slow
 def test_every_run_is_recorded_once_though_a_worker_is_killed(dask, undisturbed, tmp_path):
     address, workers = dask
     design, local = undisturbed
@@ -89,6 +90,7 @@ def test_every_run_is_recorded_once_though_a_worker_is_killed(dask, undisturbed,
     assert (far.table["status"] == "timeout").all()
 
 
+@pytest.mark.slow
 def test_when_the_scheduler_is_killed_the_study_ends_in_words_and_the_same_command_goes_on(
     dask, undisturbed, tmp_path, capfd
 ):
@@ -227,6 +229,7 @@ def test_when_all_jobs_end_without_a_run_the_study_ends_in_words(tmp_path, monke
     assert len((tmp_path / "bin" / "jobs").read_text().split()) >= 9, "each of three jobs, three times"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_whoever_ends_a_study_leaves_no_jobs_and_no_keys(number, code, tmp_path, monkeypatch):
     a_queue(tmp_path / "bin", monkeypatch, "PENDING|Priority")
@@ -260,6 +263,7 @@ def test_the_keys_of_a_killed_study_are_removed_by_the_next(tmp_path, monkeypatc
         assert not left.exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_not_taken_over_by_a_library():
     code = (
         "import signal; from covey.experiments.workers import cluster; cluster._package('dask_jobqueue'); "
@@ -473,6 +477,7 @@ def hosts_over_ssh(folder, port, password):
     return str(path)
 
 
+@pytest.mark.slow
 def test_hosts_over_ssh_work_and_talk_to_nobody_without_the_key_of_the_run(ssh_host, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     port, password, commands = ssh_host

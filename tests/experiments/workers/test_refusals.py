@@ -136,6 +136,7 @@ def go(robot):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "wait4"), reason="needs the peak of a child's memory")
 @pytest.mark.parametrize(
     ("mib", "number", "ran_out", "status"),

@@ -108,6 +108,7 @@ def _append_some(folder, first):
     append(folder, *(row_of(n) for n in range(first, first + 20)))
 
 
+@pytest.mark.slow
 def test_many_processes_append_at_a_time(tmp_path):
     with ProcessPoolExecutor(4, get_context("spawn")) as pool:
         list(pool.map(_append_some, [tmp_path] * 8, range(0, 160, 20)))

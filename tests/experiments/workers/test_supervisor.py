@@ -133,6 +133,7 @@ def test_workers_with_other_sources_are_refused(ended, tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_left_beside_the_runs(ended):
     results, rows = ended
     assert {path.name for path in (results.folder / "runs").iterdir()} == {row["run_id"] for row in rows.values()}
@@ -160,6 +161,7 @@ def killing(most):
         thread.join()
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_while_it_starts_is_started_again(plain, tmp_path):
     compile_if_cold()
     with killing(2) as killed:
@@ -196,6 +198,7 @@ def what_is_listened_to(robot):
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_closes_or_writes_to_files_of_its_worker_is_a_row_that_says_so(tmp_path):
     compile_if_cold()
     (tmp_path / "bad.py").write_text(CLOSES)
@@ -216,6 +219,7 @@ def test_a_run_that_closes_or_writes_to_files_of_its_worker_is_a_row_that_says_s
     assert good["status"] == "timeout"
 
 
+@pytest.mark.slow
 def test_one_job_has_all_runs_executed_by_one_process(tmp_path, monkeypatch):
     compile_if_cold()
     started = []

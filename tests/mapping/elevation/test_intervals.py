@@ -49,6 +49,7 @@ def drive_about(sensor, ground, test="innovation", seed=0, sights=36, spacing_m=
     return beliefs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sensor", "spacing_m"),
     [(Wedge(), None), (LIDAR, None), (LIDAR, 0.5), (DepthCamera(), None)],

@@ -205,6 +205,7 @@ def write(kind, path, topics=("scan", "odom"), seconds=10.0):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bag", "mcap", "db3"])
 def test_a_bag_becomes_a_way_and_a_map(kind, tmp_path):
     path = write(kind, tmp_path / "drive")

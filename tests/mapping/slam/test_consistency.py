@@ -54,6 +54,7 @@ def test_relations_without_noise_agree_and_the_frames_do_not_matter():
     np.testing.assert_allclose(there, here, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_distances_of_right_relations_have_a_chi_squared_distribution():
     rng = np.random.default_rng(1)
     noise = np.diag([0.02, 0.01, 0.01]) ** 2

@@ -122,6 +122,7 @@ def test_it_finds_itself_from_anywhere(drive):
         assert not filter_.is_lost
 
 
+@pytest.mark.slow
 def test_a_robot_that_was_put_elsewhere_is_found_again_within_three_metres_of_way():
     before, after = tour()[:60], tour()[60:][::-1]
     poses = np.concatenate((before, compose(after, np.array([0.0, 0.0, np.pi]))))

@@ -65,6 +65,7 @@ def assert_near(found, expected, metres=0.15, rad=0.02):
     assert abs(wrap_angle(off[2])) < rad
 
 
+@pytest.mark.slow
 def test_two_robots_with_unknown_starts_are_joined(road):
     (a, b), firsts = robots(road, LONG)
     share(a, b)
@@ -91,6 +92,7 @@ def test_nothing_is_sent_twice_and_all_bytes_are_counted(road):
     assert b.clock[0] == a.clock[0]
 
 
+@pytest.mark.slow
 def test_news_travels_over_a_third_robot(road):
     """Robots 0 and 1 never hear each other."""
     members, firsts = robots(road, [*PARTS, (0, 60)], [*STARTS, np.array([50.0, 0.0, 0.0])])
@@ -137,6 +139,7 @@ def forged(member, relations):
     member.take(liar.update_for(member.clock))
 
 
+@pytest.mark.slow
 def test_a_wrong_relation_is_refused(road):
     (a, b), firsts = robots(road)
     wrong = Relation(0, 30, 1, 40, np.array([1.0, 2.0, 3.0]), 1e4 * np.eye(3))
@@ -252,6 +255,7 @@ def test_having_seen_each_other_often_makes_the_heading_sure():
     assert not is_seen_surely([exact])
 
 
+@pytest.mark.slow
 def test_two_runs_agree_to_the_byte(road):
     found = []
     for _ in range(2):

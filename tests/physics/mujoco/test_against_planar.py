@@ -106,6 +106,7 @@ def digest():
     return hashlib.sha256(b"".join(a.tobytes() for a in arrays)).hexdigest()
 
 
+@pytest.mark.slow
 def test_another_process_comes_to_the_same_bytes():
     here = digest()
     assert here == digest()

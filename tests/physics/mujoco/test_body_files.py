@@ -48,6 +48,7 @@ def test_a_body_that_is_no_cart_is_refused_by_name(tmp_path, text, message):
         physics_of(tmp_path, text)
 
 
+@pytest.mark.slow
 def test_a_body_that_the_engine_does_not_come_to_an_end_with_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(trial, "_WAIT_S", 4)
     thousand = '<replicate count="1000" offset="0 0 .01">{}</replicate>'

@@ -21,6 +21,7 @@ def test_without_mujoco_the_error_names_the_extra(monkeypatch):
         mujoco.cache_clear()
 
 
+@pytest.mark.slow
 def test_planar_worlds_do_without_mujoco():
     code = "import covey, sys; covey.Simulation(covey.World.empty(3, 3)).close(); print('mujoco' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -79,6 +79,7 @@ def in_squares(team, side_m, rng):
     return np.column_stack((spots, rng.uniform(-np.pi, np.pi, n)))
 
 
+@pytest.mark.slow
 def test_crowd_of_every_model_never_overlaps():
     rng, world = np.random.default_rng(5), room(6.0, 6.0)
     world.solid[60:64, 20:100] = True

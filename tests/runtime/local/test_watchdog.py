@@ -93,6 +93,7 @@ def test_no_interruption_is_sent_to_the_code_around_controllers(is_around):
     watchdog.close()
 
 
+@pytest.mark.slow
 def test_a_debugger_can_look_at_a_controller_after_a_step_that_was_watched():
     """An interruption that is taken back though there is none makes Python 3.11 look for it for ever when it traces."""
     code = (

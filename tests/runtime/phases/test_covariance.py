@@ -57,6 +57,7 @@ def test_errors_of_many_robots_are_as_large_as_said(noise, twist):
     assert 0.65 < apart < 1.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twist", [(0.5, 0.0), (0.5, 0.4)])
 def test_with_a_gyro_wheels_that_slip_turn_the_estimate_less(twist):
     """Noise and walk of the gyro are larger than usual, so that their share in the covariance is seen."""

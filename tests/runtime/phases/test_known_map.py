@@ -59,6 +59,7 @@ def test_with_an_unknown_start_it_finds_its_place_within_twenty_seconds():
         sim.close()
 
 
+@pytest.mark.slow
 def test_a_robot_that_is_carried_elsewhere_finds_itself_within_a_minute():
     """Many rooms of this office look alike with a lidar of 3.5 m: it must drive out of a wrong one first."""
     for seed in range(2):

@@ -174,6 +174,7 @@ def test_who_knows_the_starts_has_no_such_metrics_and_no_such_events():
     assert sim.robot("r0").frame_of("r1") == (0.0, 0.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["greedy_fill", "maximum"])
 def test_other_rules_of_merging_work_too(rule):
     sim, run = finished(RING + MARKS, share_maps=UNKNOWN.model_copy(update={"rule": rule}))

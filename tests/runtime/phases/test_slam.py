@@ -44,6 +44,7 @@ def quality_of(sim):
     return worst, sim.close().metrics["map_quality"]
 
 
+@pytest.mark.slow
 def test_the_map_is_as_good_as_with_the_truth():
     _, best = quality_of(ring(Truth()))
     drifted, spoilt = quality_of(ring(Odometry()))
@@ -54,6 +55,7 @@ def test_the_map_is_as_good_as_with_the_truth():
     assert quality > best - 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", [None, "gmapping"])
 def test_the_map_of_particles_follows_the_best_of_them(preset):
     sim = ring(Particles(preset=preset))
@@ -68,6 +70,7 @@ def test_the_map_of_particles_follows_the_best_of_them(preset):
     assert off[at_nodes].max() <= 0.5 * sim.localization.belief_of[0].grid.resolution
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("localization", [Slam(), Particles(preset="yan2017")])
 def test_the_same_seed_gives_the_same_bytes(localization):
     def end():

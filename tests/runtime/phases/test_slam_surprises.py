@@ -1,6 +1,7 @@
 """What SLAM makes of surprises in a run: doors that shut, and being carried elsewhere. Others: tests/mapping/slam."""
 
 import numpy as np
+import pytest
 
 from covey.geometry.se2 import wrap_angle
 from covey.scenario.load import load
@@ -21,6 +22,7 @@ def drive(events, seconds):
     return run, error
 
 
+@pytest.mark.slow
 def test_doors_that_open_and_shut_do_no_harm():
     doors = [
         {"at_s": 6, "door": "south_east", "to": "closed"},
@@ -36,6 +38,7 @@ def test_doors_that_open_and_shut_do_no_harm():
     assert run.metrics["collisions_wall"] == 0
 
 
+@pytest.mark.slow
 def test_a_robot_that_is_carried_goes_on_from_where_it_thinks_it_is():
     """It does not find itself again: the error stays as large as the way that it was carried, and it touches nothing."""
     run, error = drive([{"at_s": 20, "place": "scout0", "pose": [25.0, 15.0, 0.0]}], 35)

@@ -72,6 +72,7 @@ def test_robots_that_see_each_other_join_at_once():
     assert kinds["slam news"] >= sum(member.bytes_sent for member in members(sim)) * 0.9
 
 
+@pytest.mark.slow
 def test_robots_join_by_the_places_that_both_saw():
     sim = covey.load("slam_team", SMALL | BLIND)
     assert until(sim, lambda: know_each_other(sim), 100)
@@ -79,6 +80,7 @@ def test_robots_join_by_the_places_that_both_saw():
     assert_frames_are_true(sim, 0.15, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "starts"), [(4, "unknown"), (6, "known")])
 def test_larger_teams_know_each_other_and_where_they_are(count, starts):
     team = {"robots.scout.localization": {"slam": {"team": {}}}, "share_maps.start_poses": starts}
@@ -102,12 +104,14 @@ def test_without_a_radio_nobody_joins_and_everybody_works_on():
     assert known_of_others(sim, 0) == 0
 
 
+@pytest.mark.slow
 def test_robots_join_although_half_of_the_messages_are_lost():
     sim = covey.load("slam_team", SMALL | {"radio.loss": 0.5})
     assert until(sim, lambda: know_each_other(sim), 100)
     assert_frames_are_true(sim, 0.25, 3.0)
 
 
+@pytest.mark.slow
 def test_a_wrong_join_is_taken_back_and_its_tiles_go():
     """Relations from three places agree that the other's frame is far away; then the robots find where it is."""
     sim = covey.load("slam_team", SMALL | BLIND)
@@ -129,6 +133,7 @@ def test_a_wrong_join_is_taken_back_and_its_tiles_go():
     assert run.metrics["wrong_merges"] > run.metrics["wrong_merges_at_end"] == 0
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes():
     def end():
         sim = covey.load("slam_team", SMALL)

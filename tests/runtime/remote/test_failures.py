@@ -47,6 +47,7 @@ def gone(pids, within_s=10.0):
     return False
 
 
+@pytest.mark.slow
 def test_one_that_is_killed_and_one_that_hangs_stop_their_robots_and_the_others_go_on():
     groups = [group("killed", straight, -2.0), group("hung", sleeper, 0.0), group("well", straight, 2.0)]
     sim = covey.Simulation(
@@ -69,6 +70,7 @@ def test_one_that_is_killed_and_one_that_hangs_stop_their_robots_and_the_others_
     assert gone(pids, 0.5)
 
 
+@pytest.mark.slow
 def test_processes_end_when_their_simulator_is_killed(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
@@ -97,6 +99,7 @@ def test_processes_end_when_their_simulator_is_killed(tmp_path):
     assert gone([pid])
 
 
+@pytest.mark.slow
 def test_what_cannot_go_to_a_process_is_said_with_what_to_do():
     world = covey.World.empty(6, 6)
     sim = covey.Simulation(world, 1, lambda robot: robot.drive(0.1), execution={"controllers": "processes"})
@@ -110,6 +113,7 @@ def test_what_cannot_go_to_a_process_is_said_with_what_to_do():
         covey.Simulation(world, 1, straight, execution={"controllers": "threads"})
 
 
+@pytest.mark.slow
 def test_in_real_time_who_is_late_misses_the_step_and_the_simulator_goes_on():
     groups = [group("quick", straight, -2.0), group("slow", slow, 2.0)]
     execution = covey.Execution(controllers="processes", processes=covey.Processes(pace="real_time"))

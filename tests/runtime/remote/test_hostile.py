@@ -117,6 +117,7 @@ def of(run, name):
     return index, names[index]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAID)
 def test_its_robot_stops_at_once_and_what_it_did_is_said_with_the_place(ended, name):
     run, *_ = ended

@@ -41,6 +41,7 @@ def reference(tmp_path_factory):
     return (folder / "measurements.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_processes_on_the_workers_of_a_dask_cluster(tmp_path, reference):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
@@ -64,6 +65,7 @@ async def still(robot):
     await robot.sleep(1.0)
 
 
+@pytest.mark.slow
 def test_processes_that_are_started_by_hand_come_in(tmp_path, reference, monkeypatch):
     monkeypatch.delenv("COVEY_AUTHKEY", raising=False)
     with pytest.raises(covey.CoveyError, match="COVEY_AUTHKEY holds no key"):

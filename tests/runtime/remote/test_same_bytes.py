@@ -90,6 +90,7 @@ def test_every_table_and_the_maps_have_the_same_bytes(runs):
     assert runs["processes"].manifest["repeatable"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["in_process", "processes"])
 def test_each_note_of_a_step_is_recorded_and_none_twice(runs, where):
     events = runs[where].events

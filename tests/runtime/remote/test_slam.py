@@ -26,6 +26,7 @@ FILES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["{particles: {filter: {particles: 5}}}", "slam", "{known_map: {start: unknown}}"])
 def test_the_same_bytes_in_processes(kind, tmp_path):
     runs = []

@@ -52,6 +52,7 @@ def test_memory_is_what_the_software_takes_beyond_the_bare_process():
     assert use.kbytes_received == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("when_full", "kinds"), [("kill", {"controller_failed"}), ("slow", set())])
 def test_a_full_memory_kills_or_slows_the_controller_as_it_is_measured(when_full, kinds):
     model = covey.robots.disc().model_copy(

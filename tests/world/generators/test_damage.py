@@ -18,6 +18,7 @@ def parts(world, radius):
     return labels
 
 
+@pytest.mark.slow
 def test_what_is_left_of_a_rescue_floor_is_in_one_piece_and_holds_targets_that_robots_can_see(all_can_be_seen):
     for seed in range(8):
         before = World.rescue(seed=seed)
@@ -51,6 +52,7 @@ def ways_through(world):
     return ndimage.label(world.free[:, column] & (world.clearance[:, column] >= BODY))[1]
 
 
+@pytest.mark.slow
 def test_gaps_open_ways_and_rubble_closes_them():
     # Two rooms of 6 x 16 m, joined by two doors of 1.1 m in the wall between them.
     walls = [[[0, -8], [0, -7]], [[0, -5.8], [0, 5.8]], [[0, 7], [0, 8]]]
@@ -83,6 +85,7 @@ def test_the_plan_is_the_world_before_with_the_furniture_at_its_old_places():
     np.testing.assert_array_equal(world.damaged(seed=1, **{**NOTHING, "rubble": 5}).plan.grid.cells, world.grid.cells)
 
 
+@pytest.mark.slow
 def test_spared_discs_are_as_before_and_nothing_leads_outside():
     world = World.rescue(seed=5)
     centres = world.grid.to_world(np.moveaxis(np.indices(world.grid.shape), 0, -1))

@@ -15,6 +15,7 @@ STARTS = np.array([[0.0, 1.0], [0.0, -1.0]])
 FIVE = [{"draw": "victim", "count": 2}, {"draw": "small_fire", "count": 2}, {"draw": "big_fire"}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_200_floors_have_the_statistics_of_the_course_and_targets_that_robots_can_see(first, all_can_be_seen):
     for seed in range(first, first + 50):

@@ -89,6 +89,7 @@ def test_given_units_win_and_known_lengths_give_the_scale(tmp_path):
             read_floor_plan(path, scale=wrong)
 
 
+@pytest.mark.slow
 def test_curves_are_where_theory_has_them(tmp_path):
     def draw(space, document):
         space.add_arc((2, 0), 2, 0, 180)  # left to right above y = 0

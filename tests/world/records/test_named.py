@@ -35,6 +35,7 @@ def test_each_has_five_targets_on_faces_that_the_robots_can_see(name):
         assert math.hypot(*targets.positions[i, :2]) > 3.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_their_targets_survive_all_damage(name):
     places = set_up(parse_scenario(TEXT.format(0, name, ""))).targets.positions
