@@ -124,6 +124,31 @@ def test_check_and_run_say_that_no_robot_of_a_rescue_sees_targets(
     assert said in checked
 
 
+@pytest.mark.parametrize(
+    ("radio", "controller", "said"),
+    [
+        ("{range_m: 8}", "connected", "within range_m 20 m for connected, but the radio reaches 8 m; give {name: connected"),
+        ("{links: [{disc: {range_m: 8}}]}", "{name: connected, range_m: 9}", "within range_m 9 m for connected"),
+        ("{range_m: 8}", "{name: connected, range_m: 8}", ""),
+        ("{links: [unlimited]}", "connected", ""),
+        ("{range_m: 0}", "connected", ""),
+    ],
+    ids=["default", "in the links", "right", "everywhere", "no radio"],
+)  # fmt: skip
+def test_check_and_run_say_that_a_strategy_believes_in_a_longer_range_than_the_radio_has(
+    radio, controller, said, folder, capsys, caplog
+):
+    (folder / "mine.yaml").write_text(
+        "world: {empty_m: [6, 6]}\nshare_maps: {every_s: 1}\nstop: {timeout_s: 0.2}\n"
+        f"robots: [{{robot: maes, count: 2, controller: {controller}}}]\nradio: {radio}\n"
+    )
+    main(["check", "mine.yaml"])
+    checked = capsys.readouterr().err
+    main(["run", "mine.yaml", "--no-pictures", "--out", "out"])
+    assert ["for connected" in text for text in (checked, caplog.text)] == [bool(said)] * 2
+    assert said in checked
+
+
 def test_check_calls_no_controller_and_leaves_nothing(folder, capsys, monkeypatch):
     monkeypatch.delitem(sys.modules, "mine", raising=False)  # of another test
     (folder / "mine.py").write_text("raise SystemExit('it ran')\n\ndef go(robot):\n    pass\n")

@@ -140,6 +140,29 @@ def test_the_nearest_frontier_that_would_cut_the_link_is_passed_over():
     assert nearest_connected(here, ahead, np.empty((0, 2)), np.empty((0, 2)), 6.0) == 0  # alone
 
 
+def test_a_link_keeps_a_margin_and_one_without_it_may_only_become_shorter():
+    # Links of 6 m, a margin of 1 m, a mate to the east: 3 m to the north would be 5.8 m from it, 1 m is 5.1 m.
+    here, mate = np.zeros(2), np.array([[5.0, 0.0]])
+    ahead = np.array([[0.0, 3.0], [0.0, 1.0], [0.5, 1.0]])
+    assert nearest_connected(here, ahead, mate, mate, 6.0) == 0
+    assert nearest_connected(here, ahead, mate, mate, 6.0, margin_m=1.0) == 2
+    far = np.array([[5.8, 0.0]])  # within the range still, so it holds the robot
+    assert nearest_connected(here, ahead, far, far, 6.0, margin_m=1.0) == 2
+    assert nearest_connected(here, np.array([[-0.1, 0.0]]), far, far, 6.0, margin_m=1.0) == -1
+    chain = np.array([[4.0, 0.0], [9.9, 0.0]])  # of the links of others the range counts
+    assert nearest_connected(here, np.array([[0.0, 0.5]]), chain, chain, 6.0, margin_m=1.0) == 0
+
+
+def test_a_robot_follows_only_as_far_as_its_network_holds():
+    bond = _Bond(range_m=6.0, margin_m=1.0, patience_s=10.0, give_up_s=120.0, stride_m=2.0)
+    robot, errand = SimpleNamespace(pose=(0.0, 0.0, 0.0)), Errand((5.0, 0.0))
+    mates = {"a": Mate(0.0, (5.0, 0.0, 0.0), None, {}), "c": Mate(0.0, (-3.0, 0.0, 0.0), None, {})}
+    assert bond.follow(robot, errand, np.array([2.0, 0.0]), mates) == errand
+    assert bond.next == (2.0, 0.0)
+    mates["c"] = Mate(0.0, (-4.0, 0.0, 0.0), None, {})
+    assert bond.follow(robot, errand, np.array([2.0, 0.0]), mates) == Errand()
+
+
 def test_who_is_lost_already_holds_nobody():
     here, mates = np.zeros(2), np.array([[5.0, 0.0], [30.0, 0.0]])
     assert reached(here, mates, 6.0).tolist() == [True, False]
@@ -148,7 +171,7 @@ def test_who_is_lost_already_holds_nobody():
 
 def test_robots_that_hold_each_other_go_on_behind_the_first():
     goals, ahead, mates = np.array([[9.0, 0.0]]), np.array([[1.0, 0.0]]), {"a": Mate(0.0, (-1.0, 0.0, 0.0), None, {})}
-    bond = _Bond(range_m=3.0, patience_s=10.0, give_up_s=120.0, stride_m=6.0)
+    bond = _Bond(range_m=3.0, margin_m=0.0, patience_s=10.0, give_up_s=120.0, stride_m=6.0)
 
     def chosen(time_s, length_m=9.0, known=100, name="b"):
         robot = SimpleNamespace(name=name, time=time_s, pose=(0.0, 0.0, 0.0))

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
-from covey.events.checks import blind, unshared
+from covey.comms.radio import radios_of
+from covey.events.checks import blind, deaf, unshared
 from covey.registry import Looking, looking
 from covey.results.run import Run
 from covey.scenario.build import TRIED_CELLS, try_out
@@ -34,7 +35,9 @@ def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, 
                 print(f"not tried: a simulation of {cells} cells; this command tries at most {TRIED_CELLS}")
             groups = [(g.controller.program, g.robot, g.count, g.known_map) for g in loaded.robots]
             seers = [(program, robot) for program, robot, _, _ in groups]
+            programs = [program for program, _ in seers]
             warnings = unshared(groups, loaded.share_maps), blind(seers, loaded.mission.kind)
+            warnings = *warnings, deaf(programs, radios_of(loaded.radio))
             for warning in filter(None, (*warnings, loaded.mission.doubt(ready.targets))):
                 print(f"warning: {warning}", file=sys.stderr)
         say_unread(seen)

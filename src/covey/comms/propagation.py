@@ -42,18 +42,13 @@ class Propagation:
         gain_db = _DEVIATIONS * sum(shadow.sigma_db for shadow in self._shadows)
         self._floor = radio.floor_dbm - gain_db
         self._faintest = min(self._floor, radio.noise_dbm - _FAINT_DB - gain_db)
-        self.reach_m = self._reach_m(self._floor)
+        self.reach_m = radio.reach_m(self._floor)
         self._everybody = all(isinstance(m, Unlimited) for m in self.models) and radio.loss <= 0.5
-
-    def _reach_m(self, floor_dbm: float) -> float:
-        reaches = [m.reach_m() for m in self.models]
-        reaches += [m.reach_db(self.radio.tx_power_dbm - floor_dbm) for m in self.powers]
-        return min(reaches, default=np.inf)
 
     def links(self, pairs: Pairs, disturbing: bool = False) -> Links:
         """Return the results of the models for pairs of robots, with powers too low to decode if they can disturb."""
         floor = self._faintest if disturbing else self._floor
-        reach_m = self._reach_m(floor) if disturbing else self.reach_m
+        reach_m = self.radio.reach_m(floor) if disturbing else self.reach_m
         m = len(pairs)
         left: Any = slice(None)
         sub = pairs

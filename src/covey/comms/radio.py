@@ -1,5 +1,6 @@
 """`Radio`: a radio as users declare it."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
@@ -14,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from covey.comms.links import Disc, LinkModel, Unlimited
+from covey.comms.links import Disc, LinkModel, PowerModel, Unlimited
 from covey.comms.presets import PRESETS
 from covey.comms.protocols.protocol import Direct, Protocol
 from covey.errors import InvalidValueError, did_you_mean
@@ -124,6 +125,17 @@ class Radio(Record):
     def floor_dbm(self) -> float:
         """The power below which nothing is decoded [dBm]."""
         return self.sensitivity_dbm if self.receiver == "threshold" else self.noise_dbm
+
+    def reach_m(self, floor_dbm: float | None = None) -> float:
+        """Return the distance beyond which no robot hears another one [m]; infinite if there is none.
+
+        Args:
+            floor_dbm: weakest power that counts [dBm]; None: the weakest that is decoded.
+        """
+        spare_db = self.tx_power_dbm - (self.floor_dbm if floor_dbm is None else floor_dbm)
+        reaches = [m.reach_m() for m in self.models]
+        reaches += [m.reach_db(spare_db) for m in self.models if isinstance(m, PowerModel)]
+        return min(reaches, default=math.inf)
 
     def decoded(self, power_dbm: np.ndarray, size: np.ndarray, noise_dbm: np.ndarray | None = None) -> np.ndarray:
         """Return the probability that packets are decoded, float64 (m,).

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from covey.comms.radio import Radio
 from covey.errors import InvalidValueError, did_you_mean
 from covey.events.fault_records import DEGRADABLE_KINDS, AnyFault, Fault, SensorFault
 from covey.events.records import (
@@ -34,7 +35,7 @@ from covey.onboard.controller import Program, parameters_of, types_of
 from covey.planning.orders import Order
 from covey.records import text_of
 from covey.robots.model import RobotModel
-from covey.robots.parameters import Kinds
+from covey.robots.parameters import Kinds, RadioRange
 from covey.world.state import AnyWorld
 
 Found = tuple[tuple[str, ...], str]
@@ -332,6 +333,26 @@ def blind(groups: Sequence[tuple[Program | None, RobotModel]], mission: str) -> 
         f"{reads}no robot of the team has a tag camera, so none sees a target; choose a robot with one, such as "
         "turtlebot3_waffle_pi, or add the sensor waffle_pi_camera to one"
     )
+
+
+def deaf(programs: Sequence[Program | None], radios: Sequence[Radio]) -> str:
+    """Return a warning if a controller takes robots for connected that no radio connects; else an empty text.
+
+    Args:
+        programs: controller of each group.
+        radios: those of the team.
+    """
+    reach_m = max(radio.reach_m() for radio in radios)
+    for program in filter(None, programs):
+        types, known = types_of(program.factory, limits=True), parameters_of(program.factory) or {}
+        for key in (key for key in known if types.get(key) == RadioRange):
+            range_m = program.parameters.get(key, known[key].default)
+            if 0.0 < reach_m < range_m:  # without a radio nobody is taken for connected
+                return (
+                    f"{program.name} takes robots within {key} {range_m:g} m for connected, but the radio reaches "
+                    f"{reach_m:g} m; give {{name: {program.name}, {key}: {reach_m:g}}}"
+                )
+    return ""
 
 
 def order_found(order: Order, world: AnyWorld) -> Iterator[Found]:

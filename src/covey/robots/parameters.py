@@ -26,6 +26,8 @@ def _kinds(value: str) -> str:
 TileSide = Annotated[float, Field(ge=0.01, le=100)]
 """Side of a tile [m]."""
 Metres = Annotated[float, Field(gt=0, le=100_000)]
+RadioRange = Annotated[float, Field(gt=0, le=100_000, description="Of the radio, as a strategy takes it [m].")]
+"""Distance within which robots take each other for connected [m]; `covey check` compares it with the radio."""
 MetresOrNone = Annotated[float, Field(ge=0, le=100_000)]
 """Length [m]; 0: none."""
 Radius = Annotated[float, Field(ge=0, le=1000)]

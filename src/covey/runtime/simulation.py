@@ -15,7 +15,7 @@ import numpy as np
 from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.errors import ControllerError, CoveyError, InvalidValueError, UnknownNameError, printable
-from covey.events.checks import blind, check_kinds, check_needed, check_unknown_starts, unshared
+from covey.events.checks import blind, check_kinds, check_needed, check_unknown_starts, deaf, unshared
 from covey.events.inputs import Call, Inputs
 from covey.events.port import Dig, Impairment, Port
 from covey.geometry import Pose
@@ -202,6 +202,7 @@ class Simulation:
         programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
         seers = [(g.program, g.robot) for g in self.groups]
         self._warnings = [unshared(programs, sharing), blind(seers, mission.kind), mission.doubt(place.targets)]
+        self._warnings.append(deaf([program for program, _ in seers], radios_of(radio)))
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
         frames, network = self.localization.frames, self.communication.network
         slam = TeamSlam(self.localization.localizers, shares, self.sensing, network, self.clock, frames)

@@ -65,6 +65,6 @@ def test_a_controller_that_believes_in_a_longer_range_than_the_radio_has_is_told
         "robots.scout.controller": ["connected", {"label": "short", "value": {"name": "connected", "range_m": 7}}]
     }
     (said,) = deaf_controllers(design(parameters=robots | {"radio": [{"range_m": 8}]}))
-    assert said.startswith("connected takes robots within range_m 20 m for connected, but a radio reaches 8 m")
+    assert said.startswith("connected takes robots within range_m 20 m for connected, but the radio reaches 8 m")
     assert not list(deaf_controllers(design(parameters=robots | {"radio": [{"range_m": 30}]})))
     assert not list(deaf_controllers(design(parameters={"radio.range_m": [5]})))

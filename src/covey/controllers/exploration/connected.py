@@ -10,7 +10,7 @@ from covey.controllers.teammates import Mate, Teammates
 from covey.mapping.occupancy.frontiers import Frontiers
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
-from covey.robots.parameters import Count, Definition, Metres, Seconds
+from covey.robots.parameters import Count, Definition, Metres, RadioRange, Seconds, Stay
 
 _STRIDE_S = 2.0
 """A path is judged as far as the robot drives in this time at top speed [s]."""
@@ -24,7 +24,8 @@ _NEARER_M, _NEWS_CELLS = 0.3, 20
 async def connected(
     robot: Robot,
     *,
-    range_m: Metres = 20.0,
+    range_m: RadioRange = 20.0,
+    margin_s: Stay = 2.0,
     patience_s: Seconds = 10.0,
     give_up_s: Seconds = 120.0,
     min_cells: Count = 8,
@@ -39,15 +40,19 @@ async def connected(
     connected path, the robot waits. After ``patience_s`` of waiting, it follows the robot whose name comes first in
     its network, which sets that robot free, until that robot has another goal. It does the same after ``patience_s``
     without coming nearer to its goals and without anything new on its map, because two robots that each want what lies
-    behind the other block each other. It ends when it can reach no frontier.
+    behind the other block each other. It follows only as far as its network holds. It ends when it can reach no
+    frontier.
 
     The paper draws and judges all moves of the team together. Here each robot judges its own moves against the others'
-    present and announced positions. A robot that has been silent for ``forget_s`` is lost and holds nobody back. A
+    present and announced positions. Others move at the same time and are heard a moment later, so the robot keeps its
+    own links shorter than ``range_m``, by what it drives in ``margin_s``; a link that is longer already may become
+    shorter, not longer. A robot that has been silent for ``forget_s`` is lost and holds nobody back. A
     robot that hears nobody explores alone, and so does one that found no connected path for ``give_up_s``.
 
     Args:
         robot: a robot with a map.
         range_m: robots within this distance can hear each other [m]; give that of the radio or less.
+        margin_s: a robot's own links stay shorter than ``range_m`` by its top speed times this [s], at most by half.
         patience_s: time without a connected path before the robot follows [s].
         give_up_s: time without one before it leaves the network [s]; inf (the paper): never.
         min_cells: smallest frontier that counts, in cells; smaller ones count when no other is left.
@@ -61,7 +66,8 @@ async def connected(
         Practice 15(4), 2007, pp. 435-445.
     """
     team = Teammates(forget_s=forget_s)
-    bond = _Bond(range_m, patience_s, give_up_s, robot.model.max_speed_m_s * _STRIDE_S)
+    speed_m_s = robot.model.max_speed_m_s
+    bond = _Bond(range_m, speed_m_s * margin_s, patience_s, give_up_s, speed_m_s * _STRIDE_S)
 
     def choose(robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Choice:
         assert robot.map is not None
@@ -73,7 +79,14 @@ async def connected(
         cells = cells[np.argsort(way[cells[:, 0], cells[:, 1]], kind="stable")]
         ahead = np.array([stretch(way, cell, bond.stride_m) for cell in cells])
         length_m, known = way[cells[:, 0], cells[:, 1]], int(np.count_nonzero(grid.cells >= 0))
-        return bond.choose(robot, grid.to_world(cells), length_m, grid.to_world(ahead), team.others(robot), known)
+        mates = team.others(robot)
+        chosen = bond.choose(robot, grid.to_world(cells), length_m, grid.to_world(ahead), mates, known)
+        if not isinstance(chosen, Errand) or chosen.place is None:
+            return chosen
+        row, column = grid.cell_at(*chosen.place)
+        if not (grid.inside((row, column)) and np.isfinite(way[row, column])):
+            return chosen
+        return bond.follow(robot, chosen, grid.to_world(stretch(way, np.array([row, column]), bond.stride_m)), mates)
 
     def tell(robot: Robot, goal: Goal | None) -> None:
         team.step(robot, goal=goal, next=bond.next)
@@ -84,8 +97,9 @@ async def connected(
 class _Bond:
     """The bond of a robot to its network, and the time since it last found a connected path."""
 
-    def __init__(self, range_m: float, patience_s: float, give_up_s: float, stride_m: float):
-        self.range_m, self.patience_s, self.give_up_s, self.stride_m = range_m, patience_s, give_up_s, stride_m
+    def __init__(self, range_m: float, margin_m: float, patience_s: float, give_up_s: float, stride_m: float):
+        self.range_m, self.margin_m, self.stride_m = range_m, min(margin_m, 0.5 * range_m), stride_m
+        self.patience_s, self.give_up_s = patience_s, give_up_s
         self.next: Goal | None = None
         self._since = math.inf
         self._leader: tuple[str, Goal | None] | None = None
@@ -111,10 +125,9 @@ class _Bond:
             known: number of known cells of the map.
         """
         here = np.array(robot.pose[:2])
-        now = np.array([m.pose[:2] for m in mates.values()]).reshape(-1, 2)
-        then = np.array([m.facts.get("next") or m.pose[:2] for m in mates.values()]).reshape(-1, 2)
+        now, then = _places(mates)
         following = self._leading(mates)
-        best = nearest_connected(here, ahead, now, then, self.range_m)
+        best = nearest_connected(here, ahead, now, then, self.range_m, self.margin_m)
         net = [name for name, held in zip(mates, reached(here, now, self.range_m), strict=True) if held]
         first = min(net, default=robot.name)
         held = best >= 0 and first < robot.name and self._gains_nothing(robot.time, float(length_m[best]), known)
@@ -132,6 +145,20 @@ class _Bond:
         if following is not None and math.dist(here, mates[following].pose[:2]) > 0.3 * self.range_m:
             return Errand((mates[following].pose[0], mates[following].pose[1]))
         return Errand()
+
+    def follow(self, robot: Robot, errand: Errand, ahead: np.ndarray, mates: dict[str, Mate]) -> Errand:
+        """Return the errand that follows a mate, or to stand if its next part would cut the network.
+
+        Args:
+            robot: the robot.
+            errand: the drive to the mate.
+            ahead: the end of its next stretch, x, y [m].
+            mates: the other robots.
+        """
+        if nearest_connected(np.array(robot.pose[:2]), ahead[None], *_places(mates), self.range_m, self.margin_m) < 0:
+            return Errand()
+        self.next = float(ahead[0]), float(ahead[1])
+        return errand
 
     def _gains_nothing(self, time_s: float, length_m: float, known: int) -> bool:
         """Return whether the robot has long come no nearer to a goal and seen nothing new."""
@@ -155,7 +182,16 @@ class _Bond:
         return self._leader and self._leader[0]
 
 
-def nearest_connected(here: np.ndarray, ahead: np.ndarray, now: np.ndarray, then: np.ndarray, range_m: float) -> int:
+def _places(mates: dict[str, Mate]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the present and the announced positions of robots [m], each float64 (n, 2)."""
+    now = [m.pose[:2] for m in mates.values()]
+    then = [m.facts.get("next") or m.pose[:2] for m in mates.values()]
+    return np.array(now).reshape(-1, 2), np.array(then).reshape(-1, 2)
+
+
+def nearest_connected(
+    here: np.ndarray, ahead: np.ndarray, now: np.ndarray, then: np.ndarray, range_m: float, margin_m: float = 0.0
+) -> int:
     """Return the first place from which all robots that are reached from here stay reachable, or -1.
 
     Args:
@@ -163,22 +199,34 @@ def nearest_connected(here: np.ndarray, ahead: np.ndarray, now: np.ndarray, then
         ahead: float64 (k, 2), places that it could go to, best first [m].
         now, then: float64 (n, 2), present and next positions of the others [m].
         range_m: largest length of a link [m].
+        margin_m: the robot's own links must be shorter by this, or no longer than they are now [m].
 
     Examples:
         >>> here, others = np.zeros(2), np.array([[5.0, 0.0]])
         >>> nearest_connected(here, np.array([[-3.0, 0.0], [2.0, 0.0]]), others, others, 6.0)
         1
+        >>> nearest_connected(here, np.array([[0.0, 3.0], [2.0, 0.0]]), others, others, 6.0, margin_m=0.5)
+        1
     """
     held = reached(here, now, range_m)
+    now, then = now[held], then[held]
+    own_m = np.clip(np.hypot(*(now - here).T), range_m - margin_m, range_m)
     for i, place in enumerate(ahead):
-        if (reached(place, now[held], range_m) & reached(place, then[held], range_m)).all():
+        if (reached(place, now, range_m, own_m) & reached(place, then, range_m, own_m)).all():
             return i
     return -1
 
 
-def reached(here: np.ndarray, others: np.ndarray, range_m: float) -> np.ndarray:
-    """Return which others, bool (n,), are connected with a place by any number of links of at most ``range_m``."""
-    linked = np.hypot(*(others - here).T) <= range_m
+def reached(here: np.ndarray, others: np.ndarray, range_m: float, own_m: np.ndarray | None = None) -> np.ndarray:
+    """Return which others, bool (n,), are connected with a place by any number of links of at most ``range_m``.
+
+    Args:
+        here: x, y of the place [m].
+        others: float64 (n, 2), positions of the others [m].
+        range_m: largest length of a link [m].
+        own_m: largest lengths of the links of the place itself [m], (n,); None: ``range_m``.
+    """
+    linked = np.hypot(*(others - here).T) <= (range_m if own_m is None else own_m)
     links = np.hypot(*(others[:, None] - others[None]).transpose(2, 0, 1)) <= range_m
     for _ in range(len(others)):
         more = linked | links[linked].any(axis=0)

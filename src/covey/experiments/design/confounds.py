@@ -5,6 +5,7 @@ from typing import Any
 
 from covey.comms.radio import radios_of
 from covey.errors import CoveyError
+from covey.events.checks import deaf
 from covey.experiments.design.describe import short
 from covey.experiments.design.plan import iteration_seeds, scenarios
 from covey.experiments.design.records import Design
@@ -57,18 +58,8 @@ def unequal_parameters(design: Design) -> Iterator[str]:
 
 def deaf_controllers(design: Design) -> Iterator[str]:
     """Yield a sentence about each controller that believes robots hear each other farther than their radio reaches."""
-    said: dict[str, None] = {}
-    for _, scenario in scenarios(design):
-        ranges = [radio.range_m for radio in radios_of(scenario.radio) if radio.range_m is not None]
-        for group in scenario.robots:
-            believed = {**_defaults(group.controller.target), **group.controller.parameters}.get("range_m")
-            if ranges and isinstance(believed, int | float) and believed > max(ranges):
-                name = group.controller.reference or "a controller"
-                said[
-                    f"{name} takes robots within range_m {believed:g} m for connected, but a radio reaches "
-                    f"{max(ranges):g} m; give range_m, a little less than that"
-                ] = None
-    yield from said
+    found = (deaf([g.controller.program for g in one.robots], radios_of(one.radio)) for _, one in scenarios(design))
+    yield from dict.fromkeys(filter(None, found))
 
 
 def _defaults(target: Any) -> dict[str, object]:
