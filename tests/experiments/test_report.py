@@ -16,9 +16,10 @@ from covey.errors import InvalidValueError
 from covey.experiments.analysis.analysis import hidden, of_fleets, of_metric, ranks, summary
 from covey.experiments.analysis.compare import compare_results, differences
 from covey.experiments.analysis.findings import findings
-from covey.experiments.analysis.questions import Question, has_goal
+from covey.experiments.analysis.questions import Question, apart, has_goal
 from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.design.axes import Axes
+from covey.experiments.design.plan import plan
 from covey.experiments.report.report import Gallery, metric_figures, outcome, rank_figure, write_report
 from covey.experiments.report.runs import chosen, failed, spread
 from covey.experiments.run import Results, run_design
@@ -286,9 +287,9 @@ def test_the_outcome_counts_every_end():
 def test_a_run_without_a_goal_has_not_failed_to_reach_it():
     """A patrol lasts its planned time: that is its end, not a timeout."""
     table = table_of([None, None], [None, None])
-    assert not has_goal({"timeout_s": 100.0}, table)
-    assert has_goal({"explored": 0.9, "timeout_s": 100.0}, table)
-    assert has_goal({"timeout_s": 100.0}, table_of([None, 5.0], [None, None])), "a mission's goal"
+    assert not has_goal({"timeout_s": 100.0}, table["status"])
+    assert has_goal({"explored": 0.9, "timeout_s": 100.0}, table["status"])
+    assert has_goal({"timeout_s": 100.0}, table_of([None, 5.0], [None, None])["status"]), "a mission's goal"
     said = outcome(table, 4, goal=False)
     assert said == "4 runs of 2 parameter vectors: 4 lasted their planned time."
 
@@ -300,6 +301,26 @@ def test_a_summary_of_patrols_says_that_they_ended(plain, tmp_path, in_this_proc
     assert "ended" in as_text(results).splitlines()[0]
     assert "2/2" in as_text(results)
     assert "reached" not in as_text(results)
+
+
+def test_one_robot_alone_stands_beside_the_team_and_in_no_test(plain, tmp_path, in_this_process):
+    strategies = {"robots.scout.controller": ["wander", "random_ballistic_walk"], "robots.scout.count": 2}
+    design = plain(parameters=strategies, alone=True, metrics=["exploration_cost_m"])
+    results = run_design(design, tmp_path / "out", jobs=1)
+    team, alone = apart(design, results.table)
+    assert (team["robots.scout.count"].unique().to_list(), len(team)) == ([2], 4)
+    assert (alone["robots.scout.count"].unique().to_list(), len(alone)) == ([1], 4)
+    axes = Axes.of(design, team)
+    assert axes.varying == ("robots.scout.controller",)
+    first = next(of_metric(team, "exploration_cost_m", axes, (), alone))
+    assert [row[:2] for row in first.rows] == [
+        (name, n) for name in strategies["robots.scout.controller"] for n in "12"
+    ]
+    page = write_report(design, results).page.read_text()
+    assert "8 runs of 4 parameter vectors" in page
+    assert "not ended yet" not in page
+    once = plain(parameters=strategies | {"robots.scout.count": [1, 2]}, alone=True)
+    assert len(plan(once)) == len(plan(once.model_copy(update={"alone": False})))  # one robot is there already
 
 
 def test_results_against_themselves_do_not_differ(done):

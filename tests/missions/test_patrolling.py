@@ -1,5 +1,7 @@
 """The patrolling mission: the graph that it gives, and the idleness that it measures."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from covey.errors import InvalidValueError
 from covey.missions import Patrolling
 from covey.missions.patrolling import IdlenessTracker
 from covey.planning.waypoints import Waypoints
+from covey.results.metrics.headlines import of_interest
 
 PAIR = Waypoints(np.array([[0.0, 0.0], [10.0, 0.0]]), np.array([[0.0, 10.0], [10.0, 0.0]]), np.array([[0, 1]]), 0.5)
 ALL = np.ones(1, bool)
@@ -113,3 +116,11 @@ def test_what_cannot_be_patrolled_is_refused(options, message):
 def test_robots_without_a_patrol_are_told_so():
     with pytest.raises(InvalidValueError, match=r"'expected_idleness' needs waypoints.*patrolling"):
         covey.Simulation(covey.World.empty(4, 4), controller=controllers.get("expected_idleness"), seed=1)
+
+
+def test_a_patrol_of_planned_length_did_not_run_out_of_time():
+    facts = {"metrics": {"status": "timeout", "worst_graph_idleness_s": 30.0}, "times": (), "landscape": None}
+    patrol = SimpleNamespace(status="timeout", mission={"kind": "patrolling"}, goal={"explored_share": None}, **facts)
+    assert of_interest(patrol)["status"] == ("timeout", "it has no goal to reach and lasted its planned time")
+    searching = SimpleNamespace(status="timeout", mission={"kind": "patrolling"}, goal={"explored_share": 0.9}, **facts)
+    assert of_interest(searching)["status"] == ("timeout", "how the run ended")

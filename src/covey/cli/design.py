@@ -14,10 +14,11 @@ from covey.cli.design_progress import DesignProgress
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.looking import refuse_code_of
 from covey.errors import InvalidValueError, RunFolderError, printable
+from covey.experiments.analysis.questions import endings, has_goal
 from covey.experiments.analysis.summary import SEEDLESS, as_csv, as_json, as_latex, as_text, is_seedless
-from covey.experiments.design.confounds import ONLY_NOISE, changes_only_noise
+from covey.experiments.design.confounds import only_noise
 from covey.experiments.design.load import load_design
-from covey.experiments.design.plan import plan
+from covey.experiments.design.plan import base_scenario, plan
 from covey.experiments.design.records import Design
 from covey.experiments.design.shipped import is_design
 from covey.experiments.design.vectors import is_known
@@ -82,7 +83,7 @@ def run_design_command(
             print(_what_would_run(design, folder, seen) if cluster is None else job_script(cluster, _logs(folder)))
             return REACHED
     refuse_others(folder, design)
-    progress = nullcontext() if quiet else DesignProgress()
+    progress = nullcontext() if quiet else DesignProgress(stop=base_scenario(design).stop)
     workers = None if cluster is not None else processors() if jobs is None else jobs
     with nullcontext() if page is None else _page(design, folder, workers, page) as study:
         try:
@@ -270,24 +271,22 @@ def _report(results: Results, folder: Path, quiet: bool, design: Design) -> int:
         print(folder)
     else:
         print(as_text(results), end="\n\n")
-        print(f"{len(results)} of {results.planned} runs have ended: {_counts(results)}")
+        counts = Counter(results.table["status"].to_list())
+        ends = endings(counts, goal=has_goal(base_scenario(design).stop.model_dump(), counts))
+        print(f"{len(results)} of {results.planned} runs have ended: {ends}")
         print(f"results  {folder / RESULTS}" if len(results) == results.planned else f"folder  {folder}")
         print(f"report   covey report {shlex.quote(str(folder))}")
     _warn_of_processors(results)
     if is_seedless(results.table):
         print(f"warning: {SEEDLESS}", file=sys.stderr)
-    elif not quiet and changes_only_noise(design):
-        print(f"note: {ONLY_NOISE}", file=sys.stderr)
+    elif not quiet and (said := only_noise(design)):
+        print(printable(f"note: {said}"), file=sys.stderr)
     for row in failures[:_FAILURES_SHOWN]:
         said = f"{row['status']}: {row.get('reason')}\n  alone: {row['reproduce']}"
         print(printable(said, keep="\n"), file=sys.stderr)
     if len(failures) > _FAILURES_SHOWN:
         print(f"and {len(failures) - _FAILURES_SHOWN} more; --retry-failed runs them again", file=sys.stderr)
     return NOT_REACHED if failures else REACHED
-
-
-def _counts(results: Results) -> str:
-    return ", ".join(f"{n} {status}" for status, n in sorted(Counter(results.table["status"]).items()))
 
 
 def _warn_of_processors(results: Results) -> None:

@@ -6,7 +6,12 @@ from covey.cli.bar import TextBar
 from covey.cli.looking import say_unread
 from covey.cli.progress import clock
 from covey.errors import InvalidValueError, printable
-from covey.experiments.design.confounds import ONLY_NOISE, changes_only_noise, deaf_controllers, unequal_parameters
+from covey.experiments.design.confounds import (
+    deaf_controllers,
+    only_noise,
+    unequal_parameters,
+    without_one_alone,
+)
 from covey.experiments.design.describe import as_text, short
 from covey.experiments.design.estimate import PROBE_S, Estimate, Probe, estimate
 from covey.experiments.design.load import find_design, load_design
@@ -41,9 +46,9 @@ def _check_design(source: str, jobs: int | None, trusted_only: bool, seen: Looki
     print(f"\n{planned[-1].vector + 1} vectors x {design.iterations} iterations = {len(planned)} runs", flush=True)
     if not seen.stand_ins:
         print(_placed(design), flush=True)
-        if changes_only_noise(design):
-            print(f"note: {ONLY_NOISE}")
-    for line in (*unequal_parameters(design), *deaf_controllers(design)):
+        if said := only_noise(design):
+            print(printable(f"note: {said}"))
+    for line in (*unequal_parameters(design), *without_one_alone(design), *deaf_controllers(design)):
         print(printable(f"note: {line}"))
     if seen.unread:
         return say_unread(seen)

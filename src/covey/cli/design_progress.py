@@ -6,7 +6,9 @@ from typing import IO
 from covey.cli.bar import TextBar
 from covey.cli.progress import clock
 from covey.errors import printable
+from covey.experiments.analysis.questions import has_goal
 from covey.experiments.run import Progress
+from covey.runtime.stop import Stop
 
 _LINE_S = 10.0
 
@@ -16,10 +18,12 @@ class DesignProgress(TextBar):
 
     Args:
         stream: output; default standard error.
+        stop: the end of the runs; those without a goal have ended, not timed out.
     """
 
-    def __init__(self, stream: IO[str] | None = None):
+    def __init__(self, stream: IO[str] | None = None, stop: Stop = Stop(explored=0.99)):
         super().__init__(stream)
+        self._stop = stop.model_dump()
         self._first = time.monotonic()
         self._next = 0.0
 
@@ -53,7 +57,7 @@ class DesignProgress(TextBar):
         parts = [f"{progress.done}/{progress.total} runs"]
         if progress.row is None and progress.before:
             parts.append(f"{progress.before} of them earlier")
-        if timeouts := progress.statuses["timeout"]:
+        if (timeouts := progress.statuses["timeout"]) and has_goal(self._stop, +progress.statuses):
             parts.append(f"{timeouts} timed out")
         if progress.failed:
             parts.append(f"{progress.failed} failed")

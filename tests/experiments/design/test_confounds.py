@@ -1,7 +1,13 @@
 """What a design does not say by itself: labels, all settings, what a seed changes, and what goes with a controller."""
 
-from covey.experiments.design.confounds import changes_only_noise, deaf_controllers, unequal_parameters
+from covey.experiments.design.confounds import (
+    deaf_controllers,
+    only_noise,
+    unequal_parameters,
+    without_one_alone,
+)
 from covey.experiments.design.describe import as_text, settings, table
+from covey.experiments.design.plan import scenarios
 from covey.experiments.design.records import Design
 
 
@@ -14,10 +20,16 @@ def design(start=None, parameters=None, **more):
 
 
 def test_a_seed_that_changes_only_noise_is_told():
-    assert changes_only_noise(design())
-    assert not changes_only_noise(design({"together": {"around": "random"}}))
-    assert not changes_only_noise(design({"apart": {}}))
-    assert not changes_only_noise(design(iterations=1)), "one run is not said to be several"
+    assert only_noise(design()).startswith("a seed changes only noise")
+    assert not only_noise(design({"together": {"around": "random"}}))
+    assert not only_noise(design({"apart": {}}))
+    assert not only_noise(design(iterations=1)), "one run is not said to be several"
+
+
+def test_a_place_in_which_a_seed_changes_only_noise_is_named():
+    starts = [{"label": name, "value": value} for name, value in (("apart", {"apart": {}}), ("one", {"together": {}}))]
+    said = only_noise(design(parameters={"robots.scout.start": starts, "robots.scout.count": [1, 2]}))
+    assert said.startswith("in 1 of 2 places, first with robots.scout.start one, robots.scout.count 1, a seed changes")
 
 
 def test_the_table_says_what_labels_mean():
@@ -68,3 +80,44 @@ def test_a_controller_that_believes_in_a_longer_range_than_the_radio_has_is_told
     assert said.startswith("connected takes robots within range_m 20 m for connected, but the radio reaches 8 m")
     assert not list(deaf_controllers(design(parameters=robots | {"radio": [{"range_m": 30}]})))
     assert not list(deaf_controllers(design(parameters={"radio.range_m": [5]})))
+
+
+def controllers_of(found):
+    return [scenario.robots[0].controller.plain() for _, scenario in scenarios(found)]
+
+
+def test_all_strategies_of_a_design_can_have_the_same_goals():
+    mine = {"label": "mine", "value": {"name": "minpos", "replan_s": 9}}
+    controllers = ["nearest_frontier", "cost_utility", "cost_frontier", "wander", mine]
+    found = design(parameters={"robots.scout.controller": controllers}, goals={"piece_m": 4})
+    assert controllers_of(found) == [
+        {"name": "nearest_frontier", "replan_s": 5.0, "piece_m": 4.0},
+        {"name": "cost_utility", "replan_s": 5.0, "piece_m": 4.0},
+        {"name": "cost_frontier", "replan_s": 5.0},
+        "wander",
+        {"name": "minpos", "replan_s": 9, "piece_m": 4.0},
+    ]
+    said = list(unequal_parameters(found))
+    assert not any(line.startswith("piece_m") for line in said)
+    assert any(line.startswith("replan_s") and "9: minpos" in line for line in said)
+    assert any(row.name == "goals of all strategies" and "piece_m: 4" in row.value for row in table(found))
+
+
+def test_a_goal_is_as_long_as_the_sensor_sees_unless_it_is_said():
+    lidar = {"base": "disc", "mapping": {"resolution_m": 0.2}, "sensors": [{"kind": "lidar", "range_m": 6}]}
+    parameters = {"robots.scout.controller": ["minpos"], "robots.scout.robot": [{"label": "6 m", "value": lidar}]}
+    assert controllers_of(design(parameters=parameters, goals={})) == [
+        {"name": "minpos", "replan_s": 5.0, "piece_m": 6.0}
+    ]
+    assert controllers_of(design(parameters=parameters, goals={"piece_m": None, "replan_s": None})) == ["minpos"]
+    assert controllers_of(design(parameters=parameters)) == ["minpos"]
+
+
+def test_unequal_goals_and_a_missing_robot_alone_are_told_with_the_remedy():
+    two = {"robots.scout.controller": ["nearest_frontier", "minpos"], "robots.scout.count": 3}
+    assert any(line.endswith("write goals: {}") for line in unequal_parameters(design(parameters=two)))
+    (said,) = without_one_alone(design(parameters=two))
+    assert said.endswith("write alone: true")
+    assert not list(without_one_alone(design(parameters=two, alone=True)))
+    assert not list(without_one_alone(design(parameters=two | {"robots.scout.count": [1, 3]})))
+    assert not list(without_one_alone(design(parameters=two | {"robots.scout.controller": ["minpos"]})))

@@ -7,7 +7,7 @@ from covey.errors import InvalidValueError
 from covey.experiments.analysis.findings import ALPHA, Finding
 from covey.experiments.analysis.questions import Question
 from covey.experiments.analysis.report_tables import Sheet, text, within
-from covey.experiments.design.axes import Axes
+from covey.experiments.design.axes import Axes, parameters
 from covey.lazy import pl
 from covey.results import statistics
 from covey.results.figures.study_layout import label, unit
@@ -61,9 +61,11 @@ def of_success(table: "pl.DataFrame", axes: Axes, found: Sequence[Finding]) -> I
             yield from tested(one)
 
 
-def of_metric(table: "pl.DataFrame", metric: str, axes: Axes, found: Sequence[Finding]) -> Iterator[Sheet]:
-    """Yield every table about one metric."""
-    yield summary(table, metric, axes)
+def of_metric(
+    table: "pl.DataFrame", metric: str, axes: Axes, found: Sequence[Finding], alone: "pl.DataFrame | None" = None
+) -> Iterator[Sheet]:
+    """Yield every table about one metric; ``alone``: runs of one robot, which only the first table shows."""
+    yield summary(table, metric, axes, alone)
     mine = [one for one in found if one.metric == metric]
     for question in dict.fromkeys(one.question for one in mine if not one.by):
         if question.is_main:
@@ -73,9 +75,13 @@ def of_metric(table: "pl.DataFrame", metric: str, axes: Axes, found: Sequence[Fi
             yield from tested(one)
 
 
-def summary(table: "pl.DataFrame", metric: str, axes: Axes) -> Sheet:
-    """Return the distribution of the metric in each setting."""
-    found = statistics.summarize(table, metric, axes.varying or "vector")
+def summary(table: "pl.DataFrame", metric: str, axes: Axes, alone: "pl.DataFrame | None" = None) -> Sheet:
+    """Return the distribution of the metric in each setting, and in those of one robot alone."""
+    by = axes.varying or ("vector",)
+    if alone is not None and len(alone):
+        table = pl.concat((table, alone))
+        by += tuple(name for name in parameters(table) if name.endswith(".count") and name not in by)
+    found = statistics.summarize(table, metric, by)
     until = found["until_s"].drop_nulls().unique().to_list()
     mean = f"restricted mean to {text(until[0])} s" if len(until) == 1 else "mean"
     mean = "mean of those that reached" if is_until_goal(metric) else mean

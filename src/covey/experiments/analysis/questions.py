@@ -1,13 +1,17 @@
 """The questions of a design: which parameters are tested, between which runs, and what is not tested and why."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from covey.errors import CoveyError
 from covey.experiments.analysis.table import outcomes
 from covey.experiments.design.axes import Axes
 from covey.experiments.design.describe import family_of
 from covey.experiments.design.parameters import LabelledChanges
+from covey.experiments.design.plan import scenarios
 from covey.lazy import pl
 from covey.results import statistics
 from covey.results.figures.study_layout import label
@@ -59,6 +63,16 @@ def questions(design: "Design", table: "pl.DataFrame", axes: Axes) -> list[Quest
         for name in sorted(axes.varying, key=lambda name: name != main)
         if _why_not(table, name) is None
     ]
+
+
+def apart(design: "Design", table: "pl.DataFrame") -> tuple["pl.DataFrame", "pl.DataFrame"]:
+    """Return the runs that are compared, and those of one robot alone, which stand beside them."""
+    numbers = list[int]()
+    if design.alone:
+        with suppress(CoveyError, OSError):  # a file of the design is no longer there
+            numbers = [number for number, (vector, _) in enumerate(scenarios(design)) if vector.alone]
+    is_alone = pl.col("vector").is_in(numbers)
+    return table.filter(~is_alone), table.filter(is_alone)
 
 
 def untested(design: "Design", table: "pl.DataFrame", axes: Axes) -> Iterator[str]:
@@ -115,17 +129,28 @@ def _why_not(table: "pl.DataFrame", name: str) -> str | None:
     return None
 
 
-def has_goal(stop: Mapping[str, Any], table: "pl.DataFrame") -> bool:
+def has_goal(stop: Mapping[str, Any], statuses: Container[str]) -> bool:
     """Return whether runs have a goal that they can fail to reach: a share, or one that some of them reached.
 
     A patrol, or a search that goes on after everything is found, lasts its planned time, and that is no failure.
 
     Args:
         stop: the end of a run, as in a scenario.
-        table: the runs.
+        statuses: how runs have ended.
     """
     asked = any(stop.get(name) for name in ("explored", "covered", "done"))
-    return asked or "reached" in table["status"]
+    return asked or "reached" in statuses
+
+
+def endings(counts: Counter[str], *, goal: bool) -> str:
+    """Return in words how runs have ended; without a goal none has run out of time.
+
+    Examples:
+        >>> endings(Counter(reached=3, timeout=1), goal=True), endings(Counter(timeout=6), goal=False)
+        ('3 reached, 1 timeout', '6 lasted their planned time')
+    """
+    named = {} if goal else {"timeout": "lasted their planned time"}
+    return ", ".join(f"{n} {named.get(status, status).replace('_', ' ')}" for status, n in counts.most_common() if n)
 
 
 def identical(table: "pl.DataFrame", axes: Axes) -> Iterator[str]:

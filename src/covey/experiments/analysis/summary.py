@@ -35,7 +35,9 @@ def summary(results: "Results") -> tuple[list[str], list[list[str]]]:
     as worse than all that did (``-``). For other metrics, the number of values follows if some runs have none.
     """
     table = results.table
-    goal = bool(len(table)) and has_goal(parse_yaml(results.rows[0]["scenario"], "").data.get("stop") or {}, table)
+    goal = bool(len(table)) and has_goal(
+        parse_yaml(results.rows[0]["scenario"], "").data.get("stop") or {}, table["status"]
+    )
     varied = parameters(table)
     names = results.metrics or tuple(n for n in USUAL if n in table.columns and table[n].drop_nulls().len())
     failed = bool(table["status"].is_in(FAILURES).any())

@@ -54,8 +54,12 @@ def table(design: Design) -> list[TableRow]:
     """
     scenario = base_scenario(design)
     parameters = [*_varied(design, scenario), *_fixed(design, scenario)]
+    if design.goals is not None:
+        said = short(design.goals.model_dump(exclude_none=True))
+        parameters.append(TableRow("parameters", "fleet", "goals of all strategies", said))
     rows = sorted(parameters, key=lambda row: FAMILIES.index(row.family))
     rows.append(TableRow("vectors", "", "", _ways(design)))
+    rows += [TableRow("vectors", "", "", "also each with one robot alone")] * design.alone
     rows.append(TableRow("iterations", "", "", f"{design.iterations} for each vector, seed {design.seed}"))
     rows += [TableRow("stop", "", "", text) for text in _stops(design, scenario)]
     rows += [TableRow("measurements", "", m.timing, ", ".join(m.record)) for m in design.measurements]

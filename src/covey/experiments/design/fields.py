@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from covey.experiments.design.alone import with_alone
 from covey.experiments.design.load import load_design
+from covey.experiments.design.plan import base_scenario
 from covey.experiments.design.quantities import QUANTITIES
 from covey.experiments.design.shipped import designs
 from covey.experiments.design.vectors import vectors
@@ -30,7 +32,7 @@ def _designs() -> list[str]:
     rows = ["", "| name | runs | source | published outcome |", "|---|---|---|---|"]
     for name in designs():
         design = load_design(name)
-        runs = len(vectors(design)) * design.iterations
+        runs = len(with_alone(design, vectors(design), base_scenario(design))) * design.iterations
         source, published = (" ".join(text.split()).replace("|", "/") for text in (design.source, design.published))
         rows.append(f"| `{name}` | {runs} | {source} | {published} |")
     return [*rows, ""]

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from covey.errors import Problem, ScenarioError
+from covey.experiments.design.alone import with_alone
+from covey.experiments.design.goals import with_goals
 from covey.experiments.design.records import Design
 from covey.experiments.design.vectors import Vector, vectors
 from covey.plain_files import beside
@@ -109,12 +111,12 @@ def scenarios(design: Design) -> list[tuple[Vector, Scenario]]:
     base = base_scenario(design)
     found: list[tuple[Vector, Scenario]] = []
     problems: dict[Problem, None] = {}
-    for vector in vectors(design):
+    for vector in with_alone(design, vectors(design), base):
         try:
             scenario = override(base, vector.changes, trusted_only=design.trusted_only)
             if vector.changes:
                 scenario._document = _with_places(scenario, vector, design)
-            found.append((vector, scenario))
+            found.append((vector, with_goals(scenario, design.goals)))
         except ScenarioError as error:
             problems |= dict.fromkeys(_located(problem, vector, design) for problem in error.problems)
         if len(problems) >= _MOST_PROBLEMS:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
+from covey.experiments.design.goals import Goals
 from covey.experiments.design.parameters import MAX_VECTORS, Parameter
 from covey.experiments.design.quantities import unknown_quantity
 from covey.records import Located, Record, located
@@ -177,6 +178,16 @@ class Design(FromFile):
         default={},
         description="Values of each parameter, by dotted path: a list, {from, to, step}, or one value. A value "
         "can have a label, {label, value}, or make several changes, {label, set: {path: value}}.",
+    )
+    goals: Goals | None = Field(
+        default=None,
+        description="Parameters that all strategies share: {} for those that a comparison needs, replan_s and piece_m; "
+        "null: each strategy has its own defaults.",
+    )
+    alone: bool = Field(
+        default=False,
+        description="true: each vector is also run with one robot alone. Tables show it beside the team, and no test "
+        "uses it.",
     )
     vectors: Annotated[str | LatinHypercube | Sobol | Listed, BeforeValidator(_vectors)] = Field(
         default="full factorial",

@@ -28,9 +28,11 @@ class Vector:
 
     Attributes:
         choices: choice by the name of the parameter.
+        alone: whether it has one robot, to stand beside the vectors of the team; see `Design.alone`.
     """
 
     choices: dict[str, Choice]
+    alone: bool = False
 
     @property
     def values(self) -> dict[str, Any]:
@@ -66,7 +68,7 @@ def vectors(design: Design) -> list[Vector]:
         found = _factorial(design)
     if not found:
         raise ScenarioError([design.document.problem("the design has no vector; list at least one", ("vectors",))])
-    unique = {_key(vector.values): vector for vector in reversed(found)}
+    unique = {key_of(vector.values): vector for vector in reversed(found)}
     return list(reversed(unique.values()))
 
 
@@ -96,10 +98,10 @@ def _factorial(design: Design) -> list[Vector]:
             continue
         seen: set[str] = set()
         for one in lists[-1]:
-            if _key(one.shown) in seen:
+            if key_of(one.shown) in seen:
                 message = f"parameters.{name}: {one.shown!r} is given twice"
                 problems.append(design.document.problem(message, one.place))
-            seen.add(_key(one.shown))
+            seen.add(key_of(one.shown))
     if math.prod(map(len, lists)) > MAX_VECTORS:
         message = f"{math.prod(map(len, lists))} combinations, the most is {MAX_VECTORS}; sample them: {{sobol: 1024}}"
         problems.append(design.document.problem(message, ("vectors",)))
@@ -212,13 +214,13 @@ def _picked(name: str, row: Mapping[str, Any], menu: list[Choice], place: Path) 
             raise InvalidValueError(f"{name!r} has several values, but a vector gives none")
         return menu[0]
     value = row[name]
-    known = next((choice for choice in menu if _key(choice.shown) == _key(value)), None)
+    known = next((choice for choice in menu if key_of(choice.shown) == key_of(value)), None)
     if known is None and any(choice.place[-1] in ("value", "set") for choice in menu):
         labels = [str(choice.shown) for choice in menu]
         raise InvalidValueError(f"{name} is {value!r}{did_you_mean(str(value), labels)}")
     return known or Choice(value, {name: value}, place)
 
 
-def _key(value: Any) -> str:
+def key_of(value: Any) -> str:
     """Return a text that is equal for equal values; unlike in Python, 1 and true differ."""
     return json.dumps(value, sort_keys=True, default=repr)

@@ -16,12 +16,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from covey.errors import CoveyError, InvalidValueError, printable
 from covey.experiments.analysis import analysis
 from covey.experiments.analysis.findings import ALPHA, Finding, findings
-from covey.experiments.analysis.questions import Question, has_goal, identical, primary_metric, questions, untested
+from covey.experiments.analysis.questions import (
+    Question,
+    apart,
+    endings,
+    has_goal,
+    identical,
+    primary_metric,
+    questions,
+    untested,
+)
 from covey.experiments.analysis.report_tables import PREAMBLE, Sheet, text
 from covey.experiments.analysis.summary import SEEDLESS, is_seedless
 from covey.experiments.design import describe
 from covey.experiments.design.axes import Axes, Layout
-from covey.experiments.design.confounds import ONLY_NOISE, changes_only_noise, unequal_parameters
+from covey.experiments.design.confounds import only_noise, unequal_parameters
 from covey.experiments.design.describe import settings
 from covey.experiments.design.plan import base_scenario
 from covey.experiments.report.answer import answer, not_reached
@@ -104,17 +113,18 @@ def write_report(
     out = within(results.folder, REPORT) if out is None else out
     out.mkdir(parents=True, exist_ok=True)
     steps = Steps(observer)
-    axes, gallery, there = Axes.of(design, table), Gallery(within(out, "figures")), folders_of(results.folder)
     shown = shown_metrics(design, table)
-    goal = has_goal(base_scenario(design).stop.model_dump(), table)
-    table = statistics.censored(table, shown, goal)
+    goal = has_goal(base_scenario(design).stop.model_dump(), table["status"])
+    whole = statistics.censored(table, shown, goal)
+    table, alone = apart(design, whole)
+    axes, gallery, there = Axes.of(design, table), Gallery(within(out, "figures")), folders_of(results.folder)
     steps.say("tests", 0, 1)
     asked, primary = questions(design, table, axes), primary_metric(design, shown)
     found = findings(table, [statistics.SUCCESS, *shown], asked, primary)
     sections = []
     for number, metric in enumerate(shown):
         steps.say("metrics", number, len(shown))
-        sections.append(section(table, metric, axes, gallery, found))
+        sections.append(section(table, metric, axes, gallery, found, alone))
     said = answer(table, found)
     first = first_of(sections, primary, found)
     shown_runs = list(pictures(table, shown[0] if shown else None, axes, results.folder, there, out, steps))
@@ -128,7 +138,7 @@ def write_report(
         "answer": said,
         "first": first,
         "not_reached": not_reached(table, goal=goal),
-        "outcome": outcome(table, results.planned, goal=goal),
+        "outcome": outcome(whole, results.planned, goal=goal),
         "warnings": [
             *cautions(table, axes),
             *identical(results.table, axes),
@@ -143,7 +153,7 @@ def write_report(
         "pictures_said": _which(len(shown_runs), table["vector"].n_unique(), shown),
         "list": listed(results.table, shown, axes, results.folder, there, out),
         "annex": annex(design),
-        "environment": environment(results, table, there),
+        "environment": environment(results, whole, there),
     }
     loader = Environment(
         loader=PackageLoader("covey.experiments"), autoescape=True, undefined=StrictUndefined, finalize=_shown
@@ -266,9 +276,7 @@ class Gallery:
 
 def outcome(table: "pl.DataFrame", planned: int, *, goal: bool = True) -> str:
     """Return one sentence with the number of runs and how they ended; without a goal none has run out of time."""
-    counts = Counter(table["status"].to_list())
-    named = {} if goal else {"timeout": "lasted their planned time"}
-    ends = ", ".join(f"{n} {str(named.get(status, status)).replace('_', ' ')}" for status, n in counts.most_common())
+    ends = endings(Counter(table["status"].to_list()), goal=goal)
     vectors = table["vector"].n_unique()
     missing = f" {planned - len(table)} of {planned} planned runs have not ended yet." if len(table) < planned else ""
     return f"{len(table)} runs of {vectors} parameter vectors: {ends}.{missing}"
@@ -290,8 +298,8 @@ def confounds(design: "Design", table: "pl.DataFrame") -> Iterator[str]:
     """Yield what makes a difference hard to read: seeds that change little, parameters that go with a controller."""
     if is_seedless(table):
         yield f"{SEEDLESS[0].upper()}{SEEDLESS[1:]}."
-    elif changes_only_noise(design):
-        yield f"{ONLY_NOISE[0].upper()}{ONLY_NOISE[1:]}."
+    elif said := only_noise(design):
+        yield f"{said[0].upper()}{said[1:]}."
     with suppress(CoveyError, OSError):  # a file of the design is no longer there
         yield from (f"The parameter {line}." for line in unequal_parameters(design))
 
@@ -341,13 +349,15 @@ def rank_figure(table: "pl.DataFrame", metric: str, asked: Question, gallery: Ga
     yield from gallery.add(f"{metric}_ranks", picture, f"{label(metric)}, by {label(name)}.")
 
 
-def section(table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery, found: Sequence[Finding]) -> Section:
-    """Return the section about one metric."""
+def section(
+    table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery, found: Sequence[Finding], alone: "pl.DataFrame"
+) -> Section:
+    """Return the section about one metric; ``alone``: the runs of one robot, which stand beside those of teams."""
     one = Section(f"{metric}", _meaning(metric))
     one.figures += metric_figures(table, metric, axes, gallery)
     asked = next((finding.question for finding in found if finding.metric == metric and finding.question.is_main), None)
     one.figures += rank_figure(table, metric, asked, gallery) if asked else ()
-    one.tables += analysis.of_metric(table, metric, axes, found)
+    one.tables += analysis.of_metric(table, metric, axes, found, alone)
     one.remarks += analysis.hidden([finding for finding in found if finding.metric == metric])
     return one
 

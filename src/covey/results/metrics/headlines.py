@@ -83,11 +83,19 @@ def of_interest(run: "Run") -> dict[str, tuple[Any, str]]:
     chosen = {**_OUTCOME, **measured, **kind, **on_ground, **_TEAM}
     chosen |= {name: text for name, text in _FAILURES.items() if known.get(name)}
     chosen |= {name: "your own metric" for name in known if is_own(name)}
+    if run.status == "timeout" and _only_lasts(run):
+        chosen["status"] = "it has no goal to reach and lasted its planned time"
     return {
         name: (known[name], text)
         for name, text in chosen.items()
         if known.get(name) is not None and not isinstance(known[name], dict | list)
     }
+
+
+def _only_lasts(run: "Run") -> bool:
+    """Return whether the run has no goal: a patrol without a share to explore or to cover."""
+    asked = any(run.goal.get(name) for name in ("explored_share", "covered_share"))
+    return run.mission["kind"] == "patrolling" and not asked
 
 
 def _not_reached(run: "Run") -> list[str]:
