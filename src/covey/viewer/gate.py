@@ -84,6 +84,8 @@ class Gate:
             step_s: simulated time of one step [s].
             work: set by whoever has work; `wake` must follow.
         """
+        if self._playing and self._factor is None and not (self._steps or self._ended or work.is_set()):
+            return "step"  # what changes meanwhile holds from the next step on
         with self._changed:
             while not self._ended:
                 if work.is_set():

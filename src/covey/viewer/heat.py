@@ -23,8 +23,8 @@ from covey.world.visibility.explored import ExploredTruth
 
 MOST_CELLS = 20_000_000
 """Robots times cells above which only the visits of the team are counted; else each takes 10 bytes at most."""
-_BATCH, _BATCH_BYTES = 256, 8_000_000
-"""Steps that are counted at once, and the bytes that their poses may take."""
+_BATCH, _BATCH_BYTES = 20_000, 8_000_000
+"""Steps that wait at most until somebody asks for what they add, and the bytes that their poses may take."""
 EVERY = 100
 """Steps by which the first and the last look of a robot may be off; the number of robots if that is more."""
 

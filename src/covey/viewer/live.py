@@ -45,7 +45,7 @@ from covey.viewer.messages import (
     Undo,
     Watch,
 )
-from covey.viewer.past import News, Past, Sample, State
+from covey.viewer.past import News, Past, Sample, State, team_of
 
 LOG = logging.getLogger("covey")
 LAPSE_S = 0.5
@@ -96,6 +96,7 @@ class Live:
         self._next = 0.0
         self._took = dict.fromkeys(SHARES, (-np.inf, -np.inf))  # begin and end of showing, to either kind of viewers
         self._late = False  # whether a step has not been published
+        self._watched = True  # whether somebody looked at the last step
 
     # -- the simulation's thread ---------------------------------------------------------------------------------------
 
@@ -146,15 +147,16 @@ class Live:
         self._snapshot = snapshot
         if self._heat is not None:
             self._safely(self._heat.take, snapshot)
-        waited = bool(self._edits.waiting)
-        told = self._edits.take(sim, snapshot.events)
-        news.events += [_plain(event) | told.get(id(event), {}) for event in snapshot.events]
-        if waited:
-            self._tell()
+        if snapshot.events or self._edits.waiting or sim.inputs.applied or snapshot.step <= 1:
+            waited = bool(self._edits.waiting)
+            told = self._edits.take(sim, snapshot.events)
+            news.events += [_plain(event) | told.get(id(event), {}) for event in snapshot.events]
+            if waited:
+                self._tell()
         if len(edits := sim.world_state.log) > self._edited:
             news.changes += [edit.changed for edit in edits[self._edited :]]
             self._edited = len(edits)
-        news.states.append(State(snapshot.step, snapshot.pose.astype(np.float32), team_of(snapshot)))
+        news.states.append(State(snapshot.step, snapshot.pose.astype(np.float32), snapshot.mission))
         due = hub.past is not None and hub.past.wants(snapshot.step)
         if due or snapshot.radio is not None:
             self._safely(self._take_links, sim, snapshot, due)
@@ -163,9 +165,11 @@ class Live:
         if len(news.states) >= _KEEP:
             self._safely(hub.keep, self._taken())
         if not hub.clients:
-            ignored(sim)
+            if self._watched:
+                ignored(sim)
+            self._watched = False
             return
-        self._late = True
+        self._late = self._watched = True
         if time.perf_counter() >= self._next or sim.done:
             self._publish(sim)
 
@@ -241,7 +245,7 @@ class Live:
         }
         header: dict[str, Any] = {"step": sim.clock.step, "time_s": sim.time, "status": sim.status, **self.gate.state}
         if self._snapshot is not None:
-            header["team"] = team_of(self._snapshot)
+            header["team"] = team_of(self._snapshot.mission)
         more, plain = details_of(sim, details, robots)
         for name in self._drawn:
             if name in details:
@@ -363,16 +367,6 @@ class Live:
     def _wake(self) -> None:
         self._work.set()
         self.gate.wake()
-
-
-def team_of(snapshot: Snapshot) -> dict[str, float]:
-    """Return the measurements of the team by name."""
-    values = snapshot.mission.items()
-    return {name: float(value) for name, value in values if isinstance(value, float) or not _dimensions(value)}
-
-
-def _dimensions(value: Any) -> int:
-    return value.ndim if isinstance(value, np.ndarray) else np.ndim(value)
 
 
 def record_of(sim: Simulation) -> str:

@@ -1,7 +1,7 @@
 """`Past`: what a run has been so far, within bounds, for viewers who join late or come back."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -28,11 +28,11 @@ Link = tuple[int, ...]
 
 
 class State(NamedTuple):
-    """Where the robots were after a step, float32 (n, 3), and the measurements of the mission then."""
+    """Where the robots were after a step, float32 (n, 3), and the measurements of the mission then, see `team_of`."""
 
     step: int
     pose: np.ndarray
-    team: dict[str, float]
+    team: Mapping[str, Any]
 
 
 @dataclass
@@ -153,7 +153,7 @@ class Past:
         part = slice(self._count, self._count + len(states))
         self._step[part] = [state.step for state in states]
         self._pose[part] = [state.pose for state in states]
-        for name in dict.fromkeys(name for state in states for name in state.team):
+        for name in dict.fromkeys(name for state in (states[0], states[-1]) for name in team_of(state.team)):
             self._team.setdefault(name, np.full(len(self._step), np.nan))
         for name, values in self._team.items():
             values[part] = [state.team.get(name, np.nan) for state in states]
@@ -227,6 +227,11 @@ class Past:
         events = self.events.items
         left_out = self.events.end - len(events)
         return pack({"type": "past", "events": events, "left_out": left_out, "measures_then": names}, arrays)
+
+
+def team_of(mission: Mapping[str, Any]) -> dict[str, float]:
+    """Return the measurements of a mission that are numbers, by name."""
+    return {name: float(value) for name, value in mission.items() if isinstance(value, float) or not np.ndim(value)}
 
 
 def rows_of(edits: list[np.ndarray]) -> np.ndarray:
