@@ -7,7 +7,7 @@ import { NOTHING, tint, type Style } from "./scene/cells";
 import type { Pen, Point } from "./scene/overlay";
 import { FLAGS } from "./scene/robots";
 import { cross, drawFlights } from "./scene/flights";
-import { robotColor, SCALE, type Colors } from "./theme";
+import { lineColor, robotColor, SCALE, type Colors } from "./theme";
 import type { Numbers } from "./wire";
 
 /** What the colours of a layer mean: pairs of colour and words, or a scale with a number at either end. */
@@ -434,15 +434,15 @@ export const LAYERS: LayerInfo[] = [
     title: "Starts",
     about: "Where the robots began.",
     there: (hello) => hello.robots.some((robot) => robot.start),
-    draw: (pen, { hello }) =>
+    draw: (pen, { hello, colors }) =>
       hello.robots.forEach(({ start }, i) => {
         if (!start) return;
         const [x, y, heading] = start;
-        const color = robotColor(i, hello.robots.length);
+        const color = lineColor(i, hello.robots.length, colors);
         const at = (r: number, a: number): Point => [r * Math.cos(heading + a), r * Math.sin(heading + a)];
         pen.shape(x, y, [at(7, 0), at(6, 2.5), at(6, -2.5)], color, undefined, 1.5);
       }),
-    legend: ({ hello }) => ({ keys: [[robotColor(0, hello.robots.length), "△ start and heading, in the colour of the robot"]] }),
+    legend: ({ hello, colors }) => ({ keys: [[lineColor(0, hello.robots.length, colors), "△ start and heading, in the colour of the robot"]] }),
   },
   {
     name: "waypoints",
@@ -786,7 +786,7 @@ export const LAYERS: LayerInfo[] = [
         const clear = Math.min((context.radius(i) * pen.view.pixel_m) / Math.max(Math.hypot(x1 - x0, y1 - y0), 1e-6), 1);
         const points: Point[] = [[x0 + clear * (x1 - x0), y0 + clear * (y1 - y0)]];
         for (let k = begin[i]; k < begin[i + 1]; k++) points.push([path[2 * k], path[2 * k + 1]]);
-        const color = robotColor(i, n);
+        const color = lineColor(i, n, colors);
         pen.line(points, color, 2, [5, 4]);
         const [x, y] = points[points.length - 1];
         pen.ring(x, y, 5, colors.paper, 4);
@@ -794,7 +794,7 @@ export const LAYERS: LayerInfo[] = [
         pen.ring(x, y, 1.5, color, 0, color);
       }
     },
-    legend: ({ hello }) => ({ keys: [[robotColor(0, hello.robots.length), "╌ path, ◎ goal, in the colour of the robot"]] }),
+    legend: ({ hello, colors }) => ({ keys: [[lineColor(0, hello.robots.length, colors), "╌ path, ◎ goal, in the colour of the robot"]] }),
   },
   {
     name: "lidar",
@@ -809,7 +809,7 @@ export const LAYERS: LayerInfo[] = [
       const n = context.hello.robots.length;
       for (let k = 0; k < at.length / 3; k++) {
         const [robot, x, y] = [at[3 * k], at[3 * k + 1], at[3 * k + 2]];
-        const color = robotColor(robot, n);
+        const color = lineColor(robot, n, context.colors);
         const points: Point[] = [[x, y]];
         for (let r = begin[k]; r < begin[k + 1]; r++) points.push([rays[3 * r], rays[3 * r + 1]]);
         pen.area(points, color, 0.15);
@@ -821,7 +821,7 @@ export const LAYERS: LayerInfo[] = [
           if (rays[3 * r + 2]) pen.ring(rays[3 * r], rays[3 * r + 1], 1.6, color, 0, color);
       }
     },
-    legend: ({ hello, model }) => ({ keys: [[robotColor([...model.selected][0] ?? 0, hello.robots.length), "• hit, in the colour of the robot"]] }),
+    legend: ({ hello, model, colors }) => ({ keys: [[lineColor([...model.selected][0] ?? 0, hello.robots.length, colors), "• hit, in the colour of the robot"]] }),
   },
   {
     name: "visible",
@@ -854,7 +854,7 @@ export const LAYERS: LayerInfo[] = [
       if (!estimate || !pose) return;
       hello.robots.forEach((_, i) => {
         const [x, y, heading] = [estimate[3 * i], estimate[3 * i + 1], estimate[3 * i + 2]];
-        const color = robotColor(i, hello.robots.length);
+        const color = lineColor(i, hello.robots.length, colors);
         pen.line([[pose[3 * i], pose[3 * i + 1]], [x, y]], colors.frontier, 1.5);
         const r = radius(i) + 2;
         pen.ring(x, y, r, color, 1.5, undefined, [3, 3]);
@@ -911,14 +911,14 @@ export const LAYERS: LayerInfo[] = [
       const n = context.hello.robots.length;
       groups(pairs(link), n).forEach((group, i) => {
         const [x, y] = [pose[3 * i], pose[3 * i + 1]];
-        const color = robotColor(group, n);
+        const color = lineColor(group, n, context.colors);
         pen.g.globalAlpha = 0.9;
         pen.ring(x, y, context.radius(i) + 6, color, 4);
         pen.g.globalAlpha = 1;
         pen.text(letter(group), x, y, context.colors.ink, context.colors.paper, -context.radius(i) - 18, 0, false, 11);
       });
     },
-    legend: ({ hello }) => ({ keys: [[robotColor(0, hello.robots.length), "◯ ring and letter of the group"]] }),
+    legend: ({ hello, colors }) => ({ keys: [[lineColor(0, hello.robots.length, colors), "◯ ring and letter of the group"]] }),
   },
   {
     name: "messages",
@@ -930,7 +930,7 @@ export const LAYERS: LayerInfo[] = [
     draw: drawFlights,
     legend: ({ colors, hello }) => ({
       keys: [
-        [robotColor(0, hello.robots.length), "● in the colour of the sender; larger: more bytes"],
+        [lineColor(0, hello.robots.length, colors), "● in the colour of the sender; larger: more bytes"],
         [colors.bad, "✕ does not arrive, and why"],
       ],
     }),

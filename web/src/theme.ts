@@ -68,5 +68,29 @@ export const THEMES = {
 export type Theme = keyof typeof THEMES;
 export type Colors = (typeof THEMES)["light"];
 
+/** Relative luminance of a colour, as in WCAG 2.2. */
+function luminance(color: string): number {
+  const [r, g, b] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255);
+  const linear = (value: number): number => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+}
+
+/** Contrast of two colours, 1 … 21, as in WCAG 2.2. */
+export function contrast(a: string, b: string): number {
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
+/** The colour of thin lines of a robot: on the dark ground so much lighter that they stand out there. */
+export function lineColor(i: number, n: number, colors: Colors): string {
+  const own = robotColor(i, n);
+  if (colors !== THEMES.dark) return own;
+  const lighter = (part: number): string => {
+    const mixed = [1, 3, 5].map((at) => Math.round((1 - part) * parseInt(own.slice(at, at + 2), 16) + part * 255));
+    return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+  };
+  return [0.5, 0.6, 0.7].map(lighter).find((color) => contrast(color, colors.explored) >= 3) ?? lighter(0.8);
+}
+
 /** Stops of a colour scale from 0 to 1 (viridis, by S. van der Walt and N. Smith, CC0). */
 export const SCALE = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"];

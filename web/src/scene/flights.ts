@@ -1,7 +1,7 @@
 /** Messages in flight: a dot goes from the sender to the receiver; a cross stands where one is lost. */
 
 import { data, type Context } from "../layers";
-import { robotColor } from "../theme";
+import { lineColor } from "../theme";
 import type { Pen, Point } from "./overlay";
 
 /** How long the way of a message that has ended is shown [ms], and how often it is drawn meanwhile. */
@@ -67,7 +67,7 @@ export function drawFlights(pen: Pen, context: Context): void {
     moving ||= !lasts && !stands;
     const most = cause ? LOST : stands ? STANDS : 1;
     const t = lasts ? part : stands ? Math.max(most, part) : Math.min(part + (1 - part) * age, most);
-    const color = robotColor(from, hello.robots.length);
+    const color = lineColor(from, hello.robots.length, colors);
     const [x, y] = [pose[3 * from], pose[3 * from + 1]];
     const r = Math.min(2.5 + Math.log10(Math.max(bytes, 10) / 10), 6);
     if (to < 0) {

@@ -118,7 +118,7 @@ export class Stage {
     this.trails?.dispose();
     if (!this.app.model.hello) return;
     this.robots = new Robots(this.app.model);
-    this.trails = new Trails(this.app.model, this.app.theme === "dark");
+    this.trails = new Trails(this.app.model, THEMES[this.app.theme]);
     this.view.scene.add(this.trails.group, this.robots.group);
   }
 

@@ -2,9 +2,8 @@
 
 import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, GreaterDepth, Group, LineSegments, ShaderMaterial } from "three";
 import type { Model } from "../model";
-import { robotColor } from "../theme";
+import { lineColor, type Colors } from "../theme";
 
-const WHITE = new Color("#ffffff");
 /** Largest number of pieces of all robots together, and of one. */
 const MOST = 40_000;
 const EACH = 400;
@@ -25,10 +24,9 @@ export class Trails {
   private n: number;
   private used = 0; // slots that hold something
 
-  /** `dark`: on a dark ground the colours are lighter. */
   constructor(
     private model: Model,
-    dark = false,
+    theme: Colors,
   ) {
     const n = (this.n = model.hello!.robots.length);
     this.slots = Math.max(8, Math.min(EACH, Math.floor(MOST / Math.max(n, 1)))) + 1;
@@ -39,8 +37,7 @@ export class Trails {
     const colors = new Uint8Array(3 * size);
     const color = new Color();
     for (let i = 0; i < n; i++) {
-      color.set(robotColor(i, n)).convertLinearToSRGB();
-      if (dark) color.lerp(WHITE, 0.4);
+      color.set(lineColor(i, n, theme)).convertLinearToSRGB();
       const bytes = color.toArray().map((value) => Math.round(255 * value));
       for (let slot = 0; slot < this.slots; slot++) {
         colors.set(bytes, 6 * (slot * n + i));

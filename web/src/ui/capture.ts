@@ -4,7 +4,7 @@ import type { App } from "../app";
 import type { DoorInfo } from "../messages";
 import type { Pen } from "../scene/overlay";
 import { SvgContext } from "../scene/svg";
-import { robotColor, THEMES } from "../theme";
+import { lineColor, robotColor, THEMES } from "../theme";
 import { cellAt } from "./cursor";
 import { h, iconButton, setText } from "./dom";
 
@@ -94,12 +94,12 @@ function svg(app: App): string {
   return g.text_of(document.title);
 }
 
-function trails({ model, stage }: App, pen: Pen): void {
+function trails({ model, stage, theme }: App, pen: Pen): void {
   const n = model.hello!.robots.length;
   const [step, span] = [model.step(), stage.trail_s / model.hello!.step_s];
   const shown = model.history.flatMap((one) => (one.pose && one.step >= step - span && one.step <= step ? [one.pose] : []));
   for (let i = 0; i < n && shown.length > 1; i++)
-    pen.line(shown.map((pose) => [pose[3 * i], pose[3 * i + 1]] as const), robotColor(i, n), 1.5);
+    pen.line(shown.map((pose) => [pose[3 * i], pose[3 * i + 1]] as const), lineColor(i, n, THEMES[theme]), 1.5);
 }
 
 function robots({ model, stage, theme }: App, pen: Pen): void {
