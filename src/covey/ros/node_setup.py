@@ -12,9 +12,9 @@ from covey.geometry.grid import Grid
 from covey.mapping.exchange.share_maps import ShareMaps, as_share_maps
 from covey.mapping.known_map import KnownMapLocalizer
 from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.occupancy.team_mates import MARGIN_M
 from covey.runtime.host import Team
 from covey.runtime.local.host import LocalHost
-from covey.runtime.phases.localization_and_mapping import TEAM_MATE_MARGIN_M
 from covey.runtime.remote.spawn_spec import MapOf, RobotSpawn
 from covey.scenario.build import build
 from covey.scenario.controller import ControllerReference
@@ -32,11 +32,13 @@ class OwnLocalization:
         record: the kind of localization, and its settings.
         noise: of its odometry; None: not known. See `covey.mapping.localizer.Equipment`.
         plan: the map that it is given; None: none.
+        mates: where the others start, x, y [m], (k, 2); empty: not known. None: its lidar sees no robots.
     """
 
     record: Any
     noise: tuple[int, np.ndarray] | None
     plan: Grid | None
+    mates: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +135,7 @@ def node_setup(
         team.execution.substep_s,
         group.control_every,
         group.phase,
-        float(sim.model.radius.max()) + TEAM_MATE_MARGIN_M,
+        float(sim.model.radius.max()) + MARGIN_M,
         "odometry" in group.localization.needs,
         _localization_of(sim, i, group) if localizes else None,
     )
@@ -186,7 +188,13 @@ def _localization_of(sim: Any, i: int, group: Any) -> OwnLocalization:
             f"{name} finds itself in a known map, so it knows the frame of all; set share_maps.start_poses: known"
         )
     wheels = sim.sensing.first_of(np.array([i]), "odometry").record
-    return OwnLocalization(record, wheels.noise_model, plan)
+    lidar = sim.sensing.first_of(np.array([i]), "lidar")
+    mates = np.delete(sim.state.pose[:, :2], i, axis=0)
+    if lidar is None or not lidar.record.sees_robots or not len(mates):
+        mates = None
+    elif sim.localization.frames is not None:
+        mates = mates[:0]
+    return OwnLocalization(record, wheels.noise_model, plan, mates)
 
 
 def _map_of(sim: Any, i: int) -> tuple[MapOf | None, Any]:

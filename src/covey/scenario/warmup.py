@@ -100,6 +100,7 @@ def meet() -> None:
     from covey.mapping.exchange.providers import providers
     from covey.mapping.occupancy.belief import Beliefs
     from covey.mapping.occupancy.compare import KnownShare, ground_truth
+    from covey.mapping.occupancy.movers import Movers
     from covey.mapping.occupancy.team_mates import hide_team_mates
     from covey.onboard.navigation import right_of_way, route
     from covey.robots.catalogue import pioneer3dx
@@ -108,6 +109,9 @@ def meet() -> None:
     lidar = next(sensor for sensor in model.sensors if sensor.kind == "lidar")
     one = np.ones(2, np.int64), np.full((2, 1), 2.0), np.full((2, 1), 1.0)
     hide_team_mates(np.full((2, lidar.rays), 1.5), lidar.angles, lidar.mount, *one, np.full(2, 0.4))
+    movers, scan = Movers(0.3), (np.full(lidar.rays, 1.5), lidar.angles, lidar.mount, 0.0)
+    movers.find(np.zeros(3), *scan)
+    movers.note(np.zeros(3), *scan)
     clock = np.zeros((2, 2), np.int64)
     providers(np.full((2, 2), -1), clock, np.eye(2, dtype=bool), clock)
     line, known = np.array([[1.0, 2.0], [3.0, 2.0]]), Grid(np.ones((40, 40), np.bool_), 0.2)

@@ -182,6 +182,39 @@ def test_a_localizer_gets_the_scans_that_are_due_without_team_mates():
     assert sim.localization.covariance.shape == (2, 3, 3)
 
 
+@pytest.mark.parametrize("start_poses", ["known", "unknown"])
+def test_mates_need_no_sensor_to_be_left_out_of_scans_and_maps(start_poses):
+    """Two discs that start 2 m apart: where starts are known at once, else when the mate ahead has moved."""
+    localization = Told()
+    sensors = (OdometrySensor(), Lidar(range_m=5.0, rays=360, rate_hz=10.0))
+    model = covey.robots.disc().model_copy(update={"sensors": sensors})
+
+    def go(robot):
+        robot.drive(0.3 if robot.name == "s1" and robot.time > 1.0 else 0.0)
+
+    starts = [(0.0, 0.0, 0.0), (2.0, -1.0, np.pi / 2)]
+    group = covey.Group("s", model, starts, go, localization)
+    sim = covey.Simulation(
+        covey.World.empty(12, 12), [group], seed=1, share_maps=covey.ShareMaps(start_poses=start_poses)
+    )
+    free_since = 0 if start_poses == "known" else 20
+    for step in range(60):
+        sim.step()
+        if step >= free_since:
+            ranges = localization.sensed[-1].scan.ranges[0]
+            mate = sim.state.pose[1, :2] - sim.state.pose[0, :2]
+            bearings = localization.equipment.laser.angles - np.arctan2(mate[1], mate[0])
+            on_it = np.abs(bearings) < np.arcsin(0.9 * sim.sensing.model.radius[1] / np.hypot(*mate))
+            assert on_it.sum() > 5
+            assert not np.isfinite(ranges[on_it]).any(), f"step {step}"
+            assert on_it.sum() - 2 <= np.isnan(ranges).sum() <= on_it.sum() + 5
+    if start_poses == "known":
+        cells, grid = sim.localization.belief_of[0].occupancy(), sim.localization.belief_of[0].grid
+        rows, columns = np.nonzero(cells > 60)
+        walls = grid.to_world(np.column_stack((rows, columns)))
+        assert not (np.abs(walls) < 4.0).all(axis=1).any(), "no wall stands inside the room"
+
+
 def test_a_robot_without_the_sensors_of_its_localization_is_refused():
     model = covey.robots.disc().model_copy(update={"sensors": (OdometrySensor(),)})
     with pytest.raises(

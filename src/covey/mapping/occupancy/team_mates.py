@@ -6,6 +6,9 @@ import numpy as np
 
 from covey.kernel import kernel
 
+MARGIN_M = 0.15
+"""Returns within a body's radius plus this of a mate's centre belong to the mate [m]."""
+
 
 @kernel
 def hide_team_mates(ranges, angles, mount, count, away, bearings, radius):

@@ -21,8 +21,9 @@ from covey.mapping.localization import TrueLocalizer, Truth
 from covey.mapping.localizer import Equipment, HasPast, Localizer, Scan, Sensed
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
+from covey.mapping.occupancy.movers import Movers
 from covey.mapping.occupancy.rebuilding import KeptScans
-from covey.mapping.occupancy.team_mates import hide_team_mates, seen_from
+from covey.mapping.occupancy.team_mates import MARGIN_M, hide_team_mates, seen_from
 from covey.mapping.records import AnyMapping, ElevationMapping
 from covey.mapping.slam.log import Laser
 from covey.onboard.group import Group
@@ -33,8 +34,6 @@ from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 from covey.world.world import FREE, UNKNOWN, WALL, World
 
 SOLID = (WALL, UNKNOWN)
-TEAM_MATE_MARGIN_M = 0.15
-"""Returns within the largest body's radius plus this of a neighbour's centre belong to the neighbour [m]."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class LocalizationAndMapping:
         kind: type[Beliefs] = Beliefs,
     ):
         self.state, self.clock, self._sensing = state, clock, sensing
-        self._reach = float(sensing.model.radius.max()) + TEAM_MATE_MARGIN_M
+        self._reach = float(sensing.model.radius.max()) + MARGIN_M
         self.pose = state.pose.copy()
         self.covariance = np.zeros((len(self.pose), 3, 3))
         self.revision = np.zeros(len(self.pose), np.int64)
@@ -92,6 +91,7 @@ class LocalizationAndMapping:
         self.odometry = np.full_like(self.pose, np.nan)
         self.odometry_spread: np.ndarray | None = None
         self.jumps: Mapping[int, Pose] = {}
+        self._begun = False  # whether the first step is over
         self.following: set[int] = set()
         self.moved: dict[int, list[tuple[int, np.ndarray]]] = {}
         self.frames = state.pose.copy() if own_frames else None
@@ -120,6 +120,12 @@ class LocalizationAndMapping:
         ]
         self.belief_of: dict[int, Belief | ElevationBelief] = {
             int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
+        }
+        self._movers = {
+            robot: _Moving(Movers(float(sensing.model.radius.max())))
+            for group in self._localizers
+            if group.lidar is not None and group.lidar.record.sees_robots and len(self.pose) > 1
+            for robot in group.members.tolist()
         }
         self._know(groups, grid, plan)
         for bank in sensing.banks:
@@ -225,10 +231,13 @@ class LocalizationAndMapping:
         """Update every estimate from the sensors."""
         for pose, true in self._true:
             pose[:] = true
+        if not self._begun and self.frames is None:  # they know where the others start
+            for robot, moving in self._movers.items():
+                moving.movers.expect(np.delete(self.state.pose[:, :2], robot, axis=0), self.clock.time_s)
         for group in self._estimating:
             part = group.part
             motions, variances = self._motions(group)
-            scan = None if group.lidar is None else self._scan(group)
+            scan = None if group.lidar is None else self._scan(group, motions)
             true = self.state.pose[part].copy()
             sensed = Sensed(self.clock.step, true, motions, scan, self.clock.time_s, variances)
             if group.odometry is not None:
@@ -238,6 +247,9 @@ class LocalizationAndMapping:
             if scan is not None:
                 self.scan_s.append((time.thread_time() - begun) / len(scan.ranges))
             self.pose[part], self.covariance[part], self.revision[part] = estimate
+            if scan is not None:
+                self._note_free(group, scan)
+        self._begun = True
         if self._kept:
             self._correct()
         for robot, jump in self.jumps.items():
@@ -302,17 +314,46 @@ class LocalizationAndMapping:
                     kept.moves += 1
                     self.moved.setdefault(robot, []).append((kept.moves, kept.motions(before)))
 
-    def _scan(self, group: "_Localized") -> Scan | None:
-        """Return the newest scan for a localizer, if one has arrived since the last step."""
+    def _scan(self, group: "_Localized", motions: Sequence[np.ndarray]) -> Scan | None:
+        """Return the newest scan for a localizer, if one has arrived since the last step.
+
+        Args:
+            group: the robots.
+            motions: samples of their odometry since the last step, as in `Sensed`; those of the first do not count.
+        """
         bank = group.lidar
         if bank is None or group.laser is None or not bank.samples:
             return None
         sample, members = bank.samples[-1], group.members
-        ranges = self._without_team_mates(bank, sample, group.lidar_rows, members)
+        ranges = self._without_mates_in_sight(bank, sample, group.lidar_rows, members)
         since = np.zeros((len(members), 3))
         if sample.substep != self.clock.now:
             since = compose(inverse(sample.pose[members]), self.state.pose[members])
-        return Scan(ranges, group.laser, since)
+        scan = Scan(ranges, group.laser, since)
+        self._find_movers(group, sample, motions if self._begun else (), scan)
+        return scan
+
+    def _find_movers(self, group: "_Localized", sample: BankSample, motions: Sequence[np.ndarray], scan: Scan) -> None:
+        """Find the mates in a scan, which a robot needs no sensor for, and leave them out."""
+        guess = self.pose[group.part]
+        for motion in motions:
+            guess = compose(guess, motion)
+        guess = compose(guess, inverse(scan.since))
+        time_s, laser = sample.substep * self.clock.substep_s, scan.laser
+        mount = np.array(laser.mount)
+        for k, robot in enumerate(group.members.tolist()):
+            if moving := self._movers.get(robot):
+                moving.movers.find(guess[k], scan.ranges[k], laser.angles, mount, time_s)
+                moving.movers.hide(scan.ranges[k], laser.angles, mount)
+                moving.substep, moving.pose = sample.substep, sample.pose[robot].copy()
+
+    def _note_free(self, group: "_Localized", scan: Scan) -> None:
+        """Let robots note where they have looked through, at their new estimates."""
+        at, mount = compose(self.pose[group.part], inverse(scan.since)), np.array(scan.laser.mount)
+        for k, robot in enumerate(group.members.tolist()):
+            if moving := self._movers.get(robot):
+                time_s = moving.substep * self.clock.substep_s
+                moving.movers.note(at[k], scan.ranges[k], scan.laser.angles, mount, time_s)
 
     def map(self, computing: Computing) -> None:
         """Add each robot's new scans to its belief, each at the estimated pose at its time.
@@ -361,7 +402,11 @@ class LocalizationAndMapping:
             return lambda k: scan.into(
                 beliefs, robots[k], rows[k], pose[k], step, PoseErrors(errors[0][k], errors[1][k])
             )
-        ranges = self._without_team_mates(bank, sample, rows, members)
+        ranges = self._without_mates_in_sight(bank, sample, rows, members)
+        for k, robot in enumerate(members.tolist() if self._movers else ()):
+            if (moving := self._movers.get(robot)) and self._sensing.is_first(bank, robot):
+                was = None if moving.substep == sample.substep else moving.seen_from(sample.pose[robot])
+                moving.movers.hide(ranges[k], scan.angles, scan.mount, was)
         for i, at, of in zip(members.tolist(), pose, ranges, strict=True) if self._kept else ():
             if kept := self._kept.get(i):
                 kept.step = step
@@ -380,7 +425,7 @@ class LocalizationAndMapping:
         is_due = (self.clock.step - kept.step) * self.clock.step_s >= 1.0
         return is_newest and (is_due or kept.localizer.newest(kept.index)[1])
 
-    def _without_team_mates(
+    def _without_mates_in_sight(
         self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray
     ) -> np.ndarray:
         """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees.
@@ -400,6 +445,19 @@ class LocalizationAndMapping:
             count, radius = seen.readings.count[at], np.full(len(members), self._reach)
             hide_team_mates(ranges, scan.angles, scan.mount, count, away, bearings, radius)
         return ranges
+
+
+@dataclass(eq=False)
+class _Moving:
+    """The mates that a robot finds in its scans, and when it looked last."""
+
+    movers: Movers
+    substep: int = -1
+    pose: np.ndarray = field(default_factory=lambda: np.zeros(3))  # true one of the robot then
+
+    def seen_from(self, pose: np.ndarray) -> np.ndarray:
+        """Return where the robot was then from where it truly was at another time; odometry bridges it exactly."""
+        return compose(inverse(pose), self.pose)
 
 
 @dataclass(eq=False)
