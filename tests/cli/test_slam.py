@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -61,10 +62,42 @@ def recorded(tmp_path_factory):
     return folder, truth, log
 
 
+@pytest.mark.parametrize("kind", ["jump", "carried"])
+def test_jumps_are_told_and_a_map_in_pieces_is_exit_code_3(tmp_path, kind, capsys):
+    """A robot drives in a room; then its odometry jumps by 5 m, or it is carried into a smaller room."""
+    _, log = room_log()
+    if kind == "jump":
+        odometry = log.odometry.copy()
+        odometry[40:] = compose(compose(odometry[39], np.array([5.0, 0.0, 1.0])), relative(odometry[39], odometry[40:]))
+        changed = replace(log, odometry=odometry, stream=odometry, reference=None)
+    else:
+        ranges = log.ranges.copy()
+        ranges[40:] = 0.4 * ranges[40:, ::-1] + 0.3 * np.sin(3.0 * log.laser.angles) + 0.5
+        changed = replace(log, ranges=ranges, reference=None)
+    save_log(tmp_path / "log.npz", changed)
+    code = main(["slam", str(tmp_path / "log.npz"), "--out", str(tmp_path / "out"), "--unchecked"])
+    scores, said = json.loads((tmp_path / "out" / "scores.json").read_text()), capsys.readouterr().out
+    (jump,) = scores["jumps"]
+    assert jump["scan"] == 40
+    assert "before scan 40" in said
+    assert (tmp_path / "out" / "loops.csv").read_text().startswith("first_scan,second_scan,residual_m")
+    if kind == "jump":
+        assert code == 0
+        assert scores["explained"] > 0.95
+        assert np.hypot(*jump["scans_say"][:2]) < 0.4
+        assert [piece["joined"] for piece in scores["pieces"]] == [True]
+    else:
+        assert code == 3
+        assert jump["scans_say"] is None
+        assert scores["pieces"][1] == {"first_scan": 43, "last_scan": 59, "joined": False}
+        assert "is not joined" in said
+
+
 def test_the_folder_has_map_trajectory_graph_scores_and_report(recorded):
     folder = recorded[0] / "out"
     names = {path.name for path in folder.iterdir()}
     assert names == {
+        "loops.csv",
         "map.png", "map.yaml", "trajectory.tum", "trajectory.csv", "graph.g2o", "scores.json", "report.html", "figures",
     }  # fmt: skip
     drawn = {path.name for path in (folder / "figures").iterdir()}

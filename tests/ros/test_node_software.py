@@ -79,7 +79,7 @@ robots:
     localization: slam
     controller: leader
 share_maps: {every_s: 1}
-stop: {timeout_s: 10.5}
+stop: {timeout_s: 10.0}
 """
 HALL = """
 format: 1

@@ -12,13 +12,13 @@ from typing import Any, Literal
 from rich.console import Console
 
 from covey.cli.bar import TextBar
-from covey.cli.exit_codes import INTERRUPTED
+from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.progress import clock
 from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError
 from covey.experiments.logs.folder import check_place, write_graph_folder, write_log_folder
 from covey.experiments.logs.scores import headlines, scores_of
-from covey.mapping.map_of_scans import map_of
+from covey.mapping.map_of_scans import explained_by, map_of
 from covey.mapping.slam.following import Followed, follow, follow_with_particles
 from covey.mapping.slam.g2o import read_g2o
 from covey.mapping.slam.graph_slam import GraphSettings
@@ -53,7 +53,7 @@ def slam_command(
     quiet: bool,
     unchecked: bool = False,
 ) -> int:
-    """Run SLAM over a log, write its folder, and print the main scores."""
+    """Run SLAM over a log, write its folder, and print the main scores; return 3 if the map is in pieces."""
     if not 0.005 <= resolution_m <= 10.0:
         raise InvalidValueError(f"--resolution is {resolution_m:g}; a cell has a side of 0.005 to 10 m")
     if seed is not None and method != "particles":
@@ -79,6 +79,8 @@ def slam_command(
         say("drawing the map", 0.0)
         rows = found.key_rows
         grid = map_of(log[rows], found.poses[rows], resolution_m, _range_m(settings, log))
+        explained = explained_by(log, found.poses, grid, _range_m(settings, log))
+        scored.plain["explained"] = None if math.isnan(explained) else explained
         with nullcontext(out) if out is not None else fresh_folder(f"slam-{log.name}") as folder:
             write_log_folder(folder, log, found, grid, scored, settings, say)
     if not quiet:
@@ -86,7 +88,7 @@ def slam_command(
         for remark in scored.remarks:
             print(remark)
     _print_folder(folder, quiet)
-    return 0
+    return REACHED if all(piece["joined"] for piece in scored.plain.get("pieces", ())) else NOT_REACHED
 
 
 def graph_command(path: Path, out: Path | None, force: bool, quiet: bool) -> int:

@@ -13,6 +13,7 @@ from covey.mapping.slam.log import Log
 
 _MARGIN_M = 0.5
 _BATCH = 50  # scans that are drawn at a time
+_LOOKED_AT = 500  # scans of which is asked what the map explains
 
 
 def map_of(log: Log, poses: np.ndarray, resolution_m: float, range_m: float) -> Grid:
@@ -47,6 +48,35 @@ def map_of(log: Log, poses: np.ndarray, resolution_m: float, range_m: float) -> 
         robots = np.zeros(len(scans), np.int64)
         beliefs.update(robots, poses[part], scans, angles, laser.mount, laser.range_max, 0)
     return _cropped(beliefs.grid)
+
+
+def explained_by(log: Log, poses: np.ndarray, grid: Grid, range_m: float, near_m: float = 0.1) -> float:
+    """Return the share of the returns of a log that end at a wall of its map; NaN: there is no return.
+
+    Where a map has walls twice, or a stretch is bent, less of it is explained.
+
+    Args:
+        log: n scans.
+        poses: of the robot at the scans, (n, 3).
+        grid: the map, 100 occupied.
+        range_m: returns beyond it do not count.
+        near_m: so near a return must be to an occupied cell [m].
+    """
+    laser, reach = log.laser, math.ceil(near_m / grid.resolution)
+    steps = [(r, c) for r in range(-reach, reach + 1) for c in range(-reach, reach + 1) if r * r + c * c <= reach**2]
+    walls = np.pad(grid.cells >= 50, reach + 1)
+    near = np.zeros_like(walls)
+    for r, c in steps:
+        near |= np.roll(walls, (r, c), (0, 1))
+    many = hits = 0
+    for row in np.unique(np.linspace(0, len(log) - 1, min(len(log), _LOOKED_AT)).astype(int)).tolist():
+        angles, ranges = log.scan(row)
+        points = laser.points(np.where(ranges < range_m, ranges, np.inf), angles)
+        c, s = math.cos(poses[row, 2]), math.sin(poses[row, 2])
+        cells = np.rint(grid.to_cells(points @ np.array([[c, s], [-s, c]]) + poses[row, :2])).astype(int) + reach + 1
+        cells = np.clip(cells, 0, np.array(near.shape) - 1)
+        many, hits = many + len(points), hits + int(near[cells[:, 0], cells[:, 1]].sum())
+    return hits / many if many else math.nan
 
 
 def _cropped(grid: Grid) -> Grid:

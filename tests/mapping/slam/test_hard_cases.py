@@ -262,8 +262,8 @@ def test_beams_without_a_value(ring):
     assert_it_keeps_its_way(truth, odometry(rng, truth), scans)
 
 
-def test_a_kidnapped_robot_goes_on_from_where_it_thinks_it_is(ring):
-    """Nothing finds the place again: the error stays, but what was mapped before and each motion after are right."""
+def test_a_robot_that_is_carried_to_a_place_ahead_finds_itself_when_it_comes_to_what_it_knows(ring):
+    """It was carried within its first round, to where it never was; then it drives through what it has seen."""
     truth, scans = ring
     rng, taken, left = np.random.default_rng(9), 60, 105
     motion, scans = np.delete(odometry(rng, truth), slice(taken, left), 0), np.delete(scans, slice(taken, left), 0)
@@ -271,10 +271,9 @@ def test_a_kidnapped_robot_goes_on_from_where_it_thinks_it_is(ring):
     motion[taken] = 0.0
     slam, online, _ = follow(truth[0], motion, noisy(rng, scans))
     assert away(slam.trajectory()[:taken], truth[:taken]).max() < 0.1
-    assert away(online, truth)[taken + 10 :].min() > 1.0
-    after = slice(taken + 5, -10), slice(taken + 15, None)
-    error = relative(online[after[0]], online[after[1]]) - relative(truth[after[0]], truth[after[1]])
-    assert np.hypot(*error[:, :2].T).mean() < 0.05
+    assert slam.pieces.joined == [True, True]
+    assert away(slam.trajectory(), truth)[taken + 4 :].max() < 0.2
+    assert away(online, truth)[-20:].max() < 0.2
 
 
 def test_no_odometry_at_all():

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from covey.errors import RunFolderError
 from covey.experiments.analysis.report_tables import Sheet, text
-from covey.experiments.logs.scores import Scored, from_start, headlines
+from covey.experiments.logs.scores import Scored, from_start, headlines, loops_as_csv
 from covey.experiments.report.report import Gallery
 from covey.geometry.grid import Grid
 from covey.lazy import Image
@@ -87,6 +87,7 @@ def write_log_folder(
         write_whole(folder / "trajectory.csv", csv_of(log, found, odometry).encode())
         if slam is not None and slam.edges:
             write_g2o(folder / "graph.g2o", slam.graph())
+            write_whole(folder / "loops.csv", loops_as_csv(slam).encode())
         write_json(folder / SCORES, scored.plain)
         gallery, shown = Gallery(folder / "figures"), []
         for k, (name, (draw, caption)) in enumerate(drawn.items()):
@@ -100,6 +101,7 @@ def write_log_folder(
                 ("trajectory.tum", "poses: stamp, x, y, z, quaternion; the rows of the log where stamps are lost"),
                 ("trajectory.csv", "poses and odometry by scan, and which scans are key frames"),
                 *([] if slam is None else [("graph.g2o", "key frames and their relations, with the poses of the end")]),
+                *([] if slam is None else [("loops.csv", "loops with their residuals, and those taken back")]),
                 (SCORES, "all scores"),
             ),
             _settings(settings),

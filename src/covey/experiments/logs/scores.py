@@ -8,8 +8,10 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.slam.following import Followed
+from covey.mapping.slam.graph_slam import GraphSlam
 from covey.mapping.slam.log import Log
 from covey.mapping.slam.scores import Errors, PoseErrors, Relations, absolute_errors, displacement_errors
+from covey.mapping.slam.trust import REASON, chi2_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,9 @@ def scores_of(log: Log, found: Followed, relations: Relations | None) -> Scored:
         "settling_s": found.settling_s,
     }
     along, remarks = {}, list(_remarks(log))
+    if found.slam is not None:
+        plain |= trust_in(found.slam)
+        remarks += list(_doubts(plain))
     if relations is not None:
         last = int(max(relations.first.max(), relations.second.max()))
         if last >= len(log.stream):
@@ -70,6 +75,78 @@ def scores_of(log: Log, found: Followed, relations: Relations | None) -> Scored:
     return Scored(plain, along, remarks)
 
 
+def trust_in(slam: GraphSlam) -> dict[str, Any]:
+    """Return what the graph of a log says of itself: loops, steps, motions that were not believed, and pieces."""
+    rows, pieces = np.array(slam.key_rows), slam.pieces
+    ends = np.append(rows[pieces.begins[1:]], slam.scans)
+    found: dict[str, Any] = {
+        "noise_of_steps": slam.noise,
+        "loops_taken_back": [rows[list(pair)].tolist() for pair in (slam.loops.taken_back if slam.loops else ())],
+        "jumps": [
+            {
+                "scan": bridge.scan,
+                "odometry": bridge.motion.tolist(),
+                "scans_say": None if bridge.found is None else bridge.found.tolist(),
+            }
+            for bridge in pieces.bridges
+        ],
+        "pieces": [
+            {"first_scan": int(rows[begin]), "last_scan": int(end) - 1, "joined": joined}
+            for begin, end, joined in zip(pieces.begins, ends, pieces.joined, strict=True)
+        ],
+        "bent_steps": [],
+        "worst_loop_chi2": None,
+    }
+    if slam.edges:
+        graph = slam.graph()
+        chi2, is_loop = chi2_of(graph, slam.poses), np.array([edge.is_loop for edge in slam.edges])
+        bent = np.flatnonzero(~is_loop & (chi2 > REASON) & (graph.second - graph.first == 1))
+        found["bent_steps"] = rows[graph.second[bent]].tolist()
+        if is_loop.any():
+            found["worst_loop_chi2"] = float(chi2[is_loop].max())
+    return found
+
+
+def loops_as_csv(slam: GraphSlam) -> str:
+    """Return the loops of a log as CSV: scans, residual in the result, chi-squared, and whether each was kept."""
+    lines = ["first_scan,second_scan,residual_m,residual_deg,chi2,kept\n"]
+    rows = slam.key_rows
+    loops = [k for k, edge in enumerate(slam.edges) if edge.is_loop]
+    if loops:
+        chi2 = chi2_of(slam.graph(), slam.poses)
+        for k in loops:
+            edge = slam.edges[k]
+            off = compose(inverse(edge.motion), compose(inverse(slam.poses[edge.first]), slam.poses[edge.second]))
+            turn = np.degrees(abs((off[2] + np.pi) % (2.0 * np.pi) - np.pi))
+            numbers = f"{np.hypot(off[0], off[1]):.4f},{turn:.3f},{chi2[k]:.3f}"
+            lines.append(f"{rows[edge.first]},{rows[edge.second]},{numbers},1\n")
+    for first, second in slam.loops.taken_back if slam.loops else ():
+        lines.append(f"{rows[first]},{rows[second]},,,,0\n")
+    return "".join(lines)
+
+
+def _doubts(plain: dict[str, Any]):
+    """Yield what a reader should not trust, in words."""
+    for jump in plain["jumps"]:
+        x, y, turn = jump["odometry"]
+        said = f"The odometry moves by {np.hypot(x, y):.2f} m and {np.degrees(turn):.0f}° before scan {jump['scan']}"
+        if jump["scans_say"] is not None:
+            x, y, turn = jump["scans_say"]
+            yield f"{said}; the scans say {np.hypot(x, y):.2f} m and {np.degrees(turn):.0f}°, which counts."
+        else:
+            yield f"{said}, and the scans fit nothing seen before: it was carried, and a new piece of the map begins."
+    for piece in plain["pieces"]:
+        if not piece["joined"]:
+            scans = f"{piece['first_scan']} to {piece['last_scan']}"
+            yield f"The piece of scans {scans} is not joined with what was before: no place was recognised."
+    if taken := plain["loops_taken_back"]:
+        some = ", ".join(f"{a} and {b}" for a, b in taken[:3])
+        yield f"{len(taken)} loops contradict the others and were taken back, such as those of scans {some}."
+    if bent := plain["bent_steps"]:
+        some = ", ".join(map(str, bent[:5]))
+        yield f"{len(bent)} steps are bent beyond what matching says, at scans {some}: look at the map there."
+
+
 def headlines(plain: dict[str, Any]) -> dict[str, tuple[Any, str]]:
     """Return the main scores with their meanings, for a table."""
     usual = {
@@ -83,6 +160,13 @@ def headlines(plain: dict[str, Any]) -> dict[str, tuple[Any, str]]:
         "p99_ms": "99 % took at most this",
     }
     found = {name: (plain[name], meaning) for name, meaning in usual.items()}
+    if "pieces" in plain:
+        apart = sum(not piece["joined"] for piece in plain["pieces"])
+        found["loops_taken_back"] = len(plain["loops_taken_back"]), "they contradict the others"
+        found["jumps"] = len(plain["jumps"]), "motions of the odometry that no robot drives"
+        found["pieces_apart"] = apart, "of the map, whose place is not known"
+    if plain.get("explained") is not None:
+        found["explained"] = f"{100.0 * plain['explained']:.1f} %", "of the returns end at a wall of the map"
     for part, of in (
         ("relations", "error of known motions"),
         ("relations_of_odometry", "the same, of the odometry"),

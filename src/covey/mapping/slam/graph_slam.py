@@ -16,8 +16,10 @@ from covey.mapping.slam.loops import LEAST_INFORMATION, Loops, LoopSettings
 from covey.mapping.slam.matching import Match, refine, search, start_for
 from covey.mapping.slam.odometry import SinceKeyFrame
 from covey.mapping.slam.one_pose import between, carried, composed, ends_of, inverted, turned
+from covey.mapping.slam.pieces import Bridge, Pieces
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
 from covey.mapping.slam.surfaces import Cloud, KeyFrame, normals_of, together
+from covey.mapping.slam.trust import FAR, REASON, agreeing_loops, chi2_of, solved, with_noise
 from covey.records import Record
 
 _AROUND_M = 4.0  # a local map reaches so much farther than a scan: the robot moves on until it is made anew
@@ -28,6 +30,15 @@ _FAR_M, _FAR_RAD = 0.5, 0.6  # a scan is also looked for so far away at least ..
 _BETTER = 0.1  # ... where the score must be so much better ...
 _LEFT, _SURE = 0.65, 0.7  # ... leave so much less unexplained, and be as good: in a doorway what is known fits often
 _FIXING = 0.02  # ... and so many of its points must say so
+_MISFITS, _FEW_MISFITS, _MOST_NOISE = (
+    0.05,
+    3,
+    64.0,
+)  # loops that do not fit: their share, their number; see `_doubt_steps`
+_LEAP_M, _LEAP_RAD, _LEAP = 1.5, 1.5, 6.0  # a motion that no robot drives: so far, and so many times the usual
+_LOST_M = 5.0  # after such a motion that scans do not bridge, a new piece begins
+_FITS, _STRANGE, _CARRIED, _CALM = 0.75, 0.5, 4, 0.5  # mean score; score of a strange scan; so many; their motions
+_ANYWHERE = np.array([50.0, math.pi])  # how wrong the motion to a new piece may be [m, rad]
 _BETWEEN = 0.1  # maps also take scans between key frames, after this share of the way to the next one
 _NEW, _SOON = 0.7, 0.33  # a scan that fits worse shows something new: a key frame is due after this share of the way
 
@@ -87,6 +98,8 @@ class GraphSlam:
         edges: relations between key frames.
         loops: what was found of places that are seen again; None: nothing is looked for.
         revision: grows whenever estimates of the past change.
+        pieces: parts of the map that are not related, and motions of the odometry that were not believed.
+        noise: so many times are the covariances of the motions as large as matching says, by loops that agree.
         moved_last: whether the last scan was taken far enough from those before that it shows a map something: it is a
             key frame, or a tenth of the way to the next one. Between the beams of key frames alone, cells far away stay
             unknown.
@@ -109,7 +122,12 @@ class GraphSlam:
         self.frames: list[KeyFrame] = []
         self.edges: list[Edge] = []
         self._ends = np.empty((0, 2), np.int64)
-        self.revision = 0
+        self.revision, self.noise = 0, 1.0
+        self._agreeing: set[tuple[int, int]] = set()  # loops that agree, while the steps are too sure for them
+        self.pieces = Pieces(self)
+        self._usual = np.zeros(2)  # way [m] and turn [rad] between two scans
+        self._fit, self._strange = 0.0, 0  # mean score of scans; how many scans before fit nothing
+        self._misfits = 0  # loops that did not fit when this was asked last
         self.loops = None if self.settings.loops is None else Loops(self, self.settings.loops)
         self._held: list[tuple[int, np.ndarray]] = []  # of each scan: key frame, and pose in its frame
         self.moved_last, self._moved = False, np.zeros(3)  # pose of the last scan that moved, in its key frame
@@ -143,9 +161,22 @@ class GraphSlam:
             self.pose = composed(self.pose, motion)
             self._keep(points, normals)
             return self.pose
+        motion, is_new = self._believed(motion, points)
         self._since.follow(motion)
         guess = composed(self.poses[-1], self._since.motion)
-        match = self._match(points, normals, guess)
+        match = None if is_new else self._match(points, normals, guess)
+        if not is_new and self._is_strange(match, points, motion):
+            if self._strange < _CARRIED:
+                self._hold(guess)
+                return self.pose
+            is_new, match = True, None
+            for row in range(1 - _CARRIED, 0):  # they belong to the new piece, too
+                self._held[row] = len(self.frames), between(guess, composed(self.poses[-1], self._held[row][1]))
+            self.pieces.bridges.append(Bridge(len(self._held) + 1 - _CARRIED, motion, None))
+        if is_new:
+            self._begin_piece(guess, points, normals)
+            self._work()
+            return self.pose
         self.pose = guess if match is None else match.pose
         self._tied = inverted(self._since.covariance())
         self._matched = np.zeros((3, 3)) if match is None else match.information
@@ -160,6 +191,79 @@ class GraphSlam:
         self._work()
         return self.pose
 
+    def _believed(self, motion: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Return the motion since the last scan, and whether it is not known.
+
+        That of the odometry counts, unless no robot drives so far between two scans: a jump, or a reset to zero. If the
+        scan fits where the robot was, it stood or drove on; if it fits where the odometry says, that was right.
+        """
+        way, turn = math.hypot(motion[0], motion[1]), abs(math.remainder(motion[2], 2.0 * math.pi))
+        if not self._usual.any() and way < _LOST_M:
+            self._usual += way, turn
+        leaps = way > max(_LEAP_M, _LEAP * self._usual[0]) or turn > max(_LEAP_RAD, _LEAP * self._usual[1])
+        if not leaps or self._place is None or len(points) < 10:
+            self._usual += 0.05 * (np.array([way, turn]) - self._usual)
+            return motion, False
+        place, least = self._place, (_FAR_M, _FAR_RAD)
+        _, fits_there = search(place, points, composed(self.pose, motion), *least, 0.02, 0.5, 0.05)
+        window = np.maximum(least, 2.0 * self._usual)
+        here, fits_here = search(place, points, self.pose, *window, 0.02, max(fits_there, _FITS - 0.1), 0.05)
+        if fits_here > 0.0:
+            found = between(self.pose, here)
+            self.pieces.bridges.append(Bridge(len(self._held), motion, found))
+            return found, False
+        if fits_there > 0.0 or way < _LOST_M:
+            return motion, False
+        self.pieces.bridges.append(Bridge(len(self._held), motion, None))
+        return np.zeros(3), True
+
+    def _is_strange(self, match: Match | None, points: np.ndarray, motion: np.ndarray) -> bool:
+        """Return whether a scan shows another place than the scans before, although the robot has hardly moved."""
+        if self._place is None or len(points) < 10:
+            return False
+        score = 0.0 if match is None else match.score
+        calm = math.hypot(motion[0], motion[1]) < _CALM and abs(motion[2]) < _CALM
+        if score < _STRANGE and self._fit > _FITS and calm:
+            self._strange += 1
+            return True
+        self._strange = 0
+        self._fit += 0.1 * (score - self._fit)
+        return False
+
+    def _hold(self, pose: np.ndarray) -> None:
+        """Keep the pose of a scan that shows nothing that is known."""
+        self.pose, self.moved_last = pose, False
+        self._matched, self._tied = np.zeros((3, 3)), inverted(self._since.covariance())
+        self._held.append((len(self.frames) - 1, between(self.poses[-1], pose)))
+
+    def _begin_piece(self, pose: np.ndarray, points: np.ndarray, normals: np.ndarray) -> None:
+        """Begin a new piece of the map with the newest scan: nobody knows where it is."""
+        self.pieces.begin(len(self.frames))
+        self._since.doubt = _ANYWHERE
+        self.pose, self._matched, self._tied = pose, np.zeros((3, 3)), inverted(self._since.covariance())
+        self._place, self._strange, self._fit, self._anew = None, 0, 0.0, 0
+        self._keep(points, normals)
+        self._since = self._begun()
+
+    def join_piece(self, begin: int, poses: np.ndarray) -> None:
+        """Give the key frames from ``begin`` on, the last piece, poses (m, 3) among those before."""
+        since = between(self.poses[-1], self.pose)
+        self.poses = np.vstack((self.poses[:begin], poses))
+        self.pose = composed(self.poses[-1], since)
+        for k, edge in enumerate(self.edges):
+            if edge.is_step and edge.second == begin:
+                self.edges[k] = edge._replace(motion=between(self.poses[begin - 1], self.poses[begin]))
+        self.revision += 1
+        self._anew = 0
+        self._see(len(self.frames) - 1)
+
+    def close(self, first: int, second: int, motion: np.ndarray, information: np.ndarray) -> None:
+        """Add a loop that joins a piece."""
+        assert self.loops is not None
+        self.edges.append(Edge(first, second, motion, information, True))
+        self.loops.accepted.append((first, second))
+        self._unsettled += 10
+
     @property
     def covariance(self) -> np.ndarray:
         """Covariance (3, 3) of the pose in the frame of the map, given the first pose.
@@ -168,7 +272,7 @@ class GraphSlam:
         """
         if self.kept_last or not self._held:
             return self._known
-        return carried(self._known, self.poses[-1], self.pose, self._tied)
+        return carried(self._known, self.poses[-1], self.pose, self._tied / self.noise)
 
     @property
     def scans(self) -> int:
@@ -193,6 +297,11 @@ class GraphSlam:
         """Compare all places that wait, and solve the pose graph until it changes no more."""
         while self._waiting or self._solving or self._unsettled:
             self._work(at_once=True)
+        while not self._solving and self.pieces.work(at_once=True):
+            pass
+        while self._solving or self._unsettled:
+            self._work(at_once=True)
+        self._decide()
 
     @property
     def ends(self) -> np.ndarray:
@@ -204,10 +313,18 @@ class GraphSlam:
 
     def graph(self) -> PoseGraph:
         """Return the pose graph with the present estimates."""
+        return with_noise(self._measured(), self._loops_of(len(self.edges)), self.noise)
+
+    def _measured(self) -> PoseGraph:
+        """Return the pose graph with the covariances that matching says."""
         ends = self.ends
         motion = np.array([edge.motion for edge in self.edges]).reshape(-1, 3)
         information = np.array([edge.information for edge in self.edges]).reshape(-1, 3, 3)
         return PoseGraph(self.poses, ends[:, 0], ends[:, 1], motion, information)
+
+    def _loops_of(self, many: int) -> np.ndarray:
+        """Return which of the first relations are loops, (many,) bool."""
+        return np.array([edge.is_loop for edge in self.edges[:many]], bool)
 
     def around(self, frames: np.ndarray, centre: np.ndarray, most_m: float = math.inf, tight: bool = False) -> LocalMap:
         """Return the local map of some key frames around a place (x, y, ...), to ``most_m`` from it."""
@@ -255,6 +372,7 @@ class GraphSlam:
         covariance = self._since.covariance()
         window_m = max(3.0 * math.sqrt(max(covariance[0, 0], covariance[1, 1])), _LEAST_WINDOW_M)
         window_rad = max(3.0 * math.sqrt(covariance[2, 2]), _LEAST_WINDOW_RAD)
+        window_m, window_rad = min(window_m, self._reach), min(window_rad, math.pi)
         best, score = search(place, points, guess, window_m, window_rad, 0.02, 0.1, 0.05)
         least = max(score + _BETTER, 1.0 - _LEFT * (1.0 - score), _SURE)
         if least < 1.0:
@@ -295,7 +413,7 @@ class GraphSlam:
         self._held.append((n, np.zeros(3)))
         self.frames.append(KeyFrame(points, normals, self._eye))
         if n:
-            self._known = carried(self._known, self.poses[-1], self.pose, self._tied)
+            self._known = carried(self._known, self.poses[-1], self.pose, self._tied / self.noise)
             self._relate(n)
         self.poses = np.vstack((self.poses, self.pose))
         if self.loops:
@@ -310,7 +428,9 @@ class GraphSlam:
         heading to grow from each to the next, while it does so from each local map to the next.
         """
         half = max(1, self.settings.local_key_frames // 2)
-        long_ago = max(0, (n // half - 1) * half)  # few are shared by many, or the graph would be slow to solve
+        long_ago = max(
+            self.pieces.begins[-1], (n // half - 1) * half
+        )  # few are shared by many, or the graph would be slow to solve
         shared = 0.5 * self._matched if long_ago < n - 1 else np.zeros((3, 3))
         information = self._tied - turned(shared, self.poses[-1, 2])
         self.edges.append(Edge(n - 1, n, between(self.poses[-1], self.pose), information, False))
@@ -331,8 +451,9 @@ class GraphSlam:
     def _nearby(self, n: int) -> np.ndarray:
         """Return the key frames that a scan is matched with after key frame n."""
         count = self.settings.local_key_frames
-        recent = np.arange(max(0, n + 1 - count), n + 1)
+        recent = np.arange(max(self.pieces.begins[-1], n + 1 - count), n + 1)
         away = np.hypot(*(self.poses[: recent[0], :2] - self.pose[:2]).T)
+        away[: self.pieces.first] = np.inf
         if self.loops:
             away = np.where(self.loops.ways[: recent[0]] < _TIED_M, away, np.inf)
         near = np.argsort(away, kind="stable")[:count]
@@ -346,6 +467,8 @@ class GraphSlam:
                 for loop in self.loops.compare(*self._waiting.popleft()):
                     self.edges.append(Edge(loop.first, loop.second, loop.motion, loop.information, True))
                     self._unsettled += 10 if loop.is_far else 1
+        if not self._solving and not self._waiting:
+            self.pieces.work()
         if not self._solving and self.loops and (late := self.loops.withdrawn(len(self.frames))):
             self.edges = [edge for edge in self.edges if not edge.is_loop or (edge.first, edge.second) not in late]
             self._ends = self._ends[:0]
@@ -354,7 +477,8 @@ class GraphSlam:
             graph, before = self._solving
             done = optimise(graph, start=before, robust=10.0, robust_edges=self._is_loop(graph), iterations=1)
             if done.converged or done.iterations == 0:
-                self._take(graph, done)
+                self._take(graph, done.poses, done.weights)
+                self._doubt_steps(graph, done.chi2)
             else:
                 self._solving = graph, done
         elif self._unsettled >= 10 or (at_once and self._unsettled):
@@ -364,21 +488,52 @@ class GraphSlam:
 
     def _is_loop(self, graph: PoseGraph) -> np.ndarray:
         """Return which relations may be wrong; loops that are doubted count fully, or they would never close."""
-        doubted = self.loops.doubted if self.loops else ()
+        sure = self._agreeing | (self.loops.doubted if self.loops else set())
         edges = self.edges[: len(graph.first)]
-        return np.array([edge.is_loop and (edge.first, edge.second) not in doubted for edge in edges])
+        return np.array([edge.is_loop and (edge.first, edge.second) not in sure for edge in edges], bool)
 
-    def _take(self, graph: PoseGraph, done: Optimised) -> None:
+    def _doubt_steps(self, graph: PoseGraph, chi2: np.ndarray) -> None:
+        """If loops that agree do not fit, the steps are not as sure as they seemed: hold the loops, and solve again."""
+        loops = self._loops_of(len(graph.first))
+        far = loops & (graph.second - graph.first > FAR)
+        misfits = int((chi2[far] > REASON).sum())
+        if misfits < _FEW_MISFITS or misfits <= max(_MISFITS * far.sum(), self._misfits) or self.noise >= _MOST_NOISE:
+            return
+        agrees = agreeing_loops(self._measured(), self._loops_of(len(self.edges)))[: len(loops)] & far
+        self._misfits = misfits
+        if (chi2[agrees] > REASON).sum() >= _FEW_MISFITS:
+            self.noise *= 2.0
+            ends = np.column_stack((graph.first, graph.second))[agrees]
+            self._agreeing = {(first, second) for first, second in ends.tolist()}
+            self._unsettled, self._misfits = 10, 0
+
+    def _decide(self) -> None:
+        """Take back the loops that do not fit with those that agree; hold those."""
+        if not self.loops or not any(edge.is_loop for edge in self.edges):
+            return
+        measured, is_loop = self._measured(), self._loops_of(len(self.edges))
+        chi2 = chi2_of(self.graph(), self.poses)
+        if not (chi2[is_loop] > REASON).any():
+            return
+        done, holds, self.noise = solved(measured, is_loop, self.noise)
+        self.loops.take_back(
+            {(edge.first, edge.second) for edge, one in zip(self.edges, holds, strict=True) if not one}
+        )
+        self.edges = [edge for edge, one in zip(self.edges, holds, strict=True) if one]
+        self._ends = self._ends[:0]
+        self._take(self.graph(), done.poses, np.ones(len(self.edges)))
+
+    def _take(self, graph: PoseGraph, poses: np.ndarray, weights: np.ndarray) -> None:
         """Take over solved poses; what came since then moves with the last of them."""
-        last = len(done.poses) - 1
+        last = len(poses) - 1
         since = relative(self.poses[last], np.vstack((self.poses[last + 1 :], self.pose)))
-        later = compose(done.poses[last], since)
-        self.poses, self.pose = np.vstack((done.poses, later[:-1])), later[-1]
-        self._known = covariances(graph, done.poses, [last], weights=done.weights)[0]
+        later = compose(poses[last], since)
+        self.poses, self.pose = np.vstack((poses, later[:-1])), later[-1]
+        self._known = covariances(graph, poses, [last], weights=weights)[0]
         for edge in self.edges[len(graph.first) :]:
             if not edge.is_loop:
                 ends = self.poses[edge.first], self.poses[edge.second]
-                self._known = carried(self._known, *ends, edge.information)
+                self._known = carried(self._known, *ends, edge.information / self.noise)
         self.revision += 1
         self._solving = None
         self._anew = 0

@@ -59,6 +59,7 @@ class Loops:
     Attributes:
         ways: for each key frame the way [m] in the graph from the newest one, (n,).
         accepted, refused: pairs of key frames.
+        taken_back: those that were accepted, and do not agree with the others.
     """
 
     def __init__(self, slam: "GraphSlam", settings: LoopSettings):
@@ -66,6 +67,7 @@ class Loops:
         self.ways = np.zeros(1)
         self.accepted: list[tuple[int, int]] = []
         self.refused: list[tuple[int, int]] = []
+        self.taken_back: list[tuple[int, int]] = []
         self._pending: list[Loop] = []
         self._places = Described()
         self._confirmed = 0
@@ -77,9 +79,10 @@ class Loops:
     def candidates(self, n: int) -> list[tuple[int, int]]:
         """Return the pairs of key frames to compare after key frame n was kept."""
         slam, s = self._slam, self.settings
-        ends = slam.ends
-        if self._doubted:
-            ends = ends[[(edge.first, edge.second) not in self._doubted for edge in slam.edges]]
+        ends, apart = slam.ends, slam.pieces.apart
+        if self._doubted or apart:
+            out = apart | set(self._doubted)
+            ends = ends[[(edge.first, edge.second) not in out for edge in slam.edges]]
         self.ways = ways_from(n, ends[:, 0], ends[:, 1], slam.poses)
         old = n - slam.settings.local_key_frames
         if old < 1:
@@ -88,7 +91,7 @@ class Loops:
         turn = np.abs(wrap_angle(slam.poses[:old, 2] - slam.poses[n, 2]))
         ways = self.ways[:old]
         reach = np.minimum(2.0 + s.drift * ways, s.most_m + 2.0)
-        cost = np.where(away < reach, away + turn / math.pi, np.inf)
+        cost = np.where((away < reach) & np.isfinite(ways), away + turn / math.pi, np.inf)
         pairs = []
         near, far = np.where(ways < s.near_m, cost, np.inf), np.where(ways >= s.near_m, cost, np.inf)
         k = int(np.argmin(near))
@@ -114,7 +117,9 @@ class Loops:
             ways = self.ways[:c]
             away = np.hypot(*(slam.poses[:c, :2] - slam.poses[c, :2]).T)
             reach = np.minimum(2.0 + s.drift * ways, s.most_m + 2.0)
-            old = np.flatnonzero((ways > 2.0 * s.near_m) & (away > reach) & (away < _MOST_DRIFT * s.drift * ways))
+            old = np.flatnonzero(
+                np.isfinite(ways) & (ways > 2.0 * s.near_m) & (away > reach) & (away < _MOST_DRIFT * s.drift * ways)
+            )
             found += [(k, c, turn) for k, turn in self._places.like(c, old, slam.poses[:, 2])]
         return found
 
@@ -142,7 +147,7 @@ class Loops:
             return self._refuse(k, n)
         best = start_for(place, sparse, guess, best, score)
         match = refine(place, points, facing, best, settings.noise_m, np.zeros((3, 3)), best)
-        if match.score < s.score or (turn is not None and not _fixes(match.information)):
+        if match.score < s.score or (turn is not None and not fixes(match.information)):
             return self._refuse(k, n)
         motion = relative(slam.poses[k], match.pose)
         information = turned(match.information, slam.poses[k, 2]) + LEAST_INFORMATION
@@ -187,10 +192,16 @@ class Loops:
         wrong, self._contradicted = self._contradicted, set()
         if self._denied >= _DENIALS and self._denied > 2 * self._confirmed:
             wrong = wrong | late
-        for pair in wrong:
+        self.take_back(wrong)
+        return wrong
+
+    def take_back(self, wrong: set[tuple[int, int]]) -> None:
+        """Refuse loops that were accepted."""
+        for pair in sorted(wrong):
             self.accepted.remove(pair)
             self.refused.append(pair)
-        return wrong
+            self.taken_back.append(pair)
+            self._doubted.pop(pair, None)
 
     def _agreed(self, loop: Loop, by_looks: bool = False) -> list[Loop]:
         """Keep a loop that changes much until others, found from other places, say the same; return them then.
@@ -246,7 +257,7 @@ class Loops:
         return math.hypot(error[0], error[1]) < 0.3 and abs(error[2]) < math.radians(3.0)
 
 
-def _fixes(information: np.ndarray) -> bool:
+def fixes(information: np.ndarray) -> bool:
     """Return whether a match fixes both directions of the position, as no straight corridor does."""
     least, most = np.linalg.eigvalsh(information[:2, :2])
     return bool(least > _LEAST_FIXED * most)

@@ -16,6 +16,7 @@ from covey.mapping.slam.local_map import LocalMap, local_map
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.matching import refine, search, start_for
 from covey.mapping.slam.one_pose import between, composed, turned
+from covey.mapping.slam.seen_through import DENIED, ENOUGH, through_and_on
 from covey.mapping.slam.surfaces import KeyFrame, together
 from covey.mapping.slam.team_news import Relation, Trail
 
@@ -24,13 +25,9 @@ COARSE_RAD = 0.03
 COARSE_POINTS = 150
 PARTS = 4
 """Parts of a circle of headings: how the work of a search at all headings is divided."""
-_DENIED = 0.015  # share of the points: mostly up to 0.008 of right relations, and mostly above 0.02 of wrong ones
 _REACH = 60  # key frames from a relation up to which poses are sure enough
 _AWAY_M = 4.0  # between two key frames that are compared
 _PAIRS = 60
-_ENOUGH = 300  # points
-_BEARINGS = 180
-_THROUGH_M, _ON_M = 0.4, 0.25
 
 
 class Found(NamedTuple):
@@ -113,7 +110,7 @@ def is_seen_through(
         (one, _, eye), (other, _, their_eye) = a.frames[i], b.frames[k]
         for counts in (through_and_on(one, other, there, their_eye), through_and_on(other, one, back, eye)):
             through, on = through + counts[0], on + counts[1]
-    return through + on >= _ENOUGH and through > _DENIED * (through + on)
+    return through + on >= ENOUGH and through > DENIED * (through + on)
 
 
 @kernel
@@ -146,38 +143,3 @@ def _side_by_side(poses_a, poses_b, ends, motion):
             motions[count] = between(poses_b[nearest], here)
             count += 1
     return rows[:count], motions[:count]
-
-
-@kernel
-def through_and_on(points, others, motion, mount):
-    """Count the points that a scan looked through, and those that it hit.
-
-    Args:
-        points: (k, 2) [m], in a frame whose pose in that of the scan is ``motion`` (3,).
-        others: points (m, 2) of the scan.
-        mount: place (2,) of its lidar.
-
-    Returns:
-        Two counts. A point counts only where the scan has returns on either side.
-    """
-    ranges = np.full(_BEARINGS, np.inf)
-    for k in range(others.shape[0]):
-        x, y = others[k, 0] - mount[0], others[k, 1] - mount[1]
-        at = int((math.atan2(y, x) + math.pi) / (2.0 * math.pi) * _BEARINGS) % _BEARINGS
-        ranges[at] = min(ranges[at], math.sqrt(x * x + y * y))
-    c, s = math.cos(motion[2]), math.sin(motion[2])
-    through = on = 0
-    for k in range(points.shape[0]):
-        x = motion[0] + c * points[k, 0] - s * points[k, 1] - mount[0]
-        y = motion[1] + s * points[k, 0] + c * points[k, 1] - mount[1]
-        at = int((math.atan2(y, x) + math.pi) / (2.0 * math.pi) * _BEARINGS) % _BEARINGS
-        left, right = ranges[at - 1], ranges[(at + 1) % _BEARINGS]
-        if ranges[at] == np.inf or left == np.inf or right == np.inf:
-            continue
-        nearest = min(ranges[at], left, right)
-        away = math.sqrt(x * x + y * y)
-        if away < nearest - _THROUGH_M:
-            through += 1
-        elif abs(away - nearest) < _ON_M:
-            on += 1
-    return through, on

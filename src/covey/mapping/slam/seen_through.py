@@ -1,0 +1,49 @@
+"""Whether one scan looked through what another one has seen: then they cannot be where somebody supposes."""
+
+import math
+
+import numpy as np
+
+from covey.kernel import kernel
+
+DENIED = 0.015
+"""Share of the points: mostly up to 0.008 of right relations, and mostly above 0.02 of wrong ones."""
+ENOUGH = 300
+"""Points that must have been counted."""
+_BEARINGS = 180
+_THROUGH_M, _ON_M = 0.4, 0.25
+
+
+@kernel
+def through_and_on(points, others, motion, mount):
+    """Count the points that a scan looked through, and those that it hit.
+
+    Args:
+        points: (k, 2) [m], in a frame whose pose in that of the scan is ``motion`` (3,).
+        others: points (m, 2) of the scan.
+        mount: place (2,) of its lidar.
+
+    Returns:
+        Two counts. A point counts only where the scan has returns on either side.
+    """
+    ranges = np.full(_BEARINGS, np.inf)
+    for k in range(others.shape[0]):
+        x, y = others[k, 0] - mount[0], others[k, 1] - mount[1]
+        at = int((math.atan2(y, x) + math.pi) / (2.0 * math.pi) * _BEARINGS) % _BEARINGS
+        ranges[at] = min(ranges[at], math.sqrt(x * x + y * y))
+    c, s = math.cos(motion[2]), math.sin(motion[2])
+    through = on = 0
+    for k in range(points.shape[0]):
+        x = motion[0] + c * points[k, 0] - s * points[k, 1] - mount[0]
+        y = motion[1] + s * points[k, 0] + c * points[k, 1] - mount[1]
+        at = int((math.atan2(y, x) + math.pi) / (2.0 * math.pi) * _BEARINGS) % _BEARINGS
+        left, right = ranges[at - 1], ranges[(at + 1) % _BEARINGS]
+        if ranges[at] == np.inf or left == np.inf or right == np.inf:
+            continue
+        nearest = min(ranges[at], left, right)
+        away = math.sqrt(x * x + y * y)
+        if away < nearest - _THROUGH_M:
+            through += 1
+        elif abs(away - nearest) < _ON_M:
+            on += 1
+    return through, on
