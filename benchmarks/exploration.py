@@ -1,9 +1,10 @@
 """Do teams of 1, 6 and 12 robots explore every world to 99 %, without a robot left stuck?
 
 The four terrains of Yan et al. (Robotics 6(3):21, 2017), and the depot, the map of a real building (without its file:
-the office that Covey generates), each with Pioneers and nearest frontier, for 10 seeds. A seed changes the noise of the
-sensors (and, with ``--localization noise``, that of the pose). The run folders are thrown away; one row per run goes to
-``rows.jsonl`` in the ``--out`` folder, and a run that has its row there is not run again.
+the office that Covey generates), each with Pioneers and nearest frontier, for 10 seeds. The robots start together,
+and each seed gives them another place, and other noise (with ``--localization noise`` of the pose, too). The run
+folders are thrown away; one row per run goes to ``rows.jsonl`` in the ``--out`` folder, and a run that has its row
+there is not run again.
 
     python benchmarks/exploration.py [--quick] [--jobs 2] [--worlds maze] [--robots 6] [--localization noise] [--write]
 
@@ -55,6 +56,7 @@ def scenario(world: str, robots: int, localization: str, seed: int) -> Any:
     overrides |= {
         "robots.scout.count": robots,
         "robots.scout.localization": localization,
+        "robots.scout.start": {"together": {"around": "random"}},
         "stop.explored": None,
         "seed": seed,
     }
@@ -182,7 +184,7 @@ INTRODUCTION = """# Exploration of five worlds
 
 `python benchmarks/exploration.py` writes this page, and `exploration.csv` holds every run. Pioneers with a SICK
 LMS500 (180 rays, 190°, 26 m) explore until 99 % of what can be explored has been seen. They use nearest
-frontier and share maps.
+frontier and share maps. They start side by side, at another place for each seed.
 
 The table gives the median and the range over the seeds, as median [smallest–largest]. The time of one map is
 that of the first robot whose own map holds 99 %. Cost and efficiency are those at the time of the union.

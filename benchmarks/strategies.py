@@ -11,7 +11,8 @@ is given; a run that has its row there is not run again.
 
     python benchmarks/strategies.py [--study main|others|coverage] [--seeds 10] [--jobs 2] [--write] ...
 
-``--write`` puts the tables to ``docs/results/strategies.md`` and all rows to ``docs/results/strategies.csv``.
+``--write`` puts the tables to ``docs/results/strategies_tables.md`` and all rows to ``docs/results/strategies.csv``. It
+tests nothing: the design ``coordination`` compares strategies that have the same goals, by blocks of place and seed.
 """
 
 import argparse
@@ -21,7 +22,6 @@ import multiprocessing
 import os
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from threading import Thread
@@ -279,81 +279,12 @@ def table(rows: list[Row], by: tuple[str, ...]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def findings(rows: list[Row]) -> list[tuple[str, str]]:
-    """Return what the study was made to test, as paired comparisons: pairs share world, seed and team size."""
-    unlimited = [r for r in rows if r["radio"] == radios(r["strategy"], 1)[0]]
-    eight = [r for r in rows if r["robots"] == 8]
-    both = [r for r in eight if r in unlimited]
-    kinds = {kind: [r for r in both if r["world"].startswith(kind)] for kind in ("cave", "building")}
-    nearest = [("nearest_frontier", name) for name in ("minpos", "cost_utility", "hungarian_assignment")]
-    steps = list(pairwise(reversed(list(RADIOS))))
-    cooperative = [name for name in MAIN if name not in SILENT]
-    tests = [(f"time, {a} / {b}", "time_s", both, "strategy", a, b) for a, b in nearest]
-    tests += [(f"overlap, {a} / {b}", "overlap", both, "strategy", a, b) for a, b in nearest]
-    tests += [("time, ssb / tnf", "time_s", both, "strategy", "ssb", "tnf")]
-    tests += [
-        (f"time in {kind}s, walk / lvd", "time_s", some, "strategy", "random_ballistic_walk", "lvd")
-        for kind, some in kinds.items()
-    ]
-    others = [r for r in rows if r["robots"] in (2, 4, 16)]
-    tests += [
-        (f"time, {name}, {team}{a} / {b}", "time_s", [r for r in some if r["strategy"] == name], "radio", a, b)
-        for team, some in (("", eight), ("2, 4 and 16 robots, ", others))
-        for name in cooperative
-        for a, b in steps
-    ]
-    covering = [r for r in unlimited if r["strategy"] in COVERING]
-    tests += [
-        (f"time to 90 % covered, {name} / ssb", "covered_s", covering, "strategy", name, "ssb") for name in COVERING[1:]
-    ]
-    found = [compared(*test) for test in tests]
-    head = ["question: a / b", "pairs", "median a", "median b", "a larger in", "Cliff's delta", "p (Wilcoxon)"]
-    lines = [head, ["---"] * len(head), *(line for line in found if line)]
-    text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return [
-        ("Paired comparisons (eight robots, if no others are named; coverage also two)", text if any(found) else "")
-    ]
-
-
-def compared(question: str, metric: str, rows: list[Row], between: str, a: str, b: str) -> list[str] | None:
-    """Return a line of `findings`, or None without six pairs. A time that was not reached is longer than 600 s."""
-    import polars as pl
-
-    from covey import statistics
-
-    fields = {"time_s": "explored_99_s", "covered_s": "covered_90_s", "overlap": "overlap"}
-    sides = [{(r["world"], r["seed"], r["robots"]): r[fields[metric]] for r in rows if r[between] == x} for x in (a, b)]
-    pairs = sorted(sides[0].keys() & sides[1].keys())
-    if metric == "overlap":  # it is that at 99 %
-        pairs = [pair for pair in pairs if None not in (sides[0][pair], sides[1][pair])]
-    if len(pairs) < 6:
-        return None
-    name = "overlap" if metric == "overlap" else "exploration_time_s"
-    status = ["completed" if side[pair] is not None else "timeout" for side in sides for pair in pairs]
-    columns = {
-        between: [x for x in (a, b) for _ in pairs],
-        **{field: [pair[k] for _ in sides for pair in pairs] for k, field in enumerate(("world", "seed", "robots"))},
-        name: pl.Series([side[pair] for side in sides for pair in pairs], dtype=pl.Float64),
-        "status": status,
-        "timeout_s": [TIMEOUT_S] * len(status),
-    }
-    found = pl.DataFrame(columns)
-    row = statistics.compare(found, name, between, over=["world", "robots"], places=["world"]).row(0, named=True)
-    values = [[np.inf if side[pair] is None else side[pair] for pair in pairs] for side in sides]
-    larger = sum(x > y for x, y in zip(*values, strict=True))
-    form = ".2f" if metric == "overlap" else ".0f"
-    middles = [f"{median(v):{form}}" if np.isfinite(median(v)) else "–" for v in values]
-    delta, p = row["cliffs_delta"] if row["a"] == a else -row["cliffs_delta"], row["p"]
-    return [question, str(len(pairs)), *middles, f"{larger}", f"{delta:+.2f}", "–" if p is None else f"{p:.2g}"]
-
-
 INTRODUCTION = """# Strategies against each other
 
 `python benchmarks/strategies.py` writes this page. The script describes the runs, and `strategies.csv` holds
 every run. The tables give medians over runs. A dash means that more than half of the runs did not reach the
 goal within 600 s. Cost and overlap are those at 99 %, bytes and the covered share those at the end. Stuck
-robots are sums over the runs. A stuck robot has a goal and moves less than 0.1 m in 60 s. [The notes](notes.md)
-describe the runs and what they mean.
+robots are sums over the runs. A stuck robot has a goal and moves less than 0.1 m in 60 s.
 """
 
 
@@ -377,12 +308,12 @@ def report(rows: list[Row]) -> str:
     covering = [r for r in small if r["strategy"] in COVERING and r["radio"] == "unlimited"]
     parts.append(("Coverage, unlimited radio", covering, ("strategy", "world", "robots")))
     tables = [(title, table(some, by)) for title, some, by in parts if some]
-    return "\n".join(f"\n## {title}\n\n{text}\n" for title, text in (*tables, *findings(rows)) if text)
+    return "\n".join(f"\n## {title}\n\n{text}\n" for title, text in tables)
 
 
 def write(rows: list[Row], folder: Path) -> None:
     """Write the tables and the rows into a folder."""
-    (folder / "strategies.md").write_text(INTRODUCTION + report(rows))
+    (folder / "strategies_tables.md").write_text(INTRODUCTION + report(rows))
     publish(rows, folder / "strategies.csv")
 
 

@@ -1,4 +1,4 @@
-"""The studies of ``benchmarks/``, small: rows repeat, a study goes on where it ended, comparisons by hand."""
+"""The studies of ``benchmarks/``, small: rows repeat, a study goes on where it ended."""
 
 import json
 
@@ -21,7 +21,7 @@ def test_a_run_of_the_study_reaches_its_goal_and_repeats():
 
 
 @pytest.mark.slow
-def test_six_robots_that_start_in_a_row_explore_the_loop_and_none_stands():
+def test_six_robots_that_start_together_explore_the_loop_and_none_stands():
     row = exploration.run(("loop", 6, "truth", 0))
     assert (row["status"], row["stuck"], row["collisions_robot"]) == ("reached", 0, 0)
     assert row["time_union_s"] < 120
@@ -38,22 +38,6 @@ def test_a_study_goes_on_where_it_ended(tmp_path):
 
 def row_of(key):
     return {"name": key[0], "seed": key[1], "value": "new"}
-
-
-def rows(strategy, times):
-    return [
-        {"strategy": strategy, "world": "cave1", "robots": 8, "radio": "none", "seed": k, "explored_99_s": t}
-        for k, t in enumerate(times)
-    ]
-
-
-def test_a_comparison_is_of_pairs_and_a_timeout_is_longer_than_all():
-    some = rows("walk", [100, 200, 300, None, 500, 600]) + rows("lvd", [90, 210, 200, 300, 400, 500, 50])
-    line = strategies.compared("walk / lvd", "time_s", some, "strategy", "walk", "lvd")
-    assert line is not None
-    assert line[:5] == ["walk / lvd", "6", "400", "255", "5"]
-    assert line[5] == "+0.67"  # five of six pairs for one, one for the other
-    assert float(line[6]) == pytest.approx(0.094, abs=0.001)  # ranks of -10 and 10 tie: W = 1.5; p = 6 / 64
 
 
 def test_what_says_nothing_runs_once_for_all_radios():
