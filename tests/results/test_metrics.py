@@ -4,6 +4,7 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import covey
@@ -15,6 +16,7 @@ from covey.results.metrics import compute, localization, metrics
 from covey.results.metrics.exploration import auc, exploration_cost, exploration_efficiency, time_to_share
 from covey.results.metrics.motion import exploration_safety
 from covey.results.recorder import Recorder
+from covey.scenario.load import parse_scenario
 
 
 def test_every_metric_of_the_circles_by_hand(record):
@@ -37,6 +39,9 @@ def test_every_metric_of_the_circles_by_hand(record):
         "energy_j": 150.0,
         "exploration_efficiency_m2_per_m": area / 15.0,
         "overlap": 0.2,  # 0.8 + 0.4 of G for 1 of G
+        **{f"exploration_cost_t{p}_m": 1.5 * p / 10 for p in (50, 80, 90)},  # 1.5 m/s together, 1 % in each 0.1 s
+        **{f"energy_t{p}_j": 15.0 * p / 10 for p in (50, 80, 90)},
+        **{f"overlap_t{p}": 0.2 for p in (50, 80, 90)},
         "exploration_safety": 1 - 2 / 200,
         "collisions": 2,
         "collisions_wall": 6,
@@ -70,6 +75,8 @@ def test_goals_that_were_not_reached_are_null_and_costs_are_not(record):
     assert [found[name] for name in names] == [None] * len(names)
     assert found["t80_s"] == pytest.approx(8.0)
     assert found["exploration_cost_m"] == pytest.approx(1.5 * 8.5)
+    assert found["exploration_cost_t80_m"] == pytest.approx(1.5 * 8.0)
+    assert (found["exploration_cost_t90_m"], found["overlap_t90"], found["bytes_sent_t90"]) == (None, None, None)
     assert found["status"] == "timeout"
 
 
@@ -124,6 +131,49 @@ def test_map_metrics_of_a_map_with_counted_mistakes(record, square_maps):
         assert found["map_quality"] == pytest.approx((known - error * cell) / area)
         assert found["map_quality_known"] == pytest.approx((known - max(error - 5, 0) * cell) / area)
         assert found["map_quality_by_robot"] == {"a0": found["map_quality"]}
+
+
+def test_quality_at_an_explored_share_is_that_of_the_map_then(record, square_maps):
+    run = record(n=1)
+    run.maps = maps = square_maps(1)
+    faultless = np.where(maps.truth.cells == 1, 100, 0).astype(np.int8)
+    half = faultless.copy()
+    half[20:, :] = -1
+    half[10, 10:14] = 100  # walls that are not there
+    maps.union = maps.truth.with_cells(faultless)
+    maps.union_at = {50: maps.truth.with_cells(half)}
+    found, cell, area = compute(run), 0.0625, 38 * 38 * 0.0625
+    known, unknown = 19 * 38 * cell, 19 * 38 + (38 + 2 * 19)  # of the room, and of its wall above and at both sides
+    assert found["map_quality_known_t50"] == pytest.approx((known - 4 * cell) / area)
+    assert found["map_quality_t50"] == pytest.approx((known - (4 + unknown) * cell) / area)
+    assert (found["map_quality"], found["map_quality_t80"]) == (1.0, None)
+
+
+def test_what_a_team_had_at_each_share_is_what_its_tables_and_maps_hold_then():
+    scenario = """
+    world: {empty_m: [14, 10], resolution_m: 0.25}
+    robots: [{name: scout, count: 2, controller: nearest_frontier, start: {together: {around: [-5, 0]}},
+              robot: {base: disc, sensors: [{kind: lidar, range_m: 3, rays: 60}], mapping: {resolution_m: 0.25}}}]
+    share_maps: {every_s: 0.5}
+    stop: {explored: 0.9, timeout_s: 60}
+    record: {maps_every_s: 0.1}
+    seed: 1
+    """
+    run = parse_scenario(scenario).build().run()
+    share = run.team["explored_share_union"].to_numpy()
+    spent = []
+    for percent in (50, 80, 90):
+        row = next(i for i, explored in enumerate(share) if explored >= percent / 100)
+        step, time = int(run.steps[row]), run.times[row]
+        assert run.metrics[f"t{percent}_s"] == time
+        driven = run.measurements.filter(pl.col("step") == step)
+        assert run.metrics[f"exploration_cost_t{percent}_m"] == pytest.approx(driven["distance_m"].sum())
+        sent = run.traffic.filter(pl.col("step") <= step).group_by("robot", "kind").agg(pl.col("bytes_sent").last())
+        assert run.metrics[f"bytes_sent_t{percent}"] == sent["bytes_sent"].sum()
+        assert (run.maps.union_at[percent].cells == run.map_changes.at(step).cells).all()
+        assert run.metrics[f"map_quality_known_t{percent}"] <= run.metrics["map_completeness"]
+        spent.append(sent["bytes_sent"].sum())
+    assert 0 < spent[0] < spent[1] < spent[2]
 
 
 def test_robots_without_maps_or_eyes_leave_the_others_their_metrics(record, square_maps, tmp_path):

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from covey.mapping.occupancy.compare import GroundTruth
 
 FREE, WALL, UNKNOWN, OPEN = 0, 1, 2, 3
+SHARES = (50, 80, 90)
+"""Explored shares at which the union of the maps is kept [%]."""
 
 
 @dataclass
@@ -39,6 +41,7 @@ class Maps:
             cameras.
         first_searched: int32, shape of the truth: step at which a camera first saw a cell, -1 never; None without
             cameras.
+        union_at: the union when the team had explored each of the `SHARES` of G [%]; without those that it did not.
     """
 
     truth: Grid
@@ -54,6 +57,7 @@ class Maps:
     changed: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int32))
     faces: np.ndarray | None = None
     first_searched: np.ndarray | None = None
+    union_at: dict[int, Grid] = field(default_factory=dict)
     _truths: "dict[Any, GroundTruth]" = field(default_factory=dict, repr=False)
 
     @property
@@ -101,6 +105,8 @@ class Maps:
                 arrays[name] = steps.astype(np.int32, copy=False)
         if self.union is not None:
             arrays |= _pack("union", self.union)
+        for percent, grid in self.union_at.items():
+            arrays |= _pack(f"union_at_{percent}", grid)
         if len(self.changed):
             arrays["changed"] = self.changed
         arrays["robots"] = np.array(len(self.robots))
@@ -125,6 +131,7 @@ class Maps:
             last_explored=arrays["last_explored"],
             last_covered=arrays["last_covered"],
             union=_unpack("union", arrays) if "union" in arrays else None,
+            union_at={p: _unpack(f"union_at_{p}", arrays) for p in SHARES if f"union_at_{p}" in arrays},
             coverable=arrays.get("coverable"),
             explored_by=arrays.get("explored_by"),
             covered_by=arrays.get("covered_by"),

@@ -149,10 +149,23 @@ class Run:
     @cached_property
     def traffic_totals(self) -> dict[tuple[str, str], dict[str, float]]:
         """Final counts of sent, received and lost messages, by (robot, kind); empty if nothing was sent."""
+        return self.traffic_until()
+
+    def traffic_until(
+        self, step: int | None = None, names: Sequence[str] | None = None
+    ) -> dict[tuple[str, str], dict[str, float]]:
+        """Return the counts of the last sample until a step (None: the end) by (robot, kind).
+
+        Args:
+            step: the step.
+            names: the counters; None: all.
+        """
         if not self.has("traffic"):
             return {}
         with reading(path := self._file("traffic.parquet")):
-            table = pq.read_table(path)
+            table = pq.read_table(path, columns=None if names is None else ["step", "robot", "kind", *names])
+            if step is not None:
+                table = table.slice(0, int(np.searchsorted(table["step"].to_numpy(), step, "right")))
             keys = zip(table["robot"].to_pylist(), table["kind"].to_pylist(), strict=True)
             last = {key: row for row, key in enumerate(keys)}
             names = [name for name in table.schema.names if name not in ("step", "time_s", "robot", "kind")]
@@ -247,18 +260,29 @@ class Run:
                 if whole:
                     yield tuple(values[:whole].reshape(-1, n) for values in read)
 
-    @cachedmethod(lambda run: run._columns, key=lambda run, name: ("last", name), lock=lambda _: _LOCK)
     def last(self, name: str) -> np.ndarray:
         """Return the values of a column of the measurements in the last step, float64 (robots,); read-only."""
+        return self.at(name, -1)
+
+    @cachedmethod(lambda run: run._columns, key=lambda run, name, row: ("at", name, row), lock=lambda _: _LOCK)
+    def at(self, name: str, row: int) -> np.ndarray:
+        """Return the values of a column of the measurements in a recorded step, float64 (robots,); read-only.
+
+        Args:
+            name: the column.
+            row: number of the step among `steps`; -1: the last.
+        """
         n, found = len(self.names), np.empty(0)
         with reading(path := self._file("measurements.parquet")), pq.ParquetFile(path) as file:
             _known("measurements", [name], file.schema_arrow.names)
-            for k in reversed(range(file.num_row_groups)):
-                group = _floats(file.read_row_group(k, columns=[name], use_threads=False)[name])
-                found = np.append(group, found)
-                if len(found) >= n:
-                    break
-        return _fixed(found[len(found) - n :])
+            begin = file.metadata.num_rows - n if row == -1 else row * n
+            for k in range(file.num_row_groups):
+                rows = file.metadata.row_group(k).num_rows
+                if begin < rows and len(found) < n:
+                    group = _floats(file.read_row_group(k, columns=[name], use_threads=False)[name])
+                    found = np.append(found, group[max(0, begin) :][: n - len(found)])
+                begin -= rows
+        return _fixed(found)
 
     def pose_blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield `poses` and `estimates` a few samples at a time, shape (k, robots, 3) each."""

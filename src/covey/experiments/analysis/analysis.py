@@ -1,6 +1,7 @@
 """Analysis of a table of results, as sheets: success, summaries, tests, ranks, profiles, fleets."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from covey.errors import InvalidValueError
@@ -12,7 +13,7 @@ from covey.lazy import pl
 from covey.results import statistics
 from covey.results.figures.study_layout import label, unit
 from covey.results.metrics import is_time_to_goal, is_until_goal
-from covey.results.metrics.registry import LARGER_IS_BETTER
+from covey.results.metrics.registry import LARGER_IS_BETTER, share_of
 
 FACTORS = (1.0, 1.1, 1.25, 1.5, 2.0, 5.0)
 """Factors at which performance profiles are given."""
@@ -32,10 +33,21 @@ OF_MEANS = "mean A - B: difference of the means, of times of min(time, timeout),
 """Explanation of the difference of means."""
 CENSORED = "A run that did not reach the goal has no result here: it counts as worse than every run that did."
 """Explanation of metrics that grow until the goal."""
+AT_SHARE = "A run that did not explore {} % has no result here: it counts as worse than every run that did."
+"""Explanation of metrics at an explored share."""
 COUNTED = "n: runs with a value; successes: runs that reached their goal."
 """Explanation of the numbers of runs of a metric."""
 COUNTED_TIMES = "n: runs that count, also those that did not get there; successes: runs that got there."
 """Explanation of the numbers of runs of a time to a goal."""
+
+SECOND_READINGS = {
+    "map_quality": (
+        "map_quality_known",
+        "Errors among known cells only. map_quality also counts what is unknown as an error, so it is below 0 for an "
+        "incomplete map without a wrong cell.",
+    )
+}
+"""Metrics that are read beside another one, and what differs."""
 
 _IN_PRINT = {
     "speed_up": "speed-up",
@@ -66,6 +78,10 @@ def of_metric(
 ) -> Iterator[Sheet]:
     """Yield every table about one metric; ``alone``: runs of one robot, which only the first table shows."""
     yield summary(table, metric, axes, alone)
+    second, said = SECOND_READINGS.get(metric, ("", ""))
+    if second in table.columns and table[second].drop_nulls().len():
+        beside = summary(table, second, axes)
+        yield replace(beside, caption=f"{said} {beside.caption}")
     mine = [one for one in found if one.metric == metric]
     for question in dict.fromkeys(one.question for one in mine if not one.by):
         if question.is_main:
@@ -82,19 +98,30 @@ def summary(table: "pl.DataFrame", metric: str, axes: Axes, alone: "pl.DataFrame
         table = pl.concat((table, alone))
         by += tuple(name for name in parameters(table) if name.endswith(".count") and name not in by)
     found = statistics.summarize(table, metric, by)
-    until = found["until_s"].drop_nulls().unique().to_list()
-    mean = f"restricted mean to {text(until[0])} s" if len(until) == 1 else "mean"
-    mean = "mean of those that reached" if is_until_goal(metric) else mean
+    until = found["until_s"].drop_nulls().unique(maintain_order=True).to_list()
+    mean = "restricted mean" if until else "mean of those that reached" if unreached(metric) else "mean"
     kinds = found["interval"].drop_nulls().unique(maintain_order=True).to_list()
     said = ["95 % interval of the median between order statistics"] if any(kind != "range" for kind in kinds) else []
     few = [f"smallest and largest run where there are fewer than {statistics.FEWEST}"] if "range" in kinds else []
-    explained = [COUNTED_TIMES if is_time_to_goal(metric) else COUNTED]
-    if is_until_goal(metric) and not (table["status"] == "reached").all():
-        explained.append(CENSORED)
+    share = share_of(metric)
+    counted = COUNTED if share is None else f"n: runs with a value; successes: runs that explored {share} %."
+    explained = [COUNTED_TIMES if is_time_to_goal(metric) else counted]
+    if not statistics.got_there(table, metric).all():
+        explained += unreached(metric)
     if kinds:
         explained.append(f"low, high: {', or '.join([*said, *few])}. A dash: beyond the timeout, or no value.")
+    if until:
+        explained.append(f"restricted mean: of min(time, {' or '.join(text(end) for end in until)} s).")
     caption = " ".join(explained)
-    return sheet(found.drop("metric", "until_s", "interval"), f"{metric} of each setting", caption, mean=mean)
+    names = {name: f"{name} {unit(metric)}".strip() for name in ("median", "q1", "q3", "low", "high")}
+    names["mean"] = f"{mean} {unit(metric)}".strip()
+    return sheet(found.drop("metric", "until_s", "interval"), f"{metric} of each setting", caption, **names)
+
+
+def unreached(metric: str) -> list[str]:
+    """Return what a run without the goal, or the explored share, of a metric counts as; nothing for other metrics."""
+    share = share_of(metric)
+    return [AT_SHARE.format(share)] if share is not None else [CENSORED] if is_until_goal(metric) else []
 
 
 def tested(one: Finding) -> Iterator[Sheet]:
@@ -105,7 +132,7 @@ def tested(one: Finding) -> Iterator[Sheet]:
     test = " or ".join(rows["test"].unique(maintain_order=True).to_list())
     name = "success" if one.metric == statistics.SUCCESS else one.metric
     where = ", setting by setting" if one.by else ""
-    title = f"{test} test{where}: {name} between values of {label(one.question.parameter)}"
+    title = f"{name}: {test} test of {label(one.question.parameter)}{where}"
     family = (
         f"The primary question: one family of {len(one.rows)} tests, Holm with Tarone's number, level {ALPHA:g}."
         if one.is_primary
@@ -115,7 +142,7 @@ def tested(one: Finding) -> Iterator[Sheet]:
     means = [OF_MEANS] if rows["mean_shift"].drop_nulls().len() and one.metric != statistics.SUCCESS else []
     over = [f"Over {', '.join(map(label, one.question.over))}."] if one.question.over and not one.by else []
     shift = [EXPLAINED] if rows["shift"].drop_nulls().len() else []
-    censored = [CENSORED] if is_until_goal(one.metric) and (rows["successes_a"] < rows["n_a"].max()).any() else []
+    censored = unreached(one.metric) if (rows["successes_a"] < rows["n_a"].max()).any() else []
     caption = " ".join(["Two-sided.", family, *over, *blocks, *censored, *shift, *means])
     yield comparison(rows, title, caption, one.metric, one.by, "p (Holm)" if one.is_primary else "p (BH)")
 
@@ -199,7 +226,8 @@ def ranks(table: "pl.DataFrame", metric: str, question: Question) -> Iterator[Sh
         f"Runs of the same seed and setting, ranked; 1 is best. The ranks of one seed and place are averaged: "
         f"{test.blocks} blocks. Friedman, labels permuted within blocks: p = {p_text(test.p)}{nemenyi}."
     )
-    caption += f" {CENSORED}" if is_until_goal(metric) and not (table["status"] == "reached").all() else ""
+    if not statistics.got_there(table, metric).all():
+        caption = " ".join([caption, *unreached(metric)])
     yield sheet(found, f"Average ranks: {metric}", caption)
     if better or not question.over or (table[metric].drop_nulls() <= 0).any():
         return

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _LISTED = 3  # changes by hand; more are counted
 WHICH = "results"
 """Column of the common table that distinguishes the two."""
+_NO_SETTINGS = ("seed", "name", "description")
 _SETTING, _PLACE = "setting", "place of a setting"
 
 
@@ -95,7 +96,8 @@ def differences(a: "Results", b: "Results") -> list[tuple[str, str, str]]:
 
     It compares the vectors that are compared. If a path varies within a set, all its values are listed.
     """
-    return [found for found in _unlike(match.scenarios for match in matches(a, b).pairs) if found[0] != "seed"]
+    found = _unlike(match.scenarios for match in matches(a, b).pairs)
+    return [one for one in found if one[0] not in _NO_SETTINGS]
 
 
 def matches(a: "Results", b: "Results") -> Matches:
@@ -152,7 +154,7 @@ def run_differences(a: Run, b: Run) -> list[tuple[str, str, str]]:
     scenarios = [run.manifest["scenario"] for run in (a, b)]
     found = _unlike([scenarios] if all(scenarios) else [])
     one, other = (_beside(run, with_robots=not all(scenarios)) for run in (a, b))
-    settings = [item for item in found if item[0] not in ("seed", "name", "description")]
+    settings = [item for item in found if item[0] not in _NO_SETTINGS]
     settings += [(name, value, other[name]) for name, value in one.items() if other.get(name, value) != value]
     done = [recorded_inputs(run) for run in (a, b)]
     by_hand = ("changes by hand", _by_hand(a, done[0]), _by_hand(b, done[1]))
@@ -186,13 +188,22 @@ def _unlike(pairs: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
     """
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for pair in pairs:
-        one, other = (dict(leaves(parse_yaml(scenario, "").data)) for scenario in pair)
+        one, other = _alike(*(dict(leaves(parse_yaml(scenario, "").data)) for scenario in pair))
         for path in {**one, **other}:
             if one.get(path) != other.get(path):
                 values = found.setdefault(path, ({}, {}))
                 for said, given in zip(values, (one, other), strict=True):
                     said[short(given[path]) if path in given else "not given"] = None
     return [(path, ", ".join(one), ", ".join(other)) for path, (one, other) in found.items()]
+
+
+def _alike(one: dict[str, Any], other: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the values of two scenarios with names at equal paths: ``controller: a`` is ``controller: {name: a}``."""
+
+    def named(those: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
+        return {f"{p}.name" if p not in others and f"{p}.name" in others else p: v for p, v in those.items()}
+
+    return named(one, other), named(other, one)
 
 
 def _one_of_each(results: "Results") -> list[Mapping[str, Any]]:
@@ -204,7 +215,7 @@ def _one_of_each(results: "Results") -> list[Mapping[str, Any]]:
 def _settings(scenario: str) -> dict[str, str]:
     """Return the values of a scenario by path, without what a run is called and its seed."""
     found = leaves(parse_yaml(scenario, "").data)
-    return {path: short(value) for path, value in found if path not in ("seed", "name", "description")}
+    return {path: short(value) for path, value in found if path not in _NO_SETTINGS}
 
 
 def _values(found: Iterable[Mapping[str, str]]) -> dict[str, set[str | None]]:
@@ -275,7 +286,8 @@ def _comparisons(table: "pl.DataFrame", metric: str, pairs: Sequence[Match], alp
                 yield _Comparisons(metric, rows, title, f"Two-sided. {IN_BLOCKS} {EXPLAINED} {OF_MEANS}")
     by = (_SETTING,) if several else ()
     rows = statistics.compare(table, metric, WHICH, by, alpha=alpha)
-    censored = f" {CENSORED}" if is_until_goal(metric) and not (table["status"] == "reached").all() else ""
+    has_some = is_until_goal(metric) and 0 < (table["status"] == "reached").sum() < len(table)
+    censored = f" {CENSORED}" if has_some else ""
     caption = (
         "Two-sided; a dash where the runs are too few for any outcome to be significant; p (BH): adjusted over all "
         f"tests printed here (Benjamini and Hochberg).{censored} {EXPLAINED} {OF_MEANS}"

@@ -11,7 +11,7 @@ from covey.experiments.analysis.questions import Question
 from covey.lazy import pl
 from covey.results import statistics
 from covey.results.metrics import is_time_to_goal
-from covey.results.metrics.registry import LARGER_IS_BETTER
+from covey.results.metrics.registry import LARGER_IS_BETTER, share_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -49,7 +49,8 @@ def findings(
     """Return all comparisons of a report, with p values adjusted in their families.
 
     The primary family is that of the main question and the primary metric: Holm, with Tarone's number of tests. All
-    others are one family, with Benjamini and Hochberg's correction.
+    others are one family, with Benjamini and Hochberg's correction. Metrics at an explored share
+    (`covey.results.metrics.registry.share_of`) are tested for the main question only.
 
     Args:
         table: one row per run.
@@ -57,7 +58,13 @@ def findings(
         asked: the questions.
         primary: the primary metric.
     """
-    found = [one for metric in metrics for question in asked for one in _of(table, metric, question, primary)]
+    found = [
+        one
+        for metric in metrics
+        for question in asked
+        if question.is_main or share_of(metric) is None
+        for one in _of(table, metric, question, primary)
+    ]
     others = [one.rows["p"].to_numpy() for one in found if not one.is_primary and not one.reason]
     p = np.concatenate(others).astype(float) if others else np.zeros(0)
     known = ~np.isnan(p)

@@ -75,7 +75,7 @@ class Sheet:
         """Return the table in the style of the package booktabs, for papers of one or two columns.
 
         It is set in 8 pt, or 7 pt where it is wide, and never scaled. A table too wide for a column goes across both
-        (``table*``), one too wide for a page of 345 pt is split by its columns, and one too long by its rows. Counts
+        (``table*``), one too wide for a page of 345 pt is split by its columns, and one too long by its rows. Columns
         that are the same in all rows are said in the note below it. A table with a title floats, has it as its caption,
         and a label, such as ``tab:best-fleet-by-time``. See `PREAMBLE`.
         """
@@ -99,11 +99,11 @@ class Sheet:
             for i, (name, right) in enumerate(zip(self.head, self.numeric, strict=True))
         ]
         several = len(self.rows) > 2 and self.title
-        same = [c for c in columns if several and c.right and len(set(c.cells)) == 1 and c.cells[0].isdigit()]
-        columns = [c for c in columns if c not in same] if len(same) < len(columns) else columns
-        same = [c for c in same if c not in columns]
-        said = f"In all rows: {', '.join(f'{c.head} {c.cells[0]}' for c in same)}." if same else ""
-        note = in_latex(" ".join(filter(None, (said, self.caption))))
+        same = [c for c in columns if several and len(set(c.cells)) == 1 and c.cells[0] not in ("", "–")]
+        same = same if len(same) < len(columns) else []
+        columns = [c for c in columns if c not in same]
+        said = ", ".join(f"{c.head_in_latex(alone=True)} {c.in_latex(c.cells[0], alone=True)}" for c in same)
+        note = " ".join(filter(None, (f"In all rows: {said}." if same else "", _text_in_latex(self.caption))))
         keys = list(itertools.takewhile(lambda column: not column.right, columns))
         keys = keys if len(keys) < len(columns) else []
         part = _Tabular(keys, note)
@@ -148,15 +148,17 @@ class _Column:
         halves = [_halves(cell) for cell in self.cells]
         return max(len(self.head), sum(max(map(len, half)) for half in zip(*halves, strict=True)))
 
-    def in_latex(self, cell: str) -> str:
+    def in_latex(self, cell: str, *, alone: bool = False) -> str:
+        """Return a cell for LaTeX; ``alone``: in a sentence."""
         if self.is_long:
             return _breakable(cell)
         if not self.right:
             return in_latex(cell)
-        return "&".join(map(_number, _halves(cell))) if self.is_split else _number(cell)
+        return "&".join(map(_number, _halves(cell))) if self.is_split and not alone else _number(cell)
 
-    def head_in_latex(self) -> str:
-        return rf"\multicolumn{{2}}{{c}}{{{in_latex(self.head)}}}" if self.is_split else in_latex(self.head)
+    def head_in_latex(self, *, alone: bool = False) -> str:
+        head = _text_in_latex(self.head)
+        return rf"\multicolumn{{2}}{{c}}{{{head}}}" if self.is_split and not alone else head
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,11 @@ def _number(cell: str) -> str:
     text = re.sub(r"(?<![\w.])-(?=[\d.i])", "\x00", cell)
     text = re.sub(r"\binf\b", r"$\\infty$", in_latex(text.replace("\x00", "−")))
     return f"~{text[1:]}" if text.startswith(" ") else text
+
+
+def _text_in_latex(text: str) -> str:
+    """Return a head or an explanation for LaTeX, with signs of minus."""
+    return in_latex(text.replace(" - ", " − "))
 
 
 def _pages(rows: Sequence[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:

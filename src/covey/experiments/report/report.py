@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from covey.errors import CoveyError, InvalidValueError, printable
 from covey.experiments.analysis import analysis
+from covey.experiments.analysis.at_share import AtShare, at_share
 from covey.experiments.analysis.findings import ALPHA, Finding, findings
 from covey.experiments.analysis.questions import (
     Question,
@@ -114,14 +115,17 @@ def write_report(
     out.mkdir(parents=True, exist_ok=True)
     steps = Steps(observer)
     shown = shown_metrics(design, table)
-    goal = has_goal(base_scenario(design).stop.model_dump(), table["status"])
-    whole = statistics.censored(table, shown, goal)
+    stop = base_scenario(design).stop
+    goal = has_goal(stop.model_dump(), table["status"])
+    equal = at_share(apart(design, table)[0], shown, stop.explored)
+    at_equal = equal.metrics if equal else ()
+    whole = statistics.censored(table, [*shown, *at_equal], goal)
     table, alone = apart(design, whole)
     axes, gallery, there = Axes.of(design, table), Gallery(within(out, "figures")), folders_of(results.folder)
     steps.say("tests", 0, 1)
     asked, primary = questions(design, table, axes), primary_metric(design, shown)
-    found = findings(table, [statistics.SUCCESS, *shown], asked, primary)
-    sections = []
+    found = findings(table, [statistics.SUCCESS, *shown, *at_equal], asked, primary)
+    sections = [of_share(table, equal, axes, found)] if equal else []
     for number, metric in enumerate(shown):
         steps.say("metrics", number, len(shown))
         sections.append(section(table, metric, axes, gallery, found, alone))
@@ -359,6 +363,15 @@ def section(
     one.figures += rank_figure(table, metric, asked, gallery) if asked else ()
     one.tables += analysis.of_metric(table, metric, axes, found, alone)
     one.remarks += analysis.hidden([finding for finding in found if finding.metric == metric])
+    return one
+
+
+def of_share(table: "pl.DataFrame", equal: AtShare, axes: Axes, found: Sequence[Finding]) -> Section:
+    """Return the section about what is compared at an equal explored share."""
+    one = Section(equal.title, equal.rule, remarks=[*equal.missing])
+    for metric in equal.metrics:
+        one.tables += analysis.of_metric(table, metric, axes, found)
+        one.remarks += analysis.hidden([finding for finding in found if finding.metric == metric])
     return one
 
 

@@ -5,7 +5,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, Normalize
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
@@ -13,12 +12,14 @@ from covey.lazy import pl
 from covey.results.figures import layout, style
 from covey.results.figures.study_layout import (
     Scale,
+    entry,
     facets,
     fit_side_by_side,
     from_zero,
     label,
     legend,
     legend_height_in,
+    marker,
     name_width_in,
     shortened,
     written,
@@ -28,8 +29,8 @@ from covey.results.statistics.intervals import FEWEST
 from covey.results.statistics.sample import MetricSample, column, groups, levels, sample
 
 _HEIGHT_IN = 1.8
-_SMALLEST = 3.5
-"""Font size of the number in a cell of a heat map, written if there is room for it [point]."""
+_ROOM = 2.7
+"""Width and height that the number in a cell of a heat map needs, over the size of its letters."""
 
 
 def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = None) -> style.Picture:
@@ -47,8 +48,8 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
     text = _explain(n, is_time_to_goal(metric))
     width = style.PAGE_IN if len(scale.values) * len(names) > 16 else style.COLUMN_IN
     colors = [style.robot_color(k, len(names)) for k in range(len(names))]
-    handles = [Line2D([], [], color=c, lw=1.5, label=written(n)) for c, n in zip(colors, names, strict=True)]
-    title, handles = (None, []) if facet is None else (label(facet), handles)
+    handles = [] if facet is None else [entry(written(name), k, len(names)) for k, name in enumerate(names)]
+    title = None if facet is None else label(facet)
     above = legend_height_in(width, handles, title)
     below = scale.fit(width - 0.65)
     picture = style.Picture(width, below + 0.36 + _HEIGHT_IN + above)
@@ -63,7 +64,7 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
             found = sample(runs, metric)
             at = scale.place(value) + scale.shift(k, len(names), 0.8 / len(names))
             if len(found.values):
-                _box(axes, found, at, wide, colors[k], until)
+                _box(axes, found, at, wide, colors[k], marker(k), until)
     if column(table, metric).dtype.is_integer():  # a count
         axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     from_zero(axes)
@@ -75,7 +76,7 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
     return picture
 
 
-def _box(axes: Axes, found: MetricSample, at: float, wide: float, color: str, until: float | None) -> None:
+def _box(axes: Axes, found: MetricSample, at: float, wide: float, color: str, symbol: str, until: float | None) -> None:
     values = np.sort(found.ranked)
     reached = values[np.isfinite(values)]
     last = until if until is not None else (reached[-1] if len(reached) else 0.0)
@@ -84,7 +85,7 @@ def _box(axes: Axes, found: MetricSample, at: float, wide: float, color: str, un
     axes.plot([at, at], [low, high], color=color, lw=0.8, zorder=2, solid_capstyle="butt")
     middle = found.quantile(0.5)
     if len(values) < FEWEST:
-        axes.plot(np.full(len(reached), at), reached, "o", color=color, ms=2.8, mew=0, alpha=0.8, zorder=4)
+        axes.plot(np.full(len(reached), at), reached, symbol, color=color, ms=2.8, mew=0, alpha=0.8, zorder=4)
     else:
         q1, q3 = (last if q is None else q for q in (found.quantile(0.25), found.quantile(0.75)))
         box = Rectangle((at - wide / 2, q1), wide, q3 - q1, fc="white", ec=color, lw=0.9, zorder=3)
@@ -93,6 +94,8 @@ def _box(axes: Axes, found: MetricSample, at: float, wide: float, color: str, un
         axes.plot(
             [at - wide / 2, at + wide / 2], [middle, middle], color=color, lw=1.5, zorder=5, solid_capstyle="butt"
         )
+        if len(values) >= FEWEST:
+            axes.plot(at, middle, symbol, color=color, ms=4, mew=0, zorder=6)
     if until is not None and len(reached) < len(values):
         count = str(len(values) - len(reached))
         axes.annotate(
@@ -110,7 +113,7 @@ def _explain(n: list[int], timed: bool) -> str:
 
 
 def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Picture:
-    """Return the median of a metric over two parameters, as colour and number.
+    """Return the median of a metric over two parameters, as colour and, where there is room for it, number.
 
     Below a number is the number of runs that reached the goal, if not all did. A setting in which fewer than half did
     has no median and is hatched; a setting without runs is white.
@@ -139,9 +142,9 @@ def heat_map(table: "pl.DataFrame", metric: str, x: str, y: str) -> style.Pictur
     known = [m for m in medians.values() if m is not None]
     norm = Normalize(min(known, default=0.0), max(known, default=1.0))
     colors = mpl.colormaps["cividis"]
-    size = min(style.SMALL - 1, 72 * wide / len(xs) / 2.7, 72 * high / len(ys) / 2.7)
+    has_room = 72 * min(wide / len(xs), high / len(ys)) >= _ROOM * style.SMALL
     for (a, b), found in cells.items():
-        _cell(axes, found, medians[a, b], (xs.index(a), ys.index(b)), norm, colors, size)
+        _cell(axes, found, medians[a, b], (xs.index(a), ys.index(b)), norm, colors, has_room=has_room)
     axes.set(xlim=(-0.5, len(xs) - 0.5), ylim=(-0.5, len(ys) - 0.5))
     step = -(-len(xs) // 16)
     axes.set_xticks(range(0, len(xs), step), [shortened(written(v)) for v in xs[::step]])
@@ -167,7 +170,8 @@ def _cell(
     at: tuple[int, int],
     norm: Normalize,
     colors: Colormap,
-    size: float,
+    *,
+    has_room: bool,
 ) -> None:
     corner = (at[0] - 0.5, at[1] - 0.5)
     if middle is None:
@@ -180,5 +184,5 @@ def _cell(
         ink = "white" if 0.3 * shade[0] + 0.59 * shade[1] + 0.11 * shade[2] < 0.5 else style.INK
     if found.successes < found.runs:
         text = f"{text}\n{found.successes}/{found.runs}".strip()
-    if size >= _SMALLEST:
-        axes.text(*at, text, ha="center", va="center", fontsize=size, color=ink, linespacing=1.0)
+    if has_room:
+        axes.text(*at, text, ha="center", va="center", fontsize=style.SMALL, color=ink, linespacing=1.0)

@@ -5,6 +5,7 @@
 
 from covey.results.metrics import (
     aligning,
+    at_share,
     computers,
     coverage,
     exploration,
@@ -33,6 +34,7 @@ from covey.results.metrics.registry import (
 __all__ = [
     "Metric",
     "aligning",
+    "at_share",
     "compute",
     "computers",
     "coverage",

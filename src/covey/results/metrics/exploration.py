@@ -33,6 +33,12 @@ def _union(run: "Run") -> np.ndarray:
     return run.series("explored_share_union")
 
 
+def share_row(run: "Run", percent: int) -> int | None:
+    """Return the first row of the team's table at which the team together has explored a share of G [%], or None."""
+    reached = np.flatnonzero(_union(run) >= percent / 100)
+    return int(reached[0]) if len(reached) else None
+
+
 def goal_share(run: "Run") -> float:
     """Return the share of G that counts as explored: the run's goal, 0.99 by default (Yan et al. 2017)."""
     return float(run.goal.get("explored_share") or 0.99)

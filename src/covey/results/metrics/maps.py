@@ -42,12 +42,28 @@ def map_error_cells(run: "Run") -> int | None:
     return None if _on_ground(run) else _of(run, compare.map_error, run.maps and run.maps.union)
 
 
+def quality(run: "Run", union: Grid | None) -> float | None:
+    """Return (A - error * w) / G of a union of the robots' maps, see `map_quality`."""
+    from covey.mapping.occupancy import compare
+
+    return None if _on_ground(run) else _of(run, compare.map_quality, union)
+
+
+def quality_known(run: "Run", union: Grid | None) -> float | None:
+    """Return (A - wrong * w) / G of a union of the robots' maps, see `map_quality_known`."""
+    from covey.mapping.occupancy import compare
+
+    def known(cells: np.ndarray, truth: "GroundTruth") -> float:
+        wrong = compare.map_wrong(cells, truth) * truth.map_cell_m2
+        return (compare.explored_area(cells, truth) - wrong) / truth.explorable_m2
+
+    return None if _on_ground(run) else _of(run, known, union)
+
+
 @metrics.register("map_quality")
 def map_quality(run: "Run") -> float | None:
     """(A - error * w) / G of the union of the maps, w the area of a map cell (Yan 2017); None as for the error."""
-    from covey.mapping.occupancy import compare
-
-    return None if _on_ground(run) else _of(run, compare.map_quality, run.maps and run.maps.union)
+    return quality(run, run.maps and run.maps.union)
 
 
 @metrics.register("map_quality_known")
@@ -56,13 +72,7 @@ def map_quality_known(run: "Run") -> float | None:
 
     Unlike `map_quality` it does not count what is unknown as an error: an incomplete map without a wrong cell has A/G.
     """
-    from covey.mapping.occupancy import compare
-
-    def quality(cells: np.ndarray, truth: "GroundTruth") -> float:
-        wrong = compare.map_wrong(cells, truth) * truth.map_cell_m2
-        return (compare.explored_area(cells, truth) - wrong) / truth.explorable_m2
-
-    return None if _on_ground(run) else _of(run, quality, run.maps and run.maps.union)
+    return quality_known(run, run.maps and run.maps.union)
 
 
 @metrics.register("map_iou")

@@ -66,6 +66,43 @@ def is_until_goal(name: str) -> bool:
     return name in metrics.names() and (name in _GROW_UNTIL_GOAL or metrics.get(name) in _UNTIL_GOAL)
 
 
+def at_share(of: str, percent: int) -> Callable[[Metric], Metric]:
+    """Declare a metric the value that another one had when a share of G was explored: comparable without the goal.
+
+    Args:
+        of: the other metric, one that grows until the goal (`until_goal`).
+        percent: the share; a run that did not explore it has no result, and ranks as worse.
+    """
+
+    def declare(metric: Metric) -> Metric:
+        _AT_SHARE[metric] = (of, percent)
+        return metric
+
+    return declare
+
+
+def share_of(name: str) -> int | None:
+    """Return the explored share at which a metric is measured [%], see `at_share`; None for another metric.
+
+    Examples:
+        >>> share_of("exploration_cost_t80_m"), share_of("exploration_cost_m")
+        (80, None)
+    """
+    return _AT_SHARE[metrics.get(name)][1] if name in metrics.names() and metrics.get(name) in _AT_SHARE else None
+
+
+def metric_at(name: str, percent: int) -> str | None:
+    """Return the name of a metric measured when a share was explored; None if there is none.
+
+    Examples:
+        >>> metric_at("overlap", 90), metric_at("collisions", 90)
+        ('overlap_t90', None)
+    """
+    names = (one for one in metrics.names() if _AT_SHARE.get(metrics.get(one)) == (name, percent))
+    return next(names, None)
+
+
+_AT_SHARE: dict[Metric, tuple[str, int]] = {}
 _UNTIL_GOAL: set[Metric] = set()
 _GROW_UNTIL_GOAL = frozenset(
     {
@@ -93,6 +130,7 @@ LARGER_IS_BETTER = frozenset(
             "map_quality_known",
             "map_iou",
             "map_completeness",
+            *(f"map_quality{of}_t{percent}" for of in ("", "_known") for percent in (50, 80, 90)),
             "coverage_share",
             "delivery_ratio",
             "connected_share",

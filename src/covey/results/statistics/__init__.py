@@ -21,7 +21,7 @@ from covey.results.statistics.ranks import (
     mann_whitney,
     wilcoxon_paired,
 )
-from covey.results.statistics.sample import MetricSample, censored, groups, levels, sample
+from covey.results.statistics.sample import MetricSample, censored, got_there, groups, levels, sample
 from covey.results.statistics.shift import mean_difference, mean_difference_in_pairs, shift, shift_in_pairs
 from covey.results.statistics.significance import SignificanceResult
 from covey.results.statistics.success import wilson
@@ -49,6 +49,7 @@ __all__ = [
     "dominance_in_pairs",
     "flips",
     "friedman",
+    "got_there",
     "groups",
     "holm",
     "kaplan_meier",

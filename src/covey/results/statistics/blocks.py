@@ -29,7 +29,7 @@ SAMPLES = 9999
 """Number of exchanges that `shuffles` draws where there are more."""
 _EXACT_SPLITS = 50
 _LONGEST, _UNITS = 1 << 14, 1 << 12
-_BISECTIONS = 40
+_BISECTIONS, _LARGE = 40, 1000
 _AT_A_TIME = 1 << 20
 
 
@@ -110,14 +110,22 @@ def shuffles(scores: np.ndarray, seed: int = 0) -> float:
         for row in scores[1:]:
             sums = (sums[:, None] + row[orders]).reshape(-1, k)
         return float(np.mean((sums**2).sum(axis=1) >= found - 1e-9 * (1.0 + found)))
-    draw, left, reached = generator(seed, "statistics/shuffles"), SAMPLES, 0
+    return _drawn_shuffles(scores.astype(float).tobytes(), n, seed, SAMPLES)
+
+
+@lru_cache(64)
+def _drawn_shuffles(scores: bytes, n: int, seed: int, samples: int) -> float:
+    """Return the p of `shuffles` by drawn permutations: a report asks several times for the same."""
+    values = np.frombuffer(scores).reshape(n, -1)
+    found = float((values.sum(axis=0) ** 2).sum())
+    draw, left, reached = generator(seed, "statistics/shuffles"), samples, 0
     while left:
-        some = min(left, max(1, _AT_A_TIME // scores.size))
-        order = draw.random((some, n, k)).argsort(axis=2)
-        sums = np.take_along_axis(np.broadcast_to(scores, order.shape), order, 2).sum(axis=1)
+        some = min(left, max(1, _AT_A_TIME // values.size))
+        order = draw.random((some, *values.shape)).argsort(axis=2)
+        sums = np.take_along_axis(np.broadcast_to(values, order.shape), order, 2).sum(axis=1)
         reached += int(((sums**2).sum(axis=1) >= found - 1e-9 * (1.0 + found)).sum())
         left -= some
-    return (reached + 1.0) / (SAMPLES + 1.0)
+    return (reached + 1.0) / (samples + 1.0)
 
 
 def inverted(p_at: Callable[[float], float], known: np.ndarray, inside: float, level: float) -> tuple[float, float]:
@@ -232,7 +240,13 @@ def _extreme(scores: np.ndarray, n: int) -> float:
     ordered = np.sort(scores)
     border = ordered[n - 1]
     same, taken = int((ordered == border).sum()), int((ordered[:n] == border).sum())
-    return math.comb(same, taken) / math.comb(len(ordered), n)
+    if len(ordered) <= _LARGE:
+        return math.comb(same, taken) / math.comb(len(ordered), n)
+    return math.exp(_log_choose(same, taken) - _log_choose(len(ordered), n))  # their digits would fill kilobytes
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 def _orders(k: int) -> np.ndarray:

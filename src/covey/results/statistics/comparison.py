@@ -22,6 +22,7 @@ from covey.results.statistics.sample import (
     column,
     columns,
     finite,
+    got_there,
     groups,
     ids,
     numbers,
@@ -160,7 +161,7 @@ def _values(
     found = []
     for (level,), rows in groups(part, between):
         one = sample(rows, metric)
-        success = one.reached if one.until_s is not None else (rows["status"] == "reached").to_numpy()
+        success = one.reached if one.until_s is not None else got_there(rows, metric)
         if len(one.values):
             found.append((level, _Value(one, success, *(rows[name].to_numpy() for name in named))))
     return found

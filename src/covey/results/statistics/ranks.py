@@ -31,7 +31,7 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> SignificanceResult:
         other. Ann. Math. Statist. 18, 1947.
     """
     a, b = checked(a), checked(b)
-    ranks, first = stats.rankdata(np.concatenate((a, b))), np.arange(len(a) + len(b)) < len(a)
+    ranks, first = midranks(np.concatenate((a, b))), np.arange(len(a) + len(b)) < len(a)
     u = float(ranks[first].sum() - len(a) * (len(a) + 1) / 2)
     return SignificanceResult("Mann-Whitney U", u, *splits(ranks, first))
 
@@ -64,8 +64,26 @@ def wilcoxon_paired(a: ArrayLike, b: ArrayLike, block: ArrayLike | None = None) 
 def signed_ranks(d: np.ndarray) -> np.ndarray:
     """Return the rank of the size of each difference with its sign; 0 where there is none or it is unknown (NaN)."""
     signed, there = np.zeros(len(d)), ~np.isnan(d) & (d != 0)
-    signed[there] = stats.rankdata(np.abs(d[there])) * np.sign(d[there])
+    signed[there] = midranks(np.abs(d[there])) * np.sign(d[there])
     return signed
+
+
+def midranks(values: np.ndarray) -> np.ndarray:
+    """Return the rank of each value, from 1 on; equal ones share the mean of their ranks. An interval asks for many.
+
+    Args:
+        values: shape (n,), infinite ones among them, but no NaN.
+
+    Examples:
+        >>> midranks(np.array([3.0, 1.0, np.inf, 3.0])).tolist()
+        [2.5, 1.0, 4.0, 2.5]
+    """
+    order, ranks = values.argsort(kind="stable"), np.empty(len(values))
+    ordered = values[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]) if len(values) else ordered)
+    counts = np.diff(first, append=len(values))
+    ranks[order] = np.repeat(first + (counts + 1) / 2.0, counts)
+    return ranks
 
 
 def by_block(scores: np.ndarray, block: ArrayLike | None) -> np.ndarray:

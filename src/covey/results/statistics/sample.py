@@ -10,7 +10,7 @@ import numpy as np
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.lazy import pl
 from covey.results.metrics import is_time_to_goal, is_until_goal
-from covey.results.metrics.registry import LARGER_IS_BETTER
+from covey.results.metrics.registry import LARGER_IS_BETTER, share_of
 from covey.results.statistics.intervals import quantile
 from covey.results.statistics.survival import Survival, kaplan_meier
 
@@ -28,7 +28,7 @@ class MetricSample:
             `censored`.
         reached: whether a value is a result, shape (n,).
         runs: number of all runs, also of those without a value.
-        successes: number of runs that reached the time's goal; for another metric, that reached their goal.
+        successes: number of runs that reached the time's goal; for another metric, that `got_there`.
         until_s: the timeout up to which means of times are restricted; None for another metric, or without a timeout.
     """
 
@@ -91,7 +91,7 @@ def sample(table: "pl.DataFrame", metric: str) -> MetricSample:
     has = ~np.isnan(values)
     if not is_time_to_goal(metric):
         values = values[has]
-        return MetricSample(values, np.isfinite(values), len(has), status.count("reached"), None)
+        return MetricSample(values, np.isfinite(values), len(has), int(got_there(table, metric).sum()), None)
     timeout, status = numbers(table, "timeout_s"), np.array(status, dtype=object)
     given_up = np.where(np.isin(status, _BY_HAND), np.nan, timeout)
     if _END in table.columns:  # one time for all of them: a run that got there later must not stand alone
@@ -104,24 +104,39 @@ def sample(table: "pl.DataFrame", metric: str) -> MetricSample:
     return MetricSample(np.where(has, values, given_up), has, len(values), int(has.sum()), until)
 
 
+def got_there(table: "pl.DataFrame", metric: str) -> np.ndarray:
+    """Return which runs reached their goal, or, of a metric at an explored share, which explored it, bool (n,)."""
+    return table.select(_there(table, metric)).to_series().to_numpy()
+
+
+def _there(table: "pl.DataFrame", metric: str) -> "pl.Expr":
+    name = f"t{share_of(metric)}_s"
+    return pl.col(name).is_not_null() if name in table.columns else pl.col("status") == "reached"
+
+
 def censored(table: "pl.DataFrame", metrics: Iterable[str], goal: bool | None = None) -> "pl.DataFrame":
     """Return a table in which metrics that grow until the goal have no result where a run did not reach it.
 
     How far a team drove until the goal is unknown for a team that gave up half-way, and a small number then is no merit
     (`covey.results.metrics.is_until_goal`). The value of such a run becomes infinite, on the side where it is worse.
+    The same holds for a metric at an explored share, such as ``overlap_t80``, where the share was not explored.
 
     Args:
         table: one row per run, see `sample`.
         metrics: names of columns; others and missing ones stay.
         goal: whether the runs have a goal. None: they have one if any of the table reached it.
     """
-    names = [name for name in dict.fromkeys(metrics) if name in table.columns and is_until_goal(name)]
-    if not names or not ((table["status"] == "reached").any() if goal is None else goal):
+    goal = bool((table["status"] == "reached").any()) if goal is None else goal
+    names = [
+        name
+        for name in dict.fromkeys(metrics)
+        if name in table.columns and ((is_until_goal(name) and goal) or f"t{share_of(name)}_s" in table.columns)
+    ]
+    if not names:
         return table
     worse = {name: -np.inf if name in LARGER_IS_BETTER else np.inf for name in names}
-    given_up = pl.col("status") != "reached"
     return table.with_columns(
-        pl.when(given_up).then(pl.lit(worse[name])).otherwise(pl.col(name).cast(pl.Float64)).alias(name)
+        pl.when(_there(table, name)).then(pl.col(name).cast(pl.Float64)).otherwise(pl.lit(worse[name])).alias(name)
         for name in names
     )
 

@@ -8,10 +8,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from covey.lazy import stats
 from covey.results.statistics.blocks import balance, flips, inverted, splits
 from covey.results.statistics.intervals import Interval
-from covey.results.statistics.ranks import by_block, checked, differences, signed_ranks
+from covey.results.statistics.ranks import by_block, checked, differences, midranks, signed_ranks
 
 
 def shift_in_pairs(
@@ -99,7 +98,7 @@ def shift(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[float, Inter
     first = np.arange(len(a) + len(b)) < len(a)
 
     def ranks(by: float) -> np.ndarray:
-        return stats.rankdata(np.concatenate((a - by, b)))
+        return midranks(np.concatenate((a - by, b)))
 
     def more(by: float) -> float:
         return float(ranks(by)[first].sum()) - len(a) * (len(first) + 1) / 2.0

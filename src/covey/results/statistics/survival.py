@@ -184,23 +184,34 @@ def log_rank_in_pairs(
     a, done_a = _checked(times_a, reached_a)
     b, done_b = _checked(times_b, reached_b)
     kinds = np.zeros(len(a), int) if setting is None else np.unique(np.asarray(setting), return_inverse=True)[1]
-    scores, order = np.empty(2 * len(a)), np.argsort(np.tile(kinds, 2), kind="stable")
-    times, done = np.concatenate((a, b)), np.concatenate((done_a, done_b))
-    for part in np.split(order, np.cumsum(2 * np.bincount(kinds))[:-1]):
-        scores[part] = log_rank_scores(times[part], done[part])
+    scores = log_rank_scores(np.concatenate((a, b)), np.concatenate((done_a, done_b)), np.tile(kinds, 2))
     apart = scores[: len(a)] - scores[len(a) :]
     return SignificanceResult("log-rank", float(apart.sum()) / 2.0, *flips(by_block(apart, block)))
 
 
-def log_rank_scores(times: np.ndarray, reached: np.ndarray) -> np.ndarray:
+def log_rank_scores(times: np.ndarray, reached: np.ndarray, kind: np.ndarray | None = None) -> np.ndarray:
     """Return for each run 1 if it reached the goal, less the number of times expected until then; they add up to 0.
 
     The sum over a sample is the observed less the expected number of the log-rank test.
+
+    Args:
+        times, reached: as of `kaplan_meier`, shape (n,).
+        kind: number from 0 on of the setting of each run, shape (n,), within which runs are expected to be equally
+            fast; None: all are.
     """
-    at, place = np.unique(times, return_inverse=True)
-    events, all_ = np.bincount(place, reached, len(at)), np.bincount(place, minlength=len(at))
-    at_risk = len(times) - np.cumsum(all_) + all_
-    return reached - np.cumsum(events / at_risk)[place]
+    kind = np.zeros(len(times), int) if kind is None else kind
+    order = np.lexsort((times, kind))
+    later, other = np.diff(times[order], prepend=-1.0) != 0, np.diff(kind[order], prepend=-1) != 0
+    place = np.cumsum(later | other) - 1  # of the moment of each run in its setting
+    events, all_ = np.bincount(place, reached[order]), np.bincount(place)
+    of = kind[order][np.flatnonzero(later | other)]  # the setting of each moment
+    before = np.cumsum(all_) - all_
+    first = np.searchsorted(of, of)  # the first moment of that setting
+    at_risk = np.bincount(kind)[of] - (before - before[first])
+    expected = np.cumsum(events / at_risk)
+    scores = np.empty(len(times))
+    scores[order] = reached[order] - (expected - np.append(0.0, expected)[first])[place]
+    return scores
 
 
 def _checked(times_s: ArrayLike, reached: Sequence[bool] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:

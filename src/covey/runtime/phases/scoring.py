@@ -12,7 +12,7 @@ from covey.mapping.occupancy.belief import Beliefs
 from covey.missions import Coverage, Exploration, Mission, MissionContext, Tracker
 from covey.missions.search import SearchTracker, cameras
 from covey.physics.protocol import ROBOT_CONTACT, Contacts
-from covey.results.maps import Maps
+from covey.results.maps import SHARES, Maps
 from covey.world.world import OPEN
 
 
@@ -60,6 +60,8 @@ class Scoring:
         self.drive_energy_j_m = np.array([r.drive_energy_j_m for r in robots])
         self._inside = np.ones(n, bool)
         self.energy_j, self._able = np.zeros(n), np.ones(n, bool)
+        explores = self.exploration.cells is not None and context.maps is not None and bool(context.maps.teams)
+        self._shares_left, self._union_at = list(SHARES if explores else ()), dict[int, Grid]()
         self.measuring = [tracker for tracker in self.trackers if tracker.measures]
         still = [tracker.values for tracker in self.trackers if not tracker.measures]
         self.constant: dict[str, Any] = {name: value for values in still for name, value in values.items()}
@@ -78,7 +80,18 @@ class Scoring:
         events: list[tuple[int, str]] = []
         for tracker in self.measuring:
             events += tracker.measure(now, state.pose, self._able)
+        self._keep_union()
         return events
+
+    def _keep_union(self) -> None:
+        """Keep the union of the maps if the team has now explored the next of `SHARES`."""
+        explored = self.exploration.cells
+        if not self._shares_left or explored is None or explored.share_union < self._shares_left[0] / 100:
+            return
+        union = self.union()
+        assert union is not None
+        while self._shares_left and explored.share_union >= self._shares_left[0] / 100:
+            self._union_at[self._shares_left.pop(0)] = union
 
     @property
     def values(self) -> dict[str, Any]:
@@ -128,6 +141,7 @@ class Scoring:
             explored_by=np.zeros(mask.shape, np.int32) if explored is None else explored.seen_by,
             covered_by=covered.passed_by,
             union=self.union(),
+            union_at=self._union_at,
             robots=robots,
             changed=changed,
             faces=None if self.search is None else self.search.faces.table,
