@@ -512,8 +512,12 @@ def test_labelled_sizes_have_no_best_fleet(hostile):
 
 
 def has_class(name):
-    found = shutil.which("kpsewhich") and subprocess.run(["kpsewhich", f"{name}.cls"], check=False, capture_output=True)
-    return bool(found and found.stdout.strip())
+    """Return whether LaTeX has a class and its fonts; IEEE's are Times."""
+    if not shutil.which("kpsewhich"):
+        return False
+    needed = [f"{name}.cls", *(["ptmr7t.tfm"] if name == "IEEEtran" else [])]
+    found = subprocess.run(["kpsewhich", *needed], check=False, capture_output=True)
+    return len(found.stdout.split()) == len(needed)
 
 
 @pytest.mark.slow
@@ -522,7 +526,7 @@ def has_class(name):
 def test_the_tables_compile_and_fit_the_page(style, hostile, tmp_path):
     name = style.partition("{")[2].rstrip("}")
     if not has_class(name):
-        pytest.skip(f"needs the LaTeX class {name} (Debian: texlive-publishers)")
+        pytest.skip(f"needs the LaTeX class {name} (Debian: texlive-publishers, texlive-fonts-recommended)")
     wide = r"\textwidth516pt\columnwidth252pt\hsize252pt\oddsidemargin-20pt" if "two" in style else ""  # as IEEE's
     text = rf"\documentclass{style}\usepackage{{array,booktabs}}{wide}\begin{{document}}\input{{tables.tex}}\end{{document}}"
     shutil.copy(hostile[2].latex, tmp_path)
