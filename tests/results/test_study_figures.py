@@ -138,8 +138,10 @@ def test_survival_curves_step_down_to_those_that_timed_out():
 
 def test_below_six_runs_a_box_plot_shows_runs_and_from_six_on_boxes():
     few = box_plots(table(times=some_fail), "exploration_time_s", SIZE, TERRAIN).axes[0]
-    dots = [line for line in few.lines if line.get_marker() == "o"]
-    assert sum(len(line.get_xdata()) for line in dots) == 15 + 8
+    dots = {
+        symbol: [line for line in few.lines if line.get_marker() == symbol] for symbol in ("o", "s")
+    }  # of each place its own: they are told apart without colours
+    assert {s: sum(len(line.get_xdata()) for line in lines) for s, lines in dots.items()} == {"o": 15, "s": 8}
     assert not [p for p in few.patches if isinstance(p, Rectangle)]
     assert sorted(t.get_text() for t in few.texts) == ["2", "5"]  # runs beyond the timeout
     many = box_plots(table(runs=8), "exploration_time_s", SIZE, TERRAIN).axes[0]
