@@ -506,6 +506,7 @@ def test_names_are_text_everywhere(hostile):
             assert "\x1b" not in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_labelled_sizes_have_no_best_fleet(hostile):
     design, results, _ = hostile
     assert of_fleets(results.table, Axes.of(design, results.table)) == []

@@ -62,6 +62,7 @@ def test_lockstep_waits_for_a_driver_that_was_killed_until_another_comes(domain)
         assert not run.is_alive()
 
 
+@pytest.mark.slow
 def test_a_reader_that_stands_still_does_not_stop_the_simulation(domain, peer):
     with Participant(domain) as ros:
         bridge = Bridge(ros, Settings("max"))

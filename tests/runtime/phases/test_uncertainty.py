@@ -39,6 +39,7 @@ def test_a_row_for_each_second_and_robot_that_estimates(run):
     assert wheels[-1] > wheels[0] > 0.0
 
 
+@pytest.mark.slow
 def test_white_noise_is_consistent(run):
     """Its errors are independent in each step, so each sample counts as a run."""
     table = run.localization

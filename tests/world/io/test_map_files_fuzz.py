@@ -5,6 +5,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 
@@ -94,6 +95,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @FEW
 @given(
     st.dictionaries(
