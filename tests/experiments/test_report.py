@@ -356,6 +356,9 @@ def test_what_has_no_common_value_is_what_differs(plain, done, tmp_path, in_this
 def test_a_sheet_in_latex_escapes_what_latex_would_read():
     sheet = Sheet.of(pl.DataFrame({"a_b": ["50 %"], "n": [1234.5678]}), "T & C")
     assert r"a\_b & n \\" in sheet.to_latex()
+    sizes = Sheet.of(pl.DataFrame({"size": ["[8, 8]", "*"], "n": [1, 2]}), "Sizes").to_latex()
+    assert "\n{}[8, 8] & 1" in sizes, "not the option of the end of the line before"
+    assert "\n{}* & 2" in sizes
     assert r"50 \% & 1235 \\" in sheet.to_latex()
     assert r"\begin{tabular}{lr}" in sheet.to_latex()
 
@@ -476,7 +479,7 @@ def test_tables_say_what_a_success_is():
     assert "successes: runs that reached their goal" in summary(cost, "exploration_cost_m", BY_LINE_AND_FACET).caption
 
 
-HOSTILE = [r"$\frac$", "=2+2", "a^2_{x} & 50 % ~#", "red \x1b[31m", "<b>bold</b>", "中文 ²"]
+HOSTILE = ["[14, 10]", r"$\frac$", "=2+2", "a^2_{x} & 50 % ~#", "red \x1b[31m", "<b>bold</b>", "中文 ²"]
 
 
 @pytest.fixture(scope="module")

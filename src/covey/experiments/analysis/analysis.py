@@ -99,7 +99,7 @@ def summary(table: "pl.DataFrame", metric: str, axes: Axes, alone: "pl.DataFrame
         by += tuple(name for name in parameters(table) if name.endswith(".count") and name not in by)
     found = statistics.summarize(table, metric, by)
     until = found["until_s"].drop_nulls().unique(maintain_order=True).to_list()
-    mean = "restricted mean" if until else "mean of those that reached" if unreached(metric) else "mean"
+    mean = "mean of those that reached" if unreached(metric) else "mean"
     kinds = found["interval"].drop_nulls().unique(maintain_order=True).to_list()
     said = ["95 % interval of the median between order statistics"] if any(kind != "range" for kind in kinds) else []
     few = [f"smallest and largest run where there are fewer than {statistics.FEWEST}"] if "range" in kinds else []
@@ -111,7 +111,7 @@ def summary(table: "pl.DataFrame", metric: str, axes: Axes, alone: "pl.DataFrame
     if kinds:
         explained.append(f"low, high: {', or '.join([*said, *few])}. A dash: beyond the timeout, or no value.")
     if until:
-        explained.append(f"restricted mean: of min(time, {' or '.join(text(end) for end in until)} s).")
+        explained.append(f"mean: restricted, that of min(time, {' or '.join(text(end) for end in until)} s).")
     caption = " ".join(explained)
     names = {name: f"{name} {unit(metric)}".strip() for name in ("median", "q1", "q3", "low", "high")}
     names["mean"] = f"{mean} {unit(metric)}".strip()
@@ -163,12 +163,16 @@ def comparison(
         cells += [("n A", True, [text(v) for v in rows["n_a"]]), ("n B", True, [text(v) for v in rows["n_b"]])]
     if share:
         cells += [(f"reached {x.upper()}", True, [text(v) for v in rows[f"successes_{x}"]]) for x in "ab"]
-    ends = (("shift", f"A - B{of}", "shift"), ("mean_shift", "A - B [%]" if share else f"mean A - B{of}", "mean"))
-    for name, head, prefix in ends:
+    ends = {"shift": (f"A - B{of}", "shift"), "mean_shift": ("A - B [%]" if share else f"mean A - B{of}", "mean")}
+    sizes = {}
+    for name, (head, prefix) in ends.items():
         if rows[name].drop_nulls().len():
             values = rows.select(name, f"{prefix}_low", f"{prefix}_high", "smallest_p").rows()
-            cells.append((head, True, [_shift(a, b, c, d, percent) for a, b, c, d in values]))
+            sizes[name] = (head, True, [_shift(a, b, c, d, percent) for a, b, c, d in values])
+    first = "mean_shift" if share else "shift"  # the size that the test is about stands beside it
+    cells += [sizes.pop(first)] if first in sizes else []
     cells += [("p", True, [p_text(v) for v in rows["p"]]), (adjusted, True, [p_text(v) for v in rows["p_adjusted"]])]
+    cells += sizes.values()
     if not share:
         cells.append(("delta", True, [text(None if v is None else round(v, 2)) for v in rows["cliffs_delta"]]))
     cells.append(("runs for 80 %", True, [text(v) for v in rows["runs_needed"]]))

@@ -19,8 +19,10 @@ _LINES = 40
 """Largest number of lines in one LaTeX table; a longer one is split."""
 _WIDE = 40
 """Text columns with a cell longer than this break their lines [characters]."""
-_COLUMN_PT, _PAGE_PT, _LONG_PT = 245.0, 345.0, 150.0
+_COLUMN_PT, _PAGE_PT, _LONG_PT = 245.0, 345.0, 140.0
 """Widths of a column of IEEE's, of a page of Springer's, and of a text column that breaks its lines [pt]."""
+_SMALL_LETTER_PT = 3.8
+"""About the width of a letter in 7 pt [pt]."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Sheet:
         part = _Tabular(keys, note)
         for column in columns[len(keys) :]:
             wider = _Tabular([*part.columns, column], note)
-            if wider.width() > _PAGE_PT and len(part.columns) > len(keys):
+            if wider.width(_SMALL_LETTER_PT) > _PAGE_PT and len(part.columns) > len(keys):
                 yield part
                 wider = _Tabular([*keys, column], note)
             part = wider
@@ -179,7 +181,7 @@ class _Tabular:
     def tabular(self, rows: Sequence[tuple[str, ...]] | None = None) -> str:
         size = r"\footnotesize" if self.width() <= _COLUMN_PT else r"\scriptsize"
         lines = (
-            " & ".join(column.in_latex(cell) for column, cell in zip(self.columns, row, strict=True)) + r" \\"
+            _no_option(" & ".join(c.in_latex(cell) for c, cell in zip(self.columns, row, strict=True))) + r" \\"
             for row in (self.rows if rows is None else rows)
         )
         return "\n".join(
@@ -194,6 +196,11 @@ class _Tabular:
                 r"\end{tabular}}",
             )
         )
+
+
+def _no_option(line: str) -> str:
+    """Return a line of a table that LaTeX does not take for an option of the end of the line before."""
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
 
 
 def _halves(cell: str) -> tuple[str, str]:

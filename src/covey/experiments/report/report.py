@@ -62,6 +62,10 @@ if TYPE_CHECKING:
     from covey.results.figures.style import Picture
 
 
+_FLOATS = 12
+"""Tables for LaTeX between two new pages."""
+
+
 @dataclass
 class Section:
     """One metric: its meaning, figures, tables, and remarks."""
@@ -164,11 +168,23 @@ def write_report(
     )
     write_whole(out / "report.html", loader.get_template("report.html.j2").render(page).encode())
     sheets = [*first.tables, design_table, *success, *best, *(sheet for found in sections for sheet in found.tables)]
-    write_whole(out / "tables.tex", "\n".join([PREAMBLE, *(sheet.to_latex() for sheet in sheets)]).encode())
+    write_whole(out / "tables.tex", "\n".join([PREAMBLE, *_in_latex(sheets)]).encode())
     if gallery.captions:
         said = "\n".join(f"{name}: {caption}" for name, caption in gallery.captions.items())
         write_whole(out / "figures" / "captions.txt", f"{said}\n".encode())
     return Report(out / "report.html", out / "tables.tex", gallery.paths)
+
+
+def _in_latex(sheets: Sequence[Sheet]) -> Iterator[str]:
+    """Yield tables for LaTeX, with new pages in between: it holds 18 floats that have no page yet, and then stops."""
+    waiting = 0
+    for sheet in sheets:
+        text = sheet.to_latex()
+        waiting += text.count(r"\begin{table")
+        if waiting > _FLOATS:
+            yield r"\clearpage"
+            waiting = text.count(r"\begin{table")
+        yield text
 
 
 def design_sheet(design: "Design") -> Sheet:
