@@ -20,7 +20,7 @@ from covey.experiments.analysis.questions import Question, apart, has_goal
 from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.design.axes import Axes
 from covey.experiments.design.plan import plan
-from covey.experiments.report.report import Gallery, metric_figures, outcome, rank_figure, write_report
+from covey.experiments.report.report import Gallery, _in_latex, metric_figures, outcome, rank_figure, write_report
 from covey.experiments.report.runs import chosen, failed, spread
 from covey.experiments.run import Results, run_design
 from covey.results import statistics
@@ -630,3 +630,11 @@ def test_the_command_that_a_design_names_at_its_end_writes_its_report(write, cap
     said = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("report "))
     assert main(shlex.split(said)[2:]) == 0
     assert "some where/report/report.html" in capsys.readouterr().out
+
+
+def test_tables_for_latex_leave_it_room_for_its_floats():
+    """LaTeX holds 18 tables that have no page yet: a report with more of them has new pages in between."""
+    sheet = Sheet.of(pl.DataFrame({"a": [1.5]}), "T")
+    pages = "".join(_in_latex([sheet] * 40)).split(r"\clearpage")
+    assert sum(page.count(r"\begin{table}") for page in pages) == 40
+    assert max(page.count(r"\begin{table}") for page in pages) < 18
