@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
+from covey.experiments.design.axes import MOST_CURVES
 from covey.results.figures import (
     KINDS,
     box_plots,
@@ -335,3 +336,10 @@ def test_figures_are_fit_to_print():
         assert "runs" in picture.note
     dashes = {str(line.get_linestyle()) + str(line._unscaled_dash_pattern) for line in curves.legends[0].get_lines()}
     assert len(dashes) == len(curves.legends[0].get_lines()) > 1
+
+
+def test_as_many_curves_as_a_figure_has_differ_without_colours():
+    rows = table(runs=8).with_columns(group=pl.int_range(pl.len()) % MOST_CURVES)
+    curves = survival_curves(rows, "exploration_time_s", ["group"])
+    drawn = [line for line in curves.axes[0].lines if len(line.get_xdata()) > 2]
+    assert len({str(line._unscaled_dash_pattern) for line in drawn}) == MOST_CURVES

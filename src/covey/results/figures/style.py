@@ -72,8 +72,11 @@ class Picture(Figure):
         return self.to_bytes("png")
 
 
-DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1.5, 1.5)))
-"""Dashes of lines, in turn: they are told apart without colours, too."""
+DASHES = (
+    *("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1.5, 1.5))),
+    *((0, (10, 3)), (0, (5, 1.5, 1.5, 1.5, 1.5, 1.5)), (0, (1.5, 4)), (0, (10, 2, 3, 2))),
+)
+"""Dashes of eight lines, as many as one figure has: they are told apart without colours, too."""
 
 
 def robot_color(index: int, count: int) -> str:
