@@ -79,13 +79,12 @@ class Pieces:
         slam = self._slam
         if self.joined[-1] or slam.loops is None:
             return False
-        begin, last = self.begins[-1], len(slam.frames) - 1
         if not self._todo:
+            begin, last = self.begins[-1], len(slam.frames) - 1
             done = self._asked - begin
             wanted = self._asked + max(_ENOUGH, done // 4) if done > 0 else begin + _ENOUGH // 2
-            if at_once:
-                wanted = min(wanted, last)
-            if wanted > last - (0 if at_once else _ENOUGH // 2) or wanted == self._asked:
+            wanted, newest = (min(wanted, last), last) if at_once else (wanted, last - _ENOUGH // 2)
+            if wanted > newest or wanted == self._asked:
                 return False
             self._asked, self._alike = wanted, []
             self._todo = self._places(begin)
@@ -129,9 +128,10 @@ class Pieces:
         """Join the newest piece if its key frames fit at one of the places that look alike, and at no other."""
         slam, begin, m = self._slam, self.begins[-1], self._asked
         fits: list[tuple[np.ndarray, list]] = []
-        for score, pose in sorted(self._alike, key=lambda one: -one[0]):
+        alike = sorted(self._alike, key=lambda one: -one[0])
+        for score, pose in alike:
             near = [one for one, _ in fits if math.hypot(one[0] - pose[0], one[1] - pose[1]) < _SAME_M]
-            if near or score < self._alike_best() - _RIVAL:
+            if near or score < alike[0][0] - _RIVAL:
                 continue
             found = self._fits(pose)
             if found:
@@ -147,9 +147,6 @@ class Pieces:
             information = turned(match.information, slam.poses[there, 2]) + LEAST_INFORMATION
             motion = between(slam.poses[there], match.pose)
             slam.close(there, one, motion, inverted(inverted(information) + _FLOOR))
-
-    def _alike_best(self) -> float:
-        return max(score for score, _ in self._alike)
 
     def _fits(self, pose: np.ndarray) -> list[tuple[int, int, Match]]:
         """Return key frames of the piece, those there, and their matches, if all fit where a comparison has put it."""
