@@ -11,8 +11,7 @@ few blocks that say something have few outcomes, and the largest p of at most 5 
 level rejects that often. ``!`` marks what is neither within 1.5 % of 5 % nor of what can be attained, and tests without
 such a law above 6.5 %. ``pooled``, Wilcoxon's test of all pairs as if they were independent, is there to compare. The
 permutations of Friedman's test are 199, not 9999: with any number m for which 5 % of m + 1 is whole, a sampled test has
-the size of the whole one (Dwass 1957). Below, one line per test: cases, mean and largest size, the sizes where (nearly)
-5 % can be attained, and how far a size is from what can be attained at most.
+the size of the whole one (Dwass 1957). At the end stands a table with one line per test.
 
 ``families``: how often the primary family (Holm, Tarone) rejects anything that is not so, if no strategy differs, or
 only one. ``coverage``: how often 95 % intervals hold the truth; half of the repeats.
@@ -193,12 +192,16 @@ def size(repeats: int, seed: int) -> Iterator[str]:
         yield line(case, special, found, size=True)
         for name, (share, level) in found.items():
             every.setdefault(name, []).append((share, LEVEL if level is None else level))
+    yield "| test | cases | mean | attainable | most | where 5 % is attainable | farthest from attainable |"
     for name, rows in every.items():
         whole = [share for share, level in rows if level > LEVEL - 0.005]
         apart = max(abs(share - level) for share, level in rows)
         free = f"{100 * min(whole):.1f} to {100 * max(whole):.1f}" if whole else "none"
-        mean, most = np.mean([share for share, _ in rows]), max(share for share, _ in rows)
-        yield f"| {name} | {len(rows)} | {100 * mean:.1f} | {100 * most:.1f} | {free} | {100 * apart:.1f} |"
+        mean, level = (float(np.mean(values)) for values in zip(*rows, strict=True))
+        known = name != "pooled" and "Friedman" not in name
+        attainable, far = (f"{100 * value:.1f}" if known else "–" for value in (level, apart))
+        most = max(share for share, _ in rows)
+        yield f"| {name} | {len(rows)} | {100 * mean:.1f} | {attainable} | {100 * most:.1f} | {free} | {far} |"
     blocks._two_sided = attained._p
 
 
