@@ -144,6 +144,13 @@ class RobotModel(Record):
         return self.mapping is not None and any(sensor.kind in self.mapping.uses for sensor in self.sensors)
 
     @property
+    def mapping_range_m(self) -> float | None:
+        """Range of the sensor that maps [m]; 0 if it has no range, None without such a sensor."""
+        kinds = self.mapping.uses if self.mapping else ()
+        ranges = (float(getattr(sensor, "range_m", 0.0)) for sensor in self.sensors if sensor.kind in kinds)
+        return next(ranges, None)
+
+    @property
     def outer_radius_m(self) -> float:
         """Radius of the circle around the centre that holds the whole body [m]."""
         return max(math.hypot(x, y) + radius for x, y, radius in self.body_discs)

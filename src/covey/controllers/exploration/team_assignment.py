@@ -187,8 +187,6 @@ def sensor_range_m(robot: Robot) -> float:
     Raises:
         InvalidValueError: the robot does not map.
     """
-    kinds = robot.model.mapping.uses if robot.model.mapping else ()
-    for sensor in robot.model.sensors:
-        if sensor.kind in kinds:
-            return float(getattr(sensor, "range_m", 0.0))
+    if (range_m := robot.model.mapping_range_m) is not None:
+        return range_m
     raise InvalidValueError(f"{robot.name} does not map; give its robot a sensor that maps, and `mapping`")

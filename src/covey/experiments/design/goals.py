@@ -7,7 +7,6 @@ from pydantic import Field
 from covey.errors import CoveyError
 from covey.onboard.controller import parameters_of
 from covey.records import Record
-from covey.robots.model import RobotModel
 from covey.robots.parameters import Count, Definition, Metres, Seconds
 from covey.scenario.records import RobotGroup, Scenario
 
@@ -47,7 +46,7 @@ def with_goals(scenario: Scenario, goals: Goals | None) -> Scenario:
 def _given(group: RobotGroup, goals: Goals) -> RobotGroup:
     values = goals.model_dump(exclude_none=True)
     if values.get("piece_m") == "sensor":
-        values |= {"piece_m": range_m} if (range_m := mapping_range_m(group.robot)) else {}
+        values |= {"piece_m": range_m} if (range_m := group.robot.mapping_range_m) else {}
     values = {name: value for name, value in values.items() if value != "sensor"}
     controller, known = group.controller, _names(group.controller.target)
     given = {name: value for name, value in values.items() if name in known and name not in controller.parameters}
@@ -55,13 +54,6 @@ def _given(group: RobotGroup, goals: Goals) -> RobotGroup:
         return group
     changed = controller.model_copy(update={"parameters": {**controller.parameters, **given}})
     return group.model_copy(update={"controller": changed})
-
-
-def mapping_range_m(model: RobotModel) -> float | None:
-    """Return the range of a robot's sensor that maps [m]; None if it has no such sensor."""
-    kinds = model.mapping.uses if model.mapping else ()
-    ranges = [getattr(sensor, "range_m", None) for sensor in model.sensors if sensor.kind in kinds]
-    return next((float(one) for one in ranges if one), None)
 
 
 def _names(target: Any) -> set[str]:
