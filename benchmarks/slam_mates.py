@@ -21,10 +21,12 @@ NOISY = {"robots.0.robot.sensors.odometry.noise": "gmapping", "robots.0.localiza
 def ends(place: str, start: str, seconds: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the errors [m] and the NEES of all robots at the end of a run."""
     sim = load(place, NOISY | STARTS[start] | {"seed": seed})
-    while sim.time < seconds:
+    truth = sim.state.pose.copy()
+    while sim.time < seconds and not sim.done:
+        truth = sim.state.pose.copy()  # robots localize at the beginning of a step, and drive at its end
         sim.step()
-    error = np.hypot(*(sim.localization.pose - sim.state.pose)[:, :2].T)
-    squared = nees(sim.localization.pose, sim.state.pose, sim.localization.covariance)
+    error = np.hypot(*(sim.localization.pose - truth)[:, :2].T)
+    squared = nees(sim.localization.pose, truth, sim.localization.covariance)
     sim.close()
     return error, squared
 
