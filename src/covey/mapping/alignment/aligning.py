@@ -29,8 +29,9 @@ LEAST_CONFIDENCE = 0.5
 ENOUGH_M, LEAST_AHEAD_M = 12.0, 5.0
 """Strength [m] that suffices if it is so far ahead of every other place: wrong fits reach half of it, see `align`."""
 
-LARGE_M, LEAST_CONFIDENCE_LARGE = 25.0, 0.6
-"""A place that resembles itself with this strength [m] is the same in the large, and needs this confidence."""
+LARGE_M, SMALL_M, SURE = 25.0, 8.0, 0.6
+"""A place that resembles itself with the first strength [m] is the same in the large, and needs the last confidence; so
+does a pose with less than the second, as chance fits have."""
 
 LEAST_WEAKEST_M = 1.0
 """Length of surface [m] that an alignment needs across its weakest direction; a bare corridor has none ..."""
@@ -205,11 +206,12 @@ def judge(best_m: float, second_m: float, similar_m: Callable[[], float], least:
     chance = max(second_m, similar_m())
     confidence = _confidence(best_m, chance)
     if chance >= LARGE_M:
-        is_same = confidence < max(least, LEAST_CONFIDENCE_LARGE)
+        is_same = confidence < max(least, SURE)
         return confidence, "ambiguous: the place is the same elsewhere, in the large" if is_same else ""
     if enough:
         return max(beside, LEAST_CONFIDENCE), ""
-    return confidence, "ambiguous: one of the maps resembles itself elsewhere" if confidence < least else ""
+    is_vague = confidence < (least if best_m >= SMALL_M else max(least, SURE))
+    return confidence, "ambiguous: one of the maps resembles itself elsewhere" if is_vague else ""
 
 
 def _confidence(best_m: float, chance_m: float) -> float:
