@@ -7,6 +7,7 @@ import pytest
 
 from covey.controllers.exploration.nearest_frontier import nearest_frontier
 from covey.events.faults import stuck_twist
+from covey.onboard.controller import Program
 from covey.onboard.group import Group
 from covey.robots.catalogue import pioneer3dx
 from covey.runtime.simulation import Simulation
@@ -245,3 +246,50 @@ def test_who_has_vanished_stays_away():
     run = simulation(faults=[fault("dies", at_s=1.0, vanishes=True)], events=[repair]).run(until_s=3.0)
     assert run.events.filter(run.events["kind"] == "refused")["text"].to_list() == ["it has vanished"]
     assert "recovered" not in run.events["kind"]
+
+
+def test_a_sensor_that_drops_out_gives_no_samples_and_is_silent_until_it_is_heard_again():
+    """A pioneer's lidar (10 Hz) is lost from 1 s to 2 s; its controller is told, and so are the events."""
+    seen = {}
+
+    def watch(robot):
+        if robot.name == "scout0":
+            seen[round(robot.time, 1)] = len(robot.samples("lidar")), robot.silent
+
+    run = simulation(controller=Program(watch), faults=[fault("sensor", for_s=1.0)]).run(until_s=3)
+    assert {time_s for time_s, (count, _) in seen.items() if count == 0} == {time_s / 10 for time_s in range(10, 20)}
+    assert {silent for count, silent in seen.values() if count == 0} == {("lidar",)}
+    assert {silent for count, silent in seen.values() if count} == {()}
+    assert [row for row in happened(run) if row[1].startswith("sensor")] == [
+        (11, "sensor_silent", "scout0", "lidar"),
+        (21, "sensor_heard", "scout0", "lidar"),
+    ]
+
+
+def test_a_slow_sensor_is_silent_once_a_sample_is_due():
+    """A lidar of 1 Hz that is lost from 0.5 s on is missed at 1 s; a weak one, and that of a dead robot, are not silent."""
+    robot = pioneer3dx()
+    slow = tuple(s.model_copy(update={"rate_hz": 1.0}) if s.kind == "lidar" else s for s in robot.sensors)
+    group = Group("scout", robot.model_copy(update={"sensors": slow}), [(0, 0, 0), (0, 1.5, 0), (0, -1.5, 0)], ahead)
+    faults = [fault("sensor", at_s=0.5), fault("sensor", "scout1", 0.5, dropout=0.9), fault("dies", "scout2", 0.5)]
+    sim = Simulation(World.empty(12, 6, resolution_m=0.1), [group], stop=Stop(timeout_s=1000), faults=faults)
+    silent = []
+    for _ in range(14):
+        sim.step()
+        silent.append(sim.sensing.silent)
+    sim.close()
+    assert silent == 10 * [{}] + 4 * [{0: ("lidar",)}]
+
+
+@pytest.mark.parametrize("controllers", ["in_process", "processes"])
+def test_a_silent_sensor_reads_nothing_in_each_host(controllers):
+    run = simulation(
+        controller=Program(notes_its_lidar), faults=[fault("sensor", at_s=0.3)], execution={"controllers": controllers}
+    ).run(until_s=0.6)
+    notes = run.events.filter((run.events["kind"] == "note") & (run.events["robot"] == "scout0"))["text"].to_list()
+    assert notes == ["True some ()", "False none ('lidar',)"]  # what is noted again is no event
+
+
+def notes_its_lidar(robot):
+    nothing = np.isnan(robot.lidar.ranges).all()
+    robot.note(f"{bool(robot.samples('lidar'))} {'none' if nothing else 'some'} {robot.silent}")

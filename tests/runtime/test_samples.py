@@ -241,7 +241,7 @@ def test_what_a_fast_sensor_sees_between_control_steps_is_mapped():
     assert 165 < known[1] < 190
 
 
-def test_each_sample_of_a_broken_sensor_is_spoiled():
+def test_each_sample_of_a_short_sighted_sensor_is_spoiled():
     ranges = []
 
     def look(robot):
@@ -251,12 +251,12 @@ def test_each_sample_of_a_broken_sensor_is_spoiled():
         kinematics="unicycle", radius_m=0.15, max_speed_m_s=1, max_turn_rad_s=1, sensors=[Lidar(rate_hz=50, **RAY)]
     )
     sim = Simulation(World.empty(10, 4, 0.1), [Group("r", robot, [[0, 0, 0]], covey.Program(look))])
-    sim.fault("sensor", "r0")
+    sim.fault("sensor", "r0", range_factor=0.01)
     for _ in range(6):
         sim.step()
     sim.close()
     assert len(ranges) == 26
-    assert np.isnan(ranges[1:]).all()
+    assert np.isinf(ranges[1:]).all()
 
 
 def test_a_computer_that_takes_longer_than_the_period_of_scans_takes_every_second_one():

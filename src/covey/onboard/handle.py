@@ -173,6 +173,7 @@ class Robot:
         self._seen: tuple[Any, ...] = (None,) * len(self._places)
         self._times: Sequence[tuple[float, ...]] = ()
         self._older: tuple[tuple[Any, ...], ...] = ()
+        self._silent: Sequence[str] = ()
         self.map: Any = None
         self.waypoints: Waypoints | None = None
         self.searched: Searched | None = None
@@ -224,6 +225,15 @@ class Robot:
     def readings(self) -> dict[str, Any]:
         """The newest reading of each sensor by the sensor's name."""
         return _by_name(self._places, self._seen)
+
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Names of its sensors that are silent: a sample was due and did not come, and none has since.
+
+        A sensor that drops out stops giving samples, as a driver does that stops publishing. ``readings`` then hold
+        nothing of it (rays of NaN, no marker), and ``samples`` are none. So what no sample shows has not been seen.
+        """
+        return tuple(self._silent)
 
     def samples(self, sensor: str) -> list[Sample]:
         """Return all readings of a sensor since the controller's last step, oldest first.

@@ -133,6 +133,7 @@ class Onboard:
             answers,
             robot._odometry,
             moved,
+            robot._silent,
         ) = shown
         if moved or robot.corrections:
             robot._correct(moved)

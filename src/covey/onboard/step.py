@@ -50,6 +50,7 @@ class StepInput(NamedTuple):
         covariance: of the estimated pose, nine numbers, row by row; empty: not known.
         answers: number of each of its reports that was answered, and the answer, see `Robot.report`.
         odometry: x, y [m], heading [rad] by dead reckoning, see `Robot.odometry_pose`; empty: there is none.
+        silent: names of its sensors that are silent, see `Robot.silent`, read by its controller or not.
         moved: corrections of its past poses: numbers that count them, each with float64 (k, 5): from and until when
             [s], and the motion x, y [m], heading [rad] in its frame that moves its poses of that time. One may come
             twice.
@@ -67,6 +68,7 @@ class StepInput(NamedTuple):
     answers: Sequence[tuple[int, str]] = ()
     odometry: Sequence[float] = ()
     moved: Sequence[tuple[int, np.ndarray]] = ()
+    silent: Sequence[str] = ()
 
     def come(self, place: int) -> tuple[Any, ...]:
         """Return the readings of a sensor, given its index, since the last step, oldest first."""

@@ -24,7 +24,7 @@ EVENT_KINDS = (
     *("obstacle_added", "obstacle_removed", "obstacle_waits", "refused", "input", "order"),
     *("ground_changed", "ground_saved", "change_noticed", "stuck", "freed", "fell", "rolled", "righted"),
     *("maps_aligned", "placed", "driven", "drive_over", "jam", "jam_over", "sighted"),
-    *("gave_up", "stands", "stands_over", "frontier_left", "exhausted"),
+    *("gave_up", "stands", "stands_over", "frontier_left", "exhausted", "sensor_silent", "sensor_heard"),
 )
 """The kinds of events that a simulation records."""
 WARNINGS = (

@@ -618,7 +618,20 @@ class Simulation:
         }
 
     def _sense(self) -> None:
+        before = self.sensing.silent
         self.sensing.sample(self.state, self._trace, self._felt)
+        if before or self.sensing.silent:
+            self._tell_silent(before, self.sensing.silent)
+
+    def _tell_silent(self, before: Mapping[int, Sequence[str]], now: Mapping[int, Sequence[str]]) -> None:
+        """Record which sensors have fallen silent, and which are heard again."""
+        for robot in sorted({*before, *now}):
+            was, silent = before.get(robot, ()), now.get(robot, ())
+            x, y = self.state.pose[robot, :2].tolist()
+            for kind, names in (("sensor_silent", silent), ("sensor_heard", was)):
+                for name in names:
+                    if not (name in was and name in silent):
+                        self._event(kind, robot, other=name, x=x, y=y)
 
     def sense_until(self, banks: Sequence[SensorBank], substep: int) -> None:
         """Take the samples of some sensors of the last step before their time in the next, see `Sensing.take`."""
@@ -776,8 +789,12 @@ class Simulation:
             self.events.append(Event(self.clock.step, self.time, kind, name, other, float(x), float(y), text))
 
     def _event(self, kind: str, robot: int, *, other: str = "", x: float = np.nan, y: float = np.nan, text: str = ""):
-        step = self.clock.step + (kind == "controller_failed")
+        step = self.clock.step + (kind in _BEFORE_ACTING)
         self.events.append(Event(step, self.time, kind, self.names[robot], other, float(x), float(y), text))
+
+
+_BEFORE_ACTING = ("controller_failed", "sensor_silent", "sensor_heard")
+"""Kinds of events that happen before the clock of their step advances."""
 
 
 def _misplaced(given: Mapping[str, Any]) -> CoveyError:

@@ -8,7 +8,7 @@ import pytest
 import covey
 from covey.comms.radio import Radio
 from covey.controllers.rescue.meeting import APART_M, NEAR_M, standing_place
-from covey.controllers.rescue.rescue_team import Searcher, Settings, Task, arc
+from covey.controllers.rescue.rescue_team import Searcher, Settings, Task, arc, search
 from covey.missions import Rescue
 from covey.onboard.controller import Program
 from covey.scenario.build import build
@@ -208,3 +208,44 @@ def test_a_meeting_lasts_and_is_as_close_as_the_robots_were_told(within_m, for_s
     run = rescue(PAIR, program=Program("rescue_team", told), mission=Rescue(kinds={"gas_leak": rule}), targets=targets)
     assert run.metrics["targets_found"] == 2
     assert (run.metrics["meeting_s"] is not None) == meets
+
+
+def test_a_camera_that_gives_no_samples_has_searched_nothing_and_its_mates_do_not_count_on_it():
+    """Two robots, one camera blind from the start: the patches before it stay unsearched, and it looks at no place."""
+    noted = {}
+
+    class Watched(Searcher):
+        def interrupted(self, robot):
+            again = super().interrupted(robot)
+            blind = [mate.facts.get("blind", False) for mate in self.team.others(robot).values()]
+            noted[robot.name] = float(self.searched.missed.min()), self.lookout.is_blind(robot), blind, robot.text
+            return again
+
+    async def watched(robot):
+        await search(robot, Watched(robot, Settings(targets=4)))
+
+    blind = [{"kind": "sensor", "sensor": "tag_camera", "robot": "robot0", "at_s": 0}]
+    rescue(PAIR, program=Program(watched), faults=blind, radio=0.0, timeout_s=15.0)
+    (least, is_blind, _, text), (least_seen, sees, _, _) = noted["robot0"], noted["robot1"]
+    assert (least, is_blind) == (1.0, True)
+    assert "look" not in text
+    assert least_seen < 0.1
+    assert not sees
+    rescue(PAIR, program=Program(watched), faults=blind, radio=50.0, timeout_s=5.0)
+    assert (noted["robot0"][2], noted["robot1"][2]) == ([False], [True])
+
+
+def test_mates_of_a_blind_robot_find_everything():
+    blind = [{"kind": "sensor", "sensor": "tag_camera", "robot": "robot0", "at_s": 0}]
+    run = rescue(PAIR, faults=blind, radio=50.0, timeout_s=300.0)
+    assert run.metrics["targets_found"] == 4
+    assert set(run.reports["robot"].unique()) == {"robot1"}
+
+
+def test_a_robot_whose_lidar_is_silent_stands_and_the_other_finds_everything():
+    blind = [{"kind": "sensor", "sensor": "lidar", "robot": "robot0", "at_s": 3.0}]
+    run = rescue(PAIR, faults=blind, radio=50.0, timeout_s=300.0, mission=Rescue(preset="dat160_2021", kinds={}))
+    assert run.metrics["targets_found"] == 4
+    assert set(run.reports.filter(run.reports["time_s"] > 4.0)["robot"].unique()) == {"robot1"}
+    stood = run.poses[run.pose_times > 4.0, 0]
+    assert np.ptp(stood[:, :2], axis=0).max() < 0.01

@@ -52,6 +52,7 @@ async def explore(
     The robot leaves a goal as soon as no frontier cell remains near it. It lists the goals that did not help: those
     that turned out unreachable, those towards which it has long not moved (maps have holes where walls have none), and
     those that it reached. Frontier cells near them are skipped until nothing else is left; then they are tried again.
+    A robot whose sensors for the map are silent rests until they are not.
     In the first such round, a robot that does not see all around turns to look behind, because a closed door may have
     opened. After some rounds without a newly known cell the robot is done.
 
@@ -78,6 +79,9 @@ async def explore(
     progress = ProgressTimer(0.3, stall_s)
     in_vain, known = 0, -1
     while in_vain < _PATIENCE:
+        if maps_nothing(robot):
+            await rest_blind(robot)
+            progress.restart(robot.time, *robot.pose[:2])
         goal = first(robot) if first is not None else None
         goal = goal or await _next_goal(robot, choose, definition, min_cells, refused)
         if isinstance(goal, Errand):
@@ -103,6 +107,23 @@ async def explore(
             if failed and unreachable is not None:
                 unreachable(robot, goal)
             progress.restart(robot.time, *robot.pose[:2])
+
+
+def maps_nothing(robot: Robot) -> bool:
+    """Return whether all sensors with which the robot maps are silent: it can neither explore nor see what is ahead."""
+    if not robot.silent or robot.model.mapping is None:
+        return False
+    eyes = [sensor.name for sensor in robot.model.sensors if sensor.kind in robot.model.mapping.uses]
+    return bool(eyes) and set(eyes) <= set(robot.silent)
+
+
+async def rest_blind(robot: Robot) -> None:
+    """Stand and tell nothing until the robot sees again: the others forget it, and do what it would have done."""
+    robot.note("its sensors for the map are silent; it stands")
+    while maps_nothing(robot):
+        robot.rest()
+        await robot.sleep(1.0, until=lambda robot: not maps_nothing(robot))
+    await robot.stop()
 
 
 def _silent(robot: Robot, goal: Goal | None) -> None:
@@ -174,7 +195,7 @@ class _Watch:
         again = self.tell is not _silent and self.tell(robot, self.goal)
         time_s, (x, y, _) = robot.time, robot.pose
         self.stalled = self.progress.expired(time_s, x, y)
-        if again or self.stalled or time_s >= self.deadline_s - 1e-9:
+        if again or self.stalled or time_s >= self.deadline_s - 1e-9 or maps_nothing(robot):
             return True
         belief = robot.map
         if belief is None or self.near_m == math.inf or (version := belief.version) == self._version:

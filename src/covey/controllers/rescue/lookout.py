@@ -18,6 +18,7 @@ _ASIDE_RAD = math.radians(30.0)  # a candidate should be seen again from directi
 _MEAN_SLANT = 0.5
 _TELL_S = 1.0
 _NO_PLACES = np.empty((0, 3))
+_LATE, _LATE_S = 1.5, 0.25  # a camera is silent after so many periods, and this time for the step and the way
 _WRONG_M = 0.5  # a place this near to one that was too far is not reported again
 
 
@@ -64,6 +65,13 @@ class Lookout:
         self._heard_s: dict[str, float] = {}
         self._told = self._found = tuple[tuple[Any, ...], ...]()
         self._told_s = -math.inf
+        self._sample_s = robot.time  # when the newest sample was taken
+
+    def is_blind(self, robot: Robot) -> bool:
+        """Return whether its camera gives no samples any more; what it should have seen then was not seen."""
+        camera = self.camera
+        late_s = 0.0 if camera is None else _LATE / camera.rate_hz + camera.latency_s + _LATE_S
+        return camera is not None and robot.time - self._sample_s > late_s
 
     def step(self, robot: Robot, mates: dict[str, Mate]) -> None:
         """Process the mates' lists, the answers to reports, and new samples of the camera; report what is worth it."""
@@ -89,6 +97,7 @@ class Lookout:
         if self.camera is not None:
             for sample in robot.samples(self.camera.name):
                 self._look(robot, sample.reading)
+                self._sample_s = sample.time
             if self.belief.candidates:
                 self._report(robot)
 

@@ -127,16 +127,18 @@ class _Rescuer(LeaderState):
         self.explored = False
         self._saved: Goal | None = None
         self._met_s = math.inf
+        self._blind = False  # whether its camera is silent
 
     def facts(self) -> dict[str, Any]:
         """Return what it tells the others: finds, meetings, and whether it has explored everything."""
-        return {"explored": self.explored, **self.lookout.facts, **self.meetings.facts}
+        return {"explored": self.explored or self._blind, **self.lookout.facts, **self.meetings.facts}
 
     def step(self, robot: Robot, goal: Goal | None) -> bool:
         """Look, report, talk; return whether there is another errand."""
         mates = self.team.others(robot)
         before = self._saved
         self.lookout.step(robot, mates)
+        self._blind = self.lookout.is_blind(robot)
         was_at = self.meetings.at
         changed = self.meetings.step(robot, self.lookout.found, mates)
         for identity in self.meetings.open(self.lookout.found):
@@ -160,6 +162,8 @@ class _Rescuer(LeaderState):
         place = self._saved if self.meetings.at is None else self.meetings.place
         if self.meetings.at is not None and (place is None or math.dist(place, robot.pose[:2]) < _THERE_M):
             return Errand()  # it waits for the others
+        if place is None and self._blind and not self.is_done(robot):
+            return Errand()  # others must explore what it cannot search
         return None if place is None else Errand(place)
 
     def is_done(self, robot: Robot) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.controllers.exploration.frontier_loop import maps_nothing, rest_blind
 from covey.controllers.exploration.next_best_view import unseen_area
 from covey.controllers.exploration.team_assignment import MOST_MATES, middles, sensor_range_m
 from covey.controllers.rescue.lookout import Lookout
@@ -122,7 +123,9 @@ async def rescue_team(robot: Robot, **settings: Any) -> None:
 
     Robots meet at a big fire, or where ``meet_at`` says, when both are near it, when nothing is left to search, or when
     time gets short. A robot that hears nobody waits there at the end. It ends when all frontiers that it can reach are
-    explored, all ``targets`` found, and all meetings held. A robot without a tag camera only explores and meets.
+    explored, all ``targets`` found, and all meetings held. A robot without a tag camera only explores and meets, and so
+    does one whose camera is silent: nothing counts as searched by it, and its mates do what it would have done. A robot
+    whose lidar is silent stands.
 
     References:
         M. Kulich, J. J. Miranda-Bront, L. Preucil: A meta-heuristic based goal-selection strategy for mobile robot
@@ -135,6 +138,8 @@ async def search(robot: Robot, state: "Searcher") -> None:
     """Do what a state chooses, until nothing is left."""
     await robot.turn(math.tau, until=state.interrupted)
     while True:
+        if maps_nothing(robot):
+            await rest_blind(robot)
         task = state.choose(robot)
         if task is None:
             return
@@ -239,6 +244,8 @@ class Searcher:
         changed = self.meetings.step(robot, self.lookout.found, mates)
         self._share_looks(robot, mates)
         facts = {"trail": self._told_trail, "idle": self._idle, **self.lookout.facts, **self.meetings.facts}
+        if self.lookout.is_blind(robot):
+            facts["blind"] = True
         self.team.step(robot, goal=self._goal, **facts)
         return changed
 
@@ -254,13 +261,13 @@ class Searcher:
         def over(robot: Robot) -> bool:
             again = self.interrupted(robot)
             self._stalled = self._drives and self._progress.expired(robot.time, *robot.pose[:2])
-            return again or self._stalled or robot.time >= end_s - 1e-9
+            return again or self._stalled or robot.time >= end_s - 1e-9 or maps_nothing(robot)
 
         return over
 
     def _look(self, robot: Robot) -> None:
         """Count what the own camera has seen since the last look as searched."""
-        if self.searched is None:
+        if self.searched is None or self.lookout.is_blind(robot):
             return
         now, pose, turn_rate = robot.time, robot.pose, robot.twist[2]
         since_s = min(now - self._looked_s, _EVERY_S)
@@ -272,7 +279,8 @@ class Searcher:
         if self.searched is None:
             return
         now, (x, y, heading) = robot.time, robot.pose
-        self._trail.append((now, x, y, heading, robot.twist[2]))
+        if not self.lookout.is_blind(robot):
+            self._trail.append((now, x, y, heading, robot.twist[2]))
         if now >= self._told_s + 1.0 - 1e-9:
             self._trail = [entry for entry in self._trail if entry[0] > now - _TRAIL_S]
             self._told_s, self._told_trail = now, np.array(self._trail).tobytes()
@@ -315,7 +323,8 @@ class Searcher:
         left = meetings.open(found)
         if left and meetings.at is None and not meetings.call(robot, left[0], found, mates, anyway=True):
             meetings.go(robot, left[0])
-        if left or self._in_vain < 5:
+        seek = self.lookout.is_blind(robot) and not all(mate.facts.get("idle") for mate in mates.values())
+        if left or seek or self._in_vain < 5:
             self._in_vain += 1
             self._refused.goals.clear()
             return Task("wait")
@@ -458,7 +467,7 @@ class Searcher:
     def _places(self, robot: Robot, reach: np.ndarray) -> np.ndarray:
         """Return the places from which it may look around, int64 (k, 2) cells."""
         grid = robot.map.grid
-        if self.searched is None:
+        if self.searched is None or self.lookout.is_blind(robot):
             return np.empty((0, 2), np.int64)
         stride = max(round(_LATTICE_M / grid.resolution), 1)
         floor = reach[::stride, ::stride] & (robot.map.occupancy()[::stride, ::stride] == 0)
@@ -491,5 +500,6 @@ class Searcher:
 
 
 def nearest_by_air(robot: Robot, mates: dict[str, Mate]) -> list[str]:
-    """Return the names of the mates that the robot plans for, the nearest first."""
-    return sorted(mates, key=lambda n: (math.dist(mates[n].pose[:2], robot.pose[:2]), n))[:MOST_MATES]
+    """Return the names of the mates that the robot plans for, the nearest first; blind ones search nothing."""
+    seers = [name for name, mate in mates.items() if not mate.facts.get("blind")]
+    return sorted(seers, key=lambda n: (math.dist(mates[n].pose[:2], robot.pose[:2]), n))[:MOST_MATES]

@@ -64,7 +64,7 @@ class _Touring(Searcher):
         """Return the first place of the robot's tour; None if there is no place left."""
         grid, reach = robot.map.grid, robot.reachable()
         frontiers, _, _ = self._frontiers(robot, reach)
-        self._renew(robot, reach, wanted=not self.all_found)
+        self._renew(robot, reach, wanted=not (self.all_found or self.lookout.is_blind(robot)))
         cells = np.vstack((self.places, frontiers))
         if not len(cells):
             return None

@@ -3,7 +3,7 @@
 The loop is the same wherever controllers run; a `Host` carries the inputs and the answers.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, repeat
@@ -336,7 +336,15 @@ class Deciding:
         columns = repeat(time_s), poses, touches, newest, repeat(times), older, near, repeat(None), spreads, answers
         reckoned, moved = self.localization.odometry_poses(members), self.localization.moved
         moves = [tuple(moved.get(i, ())) for i in members] if moved else repeat(())
-        return list(map(_input, zip(*columns, reckoned, moves, strict=False)))
+        inputs = list(map(_input, zip(*columns, reckoned, moves, repeat(()), strict=False)))
+        if self.sensing.silent:
+            names = [bank.record.name for bank in self._banks_of[group.name]]
+            silent = self.sensing.silent
+            return [
+                _without(silent[i], names, shown, self.shown[i]) if i in silent else shown
+                for i, shown in zip(members, inputs, strict=True)
+            ]
+        return inputs
 
     def _newest(self, group: Group, members: range) -> tuple[Iterable[tuple[Any, ...]], Iterable[tuple[Any, ...]]]:
         """Return the newest readings of each robot of a group, and the older ones of this step, all by bank.
@@ -464,6 +472,22 @@ class Deciding:
         self.failed.update(robots)
         error = failure.error or ControllerError(failure.text)
         self.failures.append(Failure(robots, error, failure.text, failure.by_wall_time))
+
+
+def _without(silent: Sequence[str], names: Sequence[str], shown: StepInput, before: StepInput) -> StepInput:
+    """Return an input without the samples of silent sensors; their readings hold nothing.
+
+    Args:
+        silent, names: names of the silent sensors, and of all.
+        shown: the input.
+        before: the input before it; a sensor that was silent then keeps its reading.
+    """
+    hears = [name not in silent for name in names]
+    times = tuple(own if hear else () for own, hear in zip(shown.times_s, hears, strict=True))
+    older = tuple(own if hear else () for own, hear in zip(shown.older, hears, strict=True)) if shown.older else ()
+    held = zip(names, before.readings, shown.readings, strict=True)
+    readings = tuple(old if name in silent and name in before.silent else new for name, old, new in held)
+    return shown._replace(readings=readings, times_s=times, older=older, silent=silent)
 
 
 def _slice_of(indices: list[int]) -> slice | list[int]:

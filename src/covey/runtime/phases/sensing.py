@@ -83,6 +83,10 @@ class SensorBank:
 class Sensing:
     """The sensors of a team; `sample` evaluates all samples due since the last control step.
 
+    Attributes:
+        banks: the sensors.
+        silent: names of the sensors of which samples were due and have not come since, by robot.
+
     Raises:
         InvalidValueError: a sensor has more than one sample per substep.
     """
@@ -109,6 +113,7 @@ class Sensing:
             )
             for record, robots in records.items()
         ]
+        self.silent: dict[int, tuple[str, ...]] = {}
         self._of_kind: dict[str, list[SensorBank]] = {}
         for bank in self.banks:
             self._of_kind.setdefault(bank.record.kind, []).append(bank)
@@ -135,6 +140,20 @@ class Sensing:
             while bank.late and bank.late[0].substep + bank.delay <= now:
                 bank.samples.append(bank.late.popleft())
             bank.newest = bank.samples[-1] if bank.samples else bank.newest
+        if self.silent or any(bank.degraded for bank in self.banks):
+            self._listen(state)
+
+    def _listen(self, state: TeamState) -> None:
+        """Note which sensors are silent: a sample was due, and all of it is lost; those of dead robots do not count."""
+        silent: dict[int, dict[str, None]] = {}
+        for bank in self.banks:
+            name = bank.record.name
+            for worse in bank.degraded:
+                robot = worse.robot
+                is_due = bank.samples or name in self.silent.get(robot, ())
+                if is_due and worse.dropout >= 1.0 and not state.halted[robot]:
+                    silent.setdefault(robot, {})[name] = None
+        self.silent = {robot: tuple(names) for robot, names in sorted(silent.items())}
 
     def take(
         self, banks: Sequence[SensorBank], until: int, state: TeamState, trace: np.ndarray, felt: np.ndarray

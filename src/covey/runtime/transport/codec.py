@@ -82,6 +82,7 @@ class SimulatorEnd:
         self._banks, self._told = banks, set[str]()
         self._status = StepOutput().status
         self._covariance: Sequence[float] = ()
+        self._silent: Sequence[str] = ()
 
     def encode(self, shown: StepInput) -> Parts:
         """Return the letter that holds a robot's input."""
@@ -91,6 +92,13 @@ class SimulatorEnd:
             for k, name in enumerate(self._banks)
             for taken_s, reading in zip(shown.times_s[k], shown.come(k), strict=True)
         ]
+        if (
+            shown.silent != self._silent
+        ):  # the reading of nothing, which a sensor holds while it is silent, is no sample
+            for k, name in enumerate(self._banks):
+                if name in shown.silent and name not in self._silent:
+                    come.append((name, None, *self._reading(name, shown.readings[k])))
+            self._silent = shown.silent
         if come:
             fields["samples"] = come
         if fields.get("covariance", ()) == self._covariance:
@@ -137,10 +145,11 @@ class RobotEnd:
         times: list[list[float]] = [[] for _ in range(n)]
         come: list[list[Any]] = [[] for _ in range(n)]
         for name, taken_s, whole, sent in fields.pop("samples", ()):
-            place = self._places[name]
-            times[place].append(taken_s)
-            come[place].append(self._reading(name, whole, sent))
-        self._newest = [own[-1] if own else before for own, before in zip(come, self._newest, strict=True)]
+            place, reading = self._places[name], self._reading(name, whole, sent)
+            self._newest[place] = reading
+            if taken_s is not None:
+                times[place].append(taken_s)
+                come[place].append(reading)
         self._covariance = fields.pop("covariance", self._covariance)
         return StepInput(
             fields.pop("time_s"),
