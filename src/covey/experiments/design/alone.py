@@ -28,7 +28,7 @@ def with_alone(design: Design, listed: Sequence[Vector], base: Scenario) -> list
     """
     if not design.alone:
         return list(listed)
-    if len(base.robots) > 1:
+    if len(base.robots) != 1:
         message = f"alone: the scenario has {len(base.robots)} groups of robots; this is for scenarios with one"
         raise ScenarioError([design.document.problem(message, _PLACE)])
     path, count = f"robots.{base.robots[0].name}.count", base.robots[0].count

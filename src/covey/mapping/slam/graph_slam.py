@@ -206,8 +206,8 @@ class GraphSlam:
             return motion, False
         place, least = self._place, (_FAR_M, _FAR_RAD)
         _, fits_there = search(place, points, composed(self.pose, motion), *least, 0.02, 0.5, 0.05)
-        window = np.maximum(least, 2.0 * self._usual)
-        here, fits_here = search(place, points, self.pose, *window, 0.02, max(fits_there, _FITS - 0.1), 0.05)
+        far, turned = np.maximum(least, 2.0 * self._usual).tolist()
+        here, fits_here = search(place, points, self.pose, far, turned, 0.02, max(fits_there, _FITS - 0.1), 0.05)
         if fits_here > 0.0:
             found = between(self.pose, here)
             self.pieces.bridges.append(Bridge(len(self._held), motion, found))
