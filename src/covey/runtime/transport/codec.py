@@ -87,14 +87,12 @@ class SimulatorEnd:
     def encode(self, shown: StepInput) -> Parts:
         """Return the letter that holds a robot's input."""
         fields = changed(shown._replace(readings=(), times_s=(), older=(), received=None, pose=tuple(shown.pose)))
-        come = [
+        come: list[tuple[str, float | None, bool, Any]] = [
             (name, taken_s, *self._reading(name, reading))
             for k, name in enumerate(self._banks)
             for taken_s, reading in zip(shown.times_s[k], shown.come(k), strict=True)
         ]
-        if (
-            shown.silent != self._silent
-        ):  # the reading of nothing, which a sensor holds while it is silent, is no sample
+        if shown.silent != self._silent:  # the reading of nothing that a silent sensor holds is no sample
             for k, name in enumerate(self._banks):
                 if name in shown.silent and name not in self._silent:
                     come.append((name, None, *self._reading(name, shown.readings[k])))
