@@ -35,6 +35,7 @@ def test_whatever_is_given_is_taken_or_refused_in_words(module, cases, tmp_path,
     assert outcome.counts.total() == cases
 
 
+@pytest.mark.slow
 def test_a_case_that_hangs_dies_raises_or_grows_is_found(tmp_path, monkeypatch):
     (tmp_path / "bad_cases.py").write_text(
         "import os\n"

@@ -327,6 +327,7 @@ with event.install_recorder("numba:compile") as compiled:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no flock")
 def test_processes_that_need_a_kernel_at_the_same_time_compile_it_once(tmp_path):
     (tmp_path / "counted.py").write_text(COUNTED)

@@ -40,6 +40,7 @@ def run_again(folder, out, *options):
     return main(["run", "--inputs", str(folder), "--out", str(out), "-q", "--no-pictures", *options])
 
 
+@pytest.mark.slow
 def test_a_run_with_its_inputs_has_the_same_bytes(tmp_path, capsys):
     scenario = parse_scenario(SCENARIO)
     first = run_scenario(scenario, tmp_path / "first", before_step=intervene)

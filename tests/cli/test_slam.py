@@ -107,6 +107,7 @@ def test_the_folder_has_map_trajectory_graph_scores_and_report(recorded):
     assert "1 relations have no scan, and do not count." in page
 
 
+@pytest.mark.slow
 def test_the_scores_are_those_of_a_map_that_does_not_drift(recorded):
     scores = json.loads((recorded[0] / "out" / "scores.json").read_text())
     assert (scores["scans"], scores["method"]) == (60, "graph")

@@ -31,6 +31,7 @@ def test_help_ends_on_a_terminal_without_width(columns):
     assert "--trusted-only" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [

@@ -111,6 +111,7 @@ def test_radios_disturb_each_other_on_the_same_channel_only(net):
         assert drops(team, "collision") == lost
 
 
+@pytest.mark.slow
 def test_listening_first_saves_long_packets(net):
     """Packets of five steps: ALOHA loses most of them, carrier sensing few (Kleinrock, Tobagi 1975)."""
     delivered = {}

@@ -19,6 +19,7 @@ def cliffs():
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "strategy"),
     [("static", "minpos"), ("static", "leap_of_faith"), ("static", "look_before_leap"), ("ahead", "nearest_frontier")],

@@ -156,6 +156,7 @@ def test_an_estimate_that_jumps_stays_off_by_as_much(kind):
     assert np.abs(error[at, 1, :2]).max() < 0.2
 
 
+@pytest.mark.slow
 def test_random_faults_strike_random_robots_up_to_a_number():
     starts = [(x, y, 0.0) for x in (-4.0, -2.0, 0.0, 2.0) for y in (-1.5, 0.0, 1.5)]
     struck = []
@@ -177,6 +178,7 @@ def test_all_robots_and_robots_of_a_group():
     assert sorted(r for _, kind, r, other in happened(run) if other == "dies") == ["b0", "b1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "struck",
     [

@@ -82,6 +82,7 @@ def test_noise_of_velocities_is_found_again():
     assert found.velocity.alpha[4:] == (0.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("distance", "turn"), [(1.05, 1.0), (1.0, 0.9)])
 def test_a_wheel_of_another_size_shows_as_a_scale(distance, turn):
     motions, _ = driven(3, minutes=3.0)

@@ -81,6 +81,7 @@ def list_of(page):
     return json.loads(text)
 
 
+@pytest.mark.slow
 def test_the_list_of_all_runs_holds_each_with_its_values(done):
     page = done[2].page.read_text(encoding="utf-8")
     found = list_of(page)
@@ -585,6 +586,7 @@ def test_the_median_of_results_counts_those_that_did_not_get_there():
     assert _median(far) == "> 100"
 
 
+@pytest.mark.slow
 def test_different_worlds_are_not_compared_without_a_word(write, capsys, in_this_process):
     from covey.cli import main
 

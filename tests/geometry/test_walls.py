@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
@@ -18,6 +19,7 @@ def way_to_wall(solid, height, start, way, altitude, frame):
     ), wall_on_way_reference(solid, grid, altitude, frame, height, start, way)
 
 
+@pytest.mark.slow
 def test_rays_that_pass_over_walls_and_come_down_agree_with_a_look_at_every_millimetre():
     random = np.random.default_rng(4)
     frame, met, over = np.array([-20.0, -20.0, 1.0]), 0, 0

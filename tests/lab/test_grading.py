@@ -114,6 +114,7 @@ def test_a_hand_in_that_never_ends_is_ended(hand_in, tmp_path):
     assert grade == ("01.py", 1, False, ("it takes longer than 0.1 s; does a loop in it never end?",))
 
 
+@pytest.mark.slow
 def test_a_hand_in_is_not_told_where_its_grade_is_written(hand_in, tmp_path):
     hand_in("import os\nimport sys\n\nopen(sys.argv[3], 'w').write('[]')\nos._exit(0)\n", "in/01_first_robot.py")
     (grade,) = graded(tmp_path / "in")

@@ -393,6 +393,7 @@ def test_a_law_that_is_slow_in_each_step_loses_by_the_time_of_the_game(tmp_path,
     assert outcome.time_s < 1.0  # of 8 s: three steps of 0.04 s are too many
 
 
+@pytest.mark.slow
 def test_a_law_of_a_team_has_a_time_for_the_game_too(tmp_path):
     (tmp_path / "short.py").write_text(GAME)
     slow = "import time\n\n\ndef law(team):\n    time.sleep(0.04)\n    return 0.0, 0.0\n"

@@ -106,6 +106,7 @@ def test_symmetric_room_is_refused():
     assert "ambiguous" in alignment.refused
 
 
+@pytest.mark.slow
 def test_room_with_a_mark_is_merged():
     ring = [(10, 12, 10, 149), (107, 109, 10, 149), (10, 109, 10, 12), (10, 109, 147, 149)]
     marked = drawn(*ring, (12, 60, 50, 53), (40, 43, 90, 147))
@@ -132,6 +133,7 @@ HALLS += [
 ]
 
 
+@pytest.mark.slow
 def test_maps_that_share_a_quarter_are_merged_if_nothing_else_fits():
     """Two halls of which each robot has seen 15 m: what both know holds 2 m of wall across the hall."""
     halls = drawn(*HALLS, shape=(120, 300))
@@ -144,6 +146,7 @@ def test_maps_that_share_a_quarter_are_merged_if_nothing_else_fits():
     assert alignment.T_a_b == pytest.approx(T, abs=0.05)
 
 
+@pytest.mark.slow
 def test_two_worlds_do_not_fit_each_other(pairs):
     """Maps of different worlds have nothing in common: whatever fits best there is refused."""
     for one, other in ((0, 2), (2, 4), (5, 1)):
@@ -256,6 +259,7 @@ def test_rotations_follow_the_walls():
 # -- joining --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_joined_map_knows_what_either_knows(pairs):
     pair = pairs[0]
     joined, alignment = merge_aligned(pair.belief_a, pair.belief_b)
@@ -309,6 +313,7 @@ def test_refused_merge_leaves_the_map_alone(pairs):
     assert np.array_equal(joined.cells, apart.a.cells)
 
 
+@pytest.mark.slow
 def test_news_over_two_hops_is_counted_once(office):
     labels = np.argwhere(office.free & (office.clearance >= 0.5))
     way = tour(office, tuple(int(v) for v in labels[len(labels) // 2]), 14.0)
@@ -393,6 +398,7 @@ def test_a_less_sure_place_does_not_replace_a_good_one():
     assert robot.alignments["other"].accepted
 
 
+@pytest.mark.slow
 def test_a_robot_is_found_through_what_another_has_seen():
     walls = [*MARKED, (10, 109, 240, 243), (60, 63, 150, 200), (107, 109, 149, 240), (10, 12, 149, 240)]
     walls += [(80, 83, 200, 240), (20, 50, 180, 183), (90, 107, 170, 173)]
@@ -416,6 +422,7 @@ def test_a_robot_is_found_through_what_another_has_seen():
     assert list(robot.accepted) == ["between", "far"]
 
 
+@pytest.mark.slow
 def test_same_maps_same_bytes(pairs, aligned):
     one, two = aligned(0), align(pairs[0].a, pairs[0].b)
     assert one == two

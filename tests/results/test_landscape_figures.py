@@ -119,6 +119,7 @@ def test_robots_are_seen_from_far_away_too_and_their_white_nose_is_ahead(heading
     assert to_nose @ way > 0.7 * np.linalg.norm(to_nose) * np.linalg.norm(way)
 
 
+@pytest.mark.slow
 def test_a_marker_in_a_robot_does_not_hide_it():
     ground = flat(size_m=(20, 20))
     camera = Camera.over((0, 0, 0), 6.0, elevation_deg=50.0, size=(320, 200))

@@ -152,6 +152,7 @@ def run_child(script, folder):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_killed_run_leaves_no_half_file_and_can_be_run_again(record, tmp_path):
     child = run_child(CHILD, tmp_path / "run")
     assert child.stdout.readline() == "ready\n"
@@ -165,6 +166,7 @@ def test_killed_run_leaves_no_half_file_and_can_be_run_again(record, tmp_path):
     assert not list((tmp_path / "run").glob("*.part"))
 
 
+@pytest.mark.slow
 def test_real_limit_of_the_system_on_file_size_is_reported(tmp_path):
     limit = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
     limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
@@ -240,6 +242,7 @@ def test_a_killed_run_is_whole_up_to_its_last_checkpoint(tmp_path):
     assert len(Run(tmp_path / "run", incomplete=True).measurements) == 4100  # again, from the whole tables
 
 
+@pytest.mark.slow
 def test_checkpoints_change_no_byte_and_leave_nothing(record, tmp_path, monkeypatch):
     names = ("measurements.parquet", "team.parquet", "events.parquet")
     monkeypatch.setattr(recorder_module, "_ROWS", 14)

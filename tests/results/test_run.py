@@ -207,6 +207,7 @@ def test_a_damaged_file_of_a_run_is_named(damage, record):
         (whole / name).write_bytes(good)
 
 
+@pytest.mark.slow
 def test_an_archive_that_is_too_large_is_refused_before_it_is_unpacked(record, monkeypatch):
     run = record()
     folder = run.folder

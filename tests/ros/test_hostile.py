@@ -115,6 +115,7 @@ def test_two_simulations_in_two_domains_do_not_hear_each_other(domain, tag, peer
     beside.close()
 
 
+@pytest.mark.slow
 def test_32_robots_are_32_nodes_and_each_hears_its_own_commands(domain, peer):
     peer.read(topic="ros_discovery_info", kind="ParticipantEntitiesInfo16", latched=True)
     with Participant(domain) as ros:
@@ -143,6 +144,7 @@ def test_32_robots_are_32_nodes_and_each_hears_its_own_commands(domain, peer):
         assert heard[[0, 17, 31]] == pytest.approx([0.01, 0.18, 0.32])
 
 
+@pytest.mark.slow
 def test_readings_are_those_of_the_world_at_the_promised_rate(domain, peer):
     with Participant(domain) as ros:
         bridge = Bridge(ros, Settings("max", true_poses=True))

@@ -310,6 +310,7 @@ def test_32_robots(domain, peer):
     assert {one["node_namespace"] for one in info} == {f"/robot_{k}" for k in range(32)}
 
 
+@pytest.mark.slow
 def test_a_peer_that_is_killed_is_forgotten_and_does_not_hold_us_up(domain, peer):
     with Participant(domain) as ros:
         robot = ros.node("base", "/robot_0")

@@ -4,6 +4,7 @@ import re
 import threading
 from pathlib import Path
 
+import pytest
 from tests.ros.world import until
 
 import covey
@@ -89,6 +90,7 @@ def test_the_page_names_what_is_announced(domain, peer):
     assert page["/NAME/cmd_vel"] == ["geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped"]
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_runs(domain, peer, monkeypatch):
     (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))

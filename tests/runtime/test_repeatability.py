@@ -62,6 +62,7 @@ def test_another_process_hash_seed_and_number_of_threads_change_no_byte(tmp_path
     assert digest(tmp_path / "run") == reference
 
 
+@pytest.mark.slow
 def test_a_sensor_added_to_another_robot_changes_no_byte(tmp_path, reference):
     parse_scenario(text(sensors=MORE), file="s.yaml").build(tmp_path / "run").run()
     assert digest(tmp_path / "run") == reference

@@ -1,6 +1,7 @@
 """Heat maps of robots and groups: visits against plain loops, looks by a robot that is carried to another room."""
 
 import numpy as np
+import pytest
 
 import covey
 from covey.scenario.load import load_scenario, parse_scenario
@@ -25,6 +26,7 @@ def within(centres, a, b, radius):
     return np.linalg.norm(centres - (a + t[..., None] * along), axis=-1) <= radius
 
 
+@pytest.mark.slow
 def test_visits_are_entries_of_bodies():
     world = covey.World.empty(6, 6)
 
@@ -50,6 +52,7 @@ def test_visits_are_entries_of_bodies():
     np.testing.assert_array_equal(heat.each[0], expected)
 
 
+@pytest.mark.slow
 def test_looks_of_a_robot_that_is_carried_to_another_room():
     sim = parse_scenario(TWO_ROOMS).build()
     heat = Heat(sim)
@@ -86,6 +89,7 @@ def test_looks_of_a_robot_that_is_carried_to_another_room():
 parts = ("a0", "a1", "b0", "group a", "group b")
 
 
+@pytest.mark.slow
 def test_all_that_scans_explore_is_seen_in_time():
     """Each robot's first and last look, against all beams of all its scans."""
     sim = load_scenario("maze").build()

@@ -196,6 +196,7 @@ def test_who_only_watches_changes_nothing():
         assert not sim.done
 
 
+@pytest.mark.slow
 def test_a_run_with_viewers_has_the_same_bytes(tmp_path):
     def bytes_of(folder):
         return {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet")) if path.stem != "host"} | {
@@ -220,6 +221,7 @@ def test_a_run_with_viewers_has_the_same_bytes(tmp_path):
     assert bytes_of(tmp_path / "alone") == bytes_of(tmp_path / "watched")
 
 
+@pytest.mark.slow
 def test_a_viewer_that_reads_nothing_stops_nobody():
     live = Live(playing=False)
     sim = simulation(live)

@@ -52,6 +52,7 @@ def together(viewer, runs):
     return viewer.until(ended)["progress"]
 
 
+@pytest.mark.slow
 def test_a_viewer_sees_the_rows_of_the_table_and_changes_nothing(tmp_path, in_this_process):
     design = Design.model_validate(PLAIN)
     alone = run.run_design(design, tmp_path / "alone", jobs=1)
@@ -221,6 +222,7 @@ def test_the_page_stays_until_nobody_looks(tmp_path, in_this_process):
         assert not waiting.is_alive()
 
 
+@pytest.mark.slow
 def test_a_study_is_looked_at_while_the_page_of_one_of_its_runs_is_open(tmp_path, in_this_process):
     design = Design.model_validate(PLAIN | {"iterations": 1, "keep": "everything"})
     with Study(design, tmp_path / "study", 1) as study, Server(study) as server:

@@ -186,6 +186,7 @@ def test_more_robots_than_fit_is_an_error(declared):
         start(declared, World.empty(3, 3), 1, radius=2.0)
 
 
+@pytest.mark.slow
 def test_spreading_over_a_large_world_takes_memory_for_what_it_tries():
     world = World.empty(200, 200, 0.1)
     start({"spread": {}}, world, 20)  # what belongs to the world is kept with it

@@ -33,6 +33,7 @@ def test_a_lane_meets_what_stands_in_it():
     assert gap_along(ranges, angles, -math.pi / 2, 0.1) == pytest.approx(0.3)
 
 
+@pytest.mark.slow
 def test_it_goes_round_the_room_with_the_wall_on_its_left_and_never_to_an_island():
     # The pillar in the middle of the room is 3 m from all walls.
     pillar = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)]

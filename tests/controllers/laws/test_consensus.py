@@ -118,6 +118,7 @@ def test_distances_fall_at_the_rate_of_the_rigidity_matrix():
         assert rate == pytest.approx(2 * 0.3 * value, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_bearings_reach_the_shape_and_keep_centroid_and_scale():
     shape = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)])
     near = graphs.fixed([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])(shape)

@@ -36,6 +36,7 @@ def rescue(starts, *, program=None, camera=None, seed=1, timeout_s=150.0, **chan
 PAIR = [(0.0, -1.0, 0.0), (0.0, 1.0, math.pi)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radio", [50.0, Radio(range_m=50, loss=0.5), Radio(range_m=4)])
 def test_two_robots_find_everything_and_meet(radio):
     run = rescue(PAIR, radio=radio)
@@ -45,6 +46,7 @@ def test_two_robots_find_everything_and_meet(radio):
     assert run.metrics["false_reports"] == 0
 
 
+@pytest.mark.slow
 def test_a_robot_alone_finds_everything_and_ends():
     program = Program("rescue_team", {"targets": 4, "meet": 0})
     run = rescue(PAIR[:1], program=program, mission=Rescue(end_when_done=False), timeout_s=300)
@@ -53,6 +55,7 @@ def test_a_robot_alone_finds_everything_and_ends():
     assert run.status == "reached"  # its controller has finished, and so is the mission
 
 
+@pytest.mark.slow
 def test_many_false_alarms_are_not_reported():
     run = rescue(PAIR, camera={"false_per_min": 20.0})
     assert run.metrics["targets_found"] == 4
@@ -188,6 +191,7 @@ def test_the_same_seed_gives_the_same_run_in_processes_too():
         assert runs[0].reports.equals(other.reports)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_with_damage_a_plan_and_a_lossy_radio(tmp_path):
     changes = {"damage": {}, "robots.searcher.known_map": "plan", "radio.loss": 0.3, "stop.timeout_s": 25, "seed": 3}
     for name in ("a", "b"):
@@ -199,6 +203,7 @@ def test_the_same_seed_gives_the_same_bytes_with_damage_a_plan_and_a_lossy_radio
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes(), file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("within_m", "for_s", "meets"), [(1.0, 6.0, True), (1.0, 0.0, False), (2.0, 6.0, False)])
 def test_a_meeting_lasts_and_is_as_close_as_the_robots_were_told(within_m, for_s, meets):
     """The rules want two robots within 1 m of the leak for 6 s."""

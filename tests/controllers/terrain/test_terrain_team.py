@@ -68,6 +68,7 @@ def test_an_objective_behind_closed_walls_is_found_to_be_enclosed():
     assert run.metrics["explored_share"] > 0.95  # it has looked everywhere before it says so
 
 
+@pytest.mark.slow
 def test_a_place_in_a_wall_is_taken_beside_it_and_a_formation_in_a_wall_is_enclosed():
     sim = team({"objective_m": (-3.0, 3.0), "formation": "rank", "facing_deg": 90.0, "spacing_m": 2.0}, count=3)
     sim.run()  # places at x = -1 (at the wall), -3 and -5
@@ -90,6 +91,7 @@ def test_as_many_robots_say_that_they_have_arrived_as_the_metric_counts(within_m
     assert all("from its place (-1.0, 3.0)" in text for text in texts if text != "arrived")
 
 
+@pytest.mark.slow
 def test_the_places_of_a_lost_robot_are_not_dealt_out_again_but_the_others_stand_in_the_formation():
     fault = {"at_s": 3, "robot": "r1", "kind": "dies"}
     sim = team({"objective_m": (9.0, 0.0)}, count=4, faults=[fault])
@@ -261,6 +263,7 @@ def in_a_corridor(timeout_s, events=()):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_who_waits_looks_again_at_ground_that_it_has_not_seen_for_long():
     mound = {"centre_m": (-18.0, 0.0), "height_m": 0.8, "radius_m": 1.5}
     run = in_a_corridor(50.0, [{"at_s": 20, "mound": mound}]).run()
@@ -271,6 +274,7 @@ def test_who_waits_looks_again_at_ground_that_it_has_not_seen_for_long():
     assert "waits: others map all edges" in waits
 
 
+@pytest.mark.slow
 def test_who_has_looked_again_stands_still():
     sim, turned = in_a_corridor(40.0), 0
     team = [onboard._runner for onboard in sim.deciding.host.onboard.values()]

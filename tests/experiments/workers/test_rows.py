@@ -191,6 +191,7 @@ def test_a_full_disk_leaves_the_table_as_it_was(tmp_path, monkeypatch):
 # -- studies -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_runs_without_folders_are_rows_like_others(plain, tmp_path, in_this_process):
     kept = run_design(plain(), tmp_path / "pictures", jobs=1)
     rows = run_design(plain(keep="rows"), tmp_path / "rows", jobs=1)

@@ -91,6 +91,7 @@ def test_n_measurements_make_their_mean_and_a_variance_of_r_over_n():
     assert np.isfinite(belief.altitude()).sum() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "share", "rmse"),
     [("paper", 0.222, 0.0089), ("innovation", 0.0, SIGMA / math.sqrt(240)), ("none", 0.0, SIGMA / math.sqrt(200))],
@@ -129,6 +130,7 @@ def noticed_by_hand(step_m, before, sights, sure, noise):
     return delay
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "step_m", "delay"),
     [("paper", 0.05, 0.06), ("innovation", 0.05, None), ("innovation", 0.1, 0.0), ("innovation", 1.0, 0.0)],

@@ -92,6 +92,7 @@ class Plain:
         return out
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(histories, st.sampled_from(RULES))
 def test_a_belief_is_own_evidence_and_one_version_of_each_other_however_it_came(history, rule):

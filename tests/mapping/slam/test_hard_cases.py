@@ -147,6 +147,7 @@ def test_a_new_room_behind_a_door_does_not_bend_the_way(monkeypatch):
         assert np.abs(wrap_angle(online[:, 2] - truth[:, 2])).max() < np.radians(1)
 
 
+@pytest.mark.slow
 def test_covariances_are_cautious(ring):
     """NEES of 50 runs: 0.2 where 3 is expected, as `noise_m` is four times the noise here."""
     truth, scans = ring[0][:40:2], ring[1][:40:2]
@@ -159,6 +160,7 @@ def test_covariances_are_cautious(ring):
     assert 0.1 < found.average < found.low
 
 
+@pytest.mark.slow
 def test_a_loop_lowers_the_covariance(ring):
     truth, scans = ring
     rng = np.random.default_rng(1)
@@ -170,6 +172,7 @@ def test_a_loop_lowers_the_covariance(ring):
     assert (np.abs(online[-1] - truth[-1]) < 3 * np.sqrt(np.diag(slam.covariance))).all()
 
 
+@pytest.mark.slow
 def test_no_wrong_loop_stays_among_rooms_that_look_alike():
     """Ten equal rooms, 4 m apart."""
     doors, walls = [-8, -4, 0, 4, 8], []
@@ -248,6 +251,7 @@ def test_a_wheel_slips(ring, turn):
     assert_it_keeps_its_way(truth, motion, noisy(rng, scans))
 
 
+@pytest.mark.slow
 def test_noise_of_the_lidar_times_five(ring):
     truth, scans = ring
     rng = np.random.default_rng(7)

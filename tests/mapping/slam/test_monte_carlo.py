@@ -114,6 +114,7 @@ def test_it_follows_with_a_worse_lidar(drive, harder):
         assert errors[20:, 0].max() < 0.4
 
 
+@pytest.mark.slow
 def test_it_finds_itself_from_anywhere(drive):
     poses, ranges = drive
     for seed in range(10):

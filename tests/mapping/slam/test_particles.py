@@ -369,6 +369,7 @@ def test_the_map_shows_the_walls(room):
     assert (grid.cells == -1).any()
 
 
+@pytest.mark.slow
 def test_repeats_agree_to_the_byte_and_other_keys_differ(room):
     poses, motions, slam, steps = room
     again, repeated = slam_in_room(KEY, poses, motions)
@@ -379,6 +380,7 @@ def test_repeats_agree_to_the_byte_and_other_keys_differ(room):
     assert other.trajectory().tobytes() != slam.trajectory().tobytes()
 
 
+@pytest.mark.slow
 def test_between_processed_scans_odometry_carries_the_pose(room):
     poses, motions, _, _ = room
     slam, steps = slam_in_room(KEY, poses, motions, linear_update_m=1e6, angular_update_rad=1e6, match_every_scan=False)

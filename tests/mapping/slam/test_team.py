@@ -149,6 +149,7 @@ def test_a_wrong_relation_is_refused(road):
     assert not any(np.allclose(x.motion, wrong.motion) for x in a.accepted)
 
 
+@pytest.mark.slow
 def test_a_wrong_join_is_taken_back(road):
     """Relations that agree with each other say that the maps are 30 m apart; then the robots compare places."""
     (a, b), firsts = robots(road)

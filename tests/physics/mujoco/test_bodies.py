@@ -198,6 +198,7 @@ def test_a_team_of_different_bodies_drives_together(tmp_path):
     assert state.altitude_roll_pitch[:, 0] == pytest.approx([0, 0, 8, 0, 0], abs=0.005)
 
 
+@pytest.mark.slow
 def test_files_that_do_not_fit_are_refused_by_name(tmp_path):
     for changes, message in (
         ({"file": "nowhere.xml"}, "no file 'nowhere.xml'"),

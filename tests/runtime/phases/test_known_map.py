@@ -40,6 +40,7 @@ def carry(sim, seed):
                 return
 
 
+@pytest.mark.slow
 def test_a_robot_knows_its_place_to_some_centimetres_and_how_well():
     sim = office(1)
     errors = drive(sim, 40.0)
@@ -51,6 +52,7 @@ def test_a_robot_knows_its_place_to_some_centimetres_and_how_well():
     sim.close()
 
 
+@pytest.mark.slow
 def test_with_an_unknown_start_it_finds_its_place_within_twenty_seconds():
     for seed in range(2):
         sim = office(seed, {"start": "unknown"})
@@ -82,6 +84,7 @@ def test_the_same_seed_gives_the_same_estimates():
     assert found[0] == found[1] != found[2]
 
 
+@pytest.mark.slow
 def test_with_an_old_plan_that_the_truth_contradicts(tmp_path):
     """The plan has a block of wall that is not there any more, and lacks every wall along one line."""
     world = office().world

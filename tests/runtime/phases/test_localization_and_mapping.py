@@ -30,6 +30,7 @@ def test_with_true_localization_the_recorded_estimate_is_the_recorded_pose():
     np.testing.assert_allclose(run.estimates, run.poses, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_dead_reckoning_drifts_by_default_and_under_both_models():
     scenario = covey.load_scenario("loop").replace("robots.scout.count", 1).replace("stop.timeout_s", 20.0)
     scenario = scenario.replace("robots.scout.localization", "odometry")

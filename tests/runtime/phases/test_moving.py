@@ -119,6 +119,7 @@ def test_a_simulation_that_measures_more_goes_phase_by_phase():
         sim.close()
 
 
+@pytest.mark.slow
 def test_a_law_that_acts_in_some_steps_or_in_a_process_of_its_own_is_no_short_step():
     robot = covey.RobotModel(name="disc", radius_m=0.1)
     for group, execution in (({"control_every": 2}, {}), ({}, {"controllers": "processes"})):

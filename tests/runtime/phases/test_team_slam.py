@@ -54,6 +54,7 @@ def known_of_others(sim, robot):
     return int(np.count_nonzero((belief.occupancy() >= 0) & (belief.own == 0)))
 
 
+@pytest.mark.slow
 def test_robots_that_see_each_other_join_at_once():
     sim = covey.load("slam_team", SMALL)
     heading = abs(sim.state.pose[0, 2] - sim.state.pose[1, 2])
@@ -94,6 +95,7 @@ def test_larger_teams_know_each_other_and_where_they_are(count, starts):
     assert np.hypot(off[:, 0], off[:, 1]).max() < 0.15
 
 
+@pytest.mark.slow
 def test_without_a_radio_nobody_joins_and_everybody_works_on():
     sim = covey.load("slam_team", SMALL | {"radio.range_m": 0.1})
     until(sim, lambda: False, 30)
@@ -145,6 +147,7 @@ def test_the_same_seed_gives_the_same_bytes():
     assert end() == end()
 
 
+@pytest.mark.slow
 def test_known_starts_join_with_the_first_news_and_correct_the_own_past():
     known = {"share_maps.start_poses": "known", "robots.scout.localization": {"slam": {"team": {}}}}
     sim = covey.load("slam_team", SMALL | known)
@@ -184,6 +187,7 @@ def test_news_travels_over_three_hops():
     np.testing.assert_allclose(members(sim)[0].trajectory(3)[0], sim.state.pose[3], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_robot_that_fails_or_is_carried_breaks_nothing():
     events = [{"at_s": 12, "place": "scout1", "pose": [0, 0, 45]}]
     faults = [{"at_s": 25, "robot": "scout0", "kind": "dies"}]

@@ -147,6 +147,7 @@ def occupied(folder):
     return {"recording": folder}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [

@@ -41,6 +41,7 @@ def look_at_memory():
     return too_soon, use, is_over, own.is_over, held.size
 
 
+@pytest.mark.slow
 def test_memory_is_what_the_software_takes_beyond_the_bare_process():
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:  # here others' memory is given back
         too_soon, use, before, after, _ = fresh.submit(look_at_memory).result()

@@ -246,6 +246,7 @@ def test_a_robot_is_dragged_before_the_start_and_put_back(page_of):
     assert abs(shown.sim.state.pose[0] - start).max() < 0.01
 
 
+@pytest.mark.slow
 def test_with_any_tool_a_drag_on_a_robot_moves_it_and_a_click_chooses_it(page_of):
     shown = opened(page_of, STANDING)
     column = "covey.shell.right"  # the longest tool says that nobody here takes orders
@@ -263,6 +264,7 @@ def test_with_any_tool_a_drag_on_a_robot_moves_it_and_a_click_chooses_it(page_of
     draw(shown, (8.0, 4.0), (9.0, 4.0), "wall_added")
 
 
+@pytest.mark.slow
 def test_what_the_menu_removes_is_dashed_until_it_falls(page_of):
     shown = opened(page_of, STANDING)
     tool(shown, "Wall")
@@ -314,6 +316,7 @@ def test_faults_radio_off_jams_and_orders(page_of, orders):
     assert "hexagon" in str(entry)
 
 
+@pytest.mark.slow
 def test_faults_and_orders_are_taken_back(page_of, orders):
     shown = opened(page_of, STANDING)
     listed = shown.page.get_by_role("list", name="Done so far")
@@ -344,6 +347,7 @@ def test_faults_and_orders_are_taken_back(page_of, orders):
     assert undo.get_attribute("title") == "Nothing that you have done can be taken back"
 
 
+@pytest.mark.slow
 def test_the_ground_changes_by_every_tool_and_is_saved(page_of, tmp_path):
     shown = opened(page_of, HILLS, tmp_path / "run")
     ground = shown.sim.world_state.ground
@@ -445,6 +449,7 @@ def test_a_driven_robot_is_let_go_at_once_when_its_page_leaves(page_of, lapse):
     until(lambda: (shown.sim.inputs.driven(shown.sim.commands) == shown.sim.commands).all(), "letting go")
 
 
+@pytest.mark.slow
 def test_what_was_done_becomes_a_scenario_that_gives_the_same_run(page_of, tmp_path):
     shown = opened(page_of, recording=tmp_path / "first")
     shown.steps(5)
@@ -487,6 +492,7 @@ def test_who_only_watches_has_no_edit_panel(page_of):
     assert shown.page.get_by_label("Tool", exact=True).count() == 0
 
 
+@pytest.mark.slow
 def test_two_viewers_undo_their_own_and_what_waits_is_seen(page_of):
     shown = opened(page_of, STANDING)
     tool(shown, "Wall")

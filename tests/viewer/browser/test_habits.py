@@ -46,6 +46,7 @@ def tab_to(shown, name, most=120):
     raise AssertionError(f"Tab does not lead to {name}")
 
 
+@pytest.mark.slow
 def test_the_work_of_an_hour_needs_no_mouse(page_of):
     shown = opened(page_of, STANDING)
     keys = shown.page.keyboard
@@ -90,6 +91,7 @@ def test_the_work_of_an_hour_needs_no_mouse(page_of):
         assert shown.page.get_by_role("status", name=name).get_attribute("aria-live") == "off"
 
 
+@pytest.mark.slow
 def test_places_of_the_scene_need_no_mouse(page_of):
     shown = opened(page_of, STANDING)
     keys = shown.page.keyboard
@@ -154,6 +156,7 @@ def test_the_menu_at_the_pointer_sends_a_robot_and_a_double_click_follows(page_o
     assert selected(shown) == [0]
 
 
+@pytest.mark.slow
 def test_a_reload_keeps_layers_selection_plots_and_camera(page_of):
     shown = page_of(maze())
     shown.steps(3)

@@ -89,6 +89,7 @@ def far_from_robots(sim, wanted, grid):
     return points[np.argmax(np.where(away > 1.0, around, -1))]
 
 
+@pytest.mark.slow
 def test_layers_of_cells(page_of, maze):
     shown = page_of(maze())
     scene, sim = Scene(shown), shown.sim
@@ -136,6 +137,7 @@ def room(starts, controller=still, group=None, world=None, **options):
     return covey.Simulation(world or covey.World.empty(10, 10), groups, controller, **options)
 
 
+@pytest.mark.slow
 def test_routes_starts_tags_trails_and_notes(page_of):
     shown = page_of(room([(-3.5, 0.0, 0.0)], go))
     scene = Scene(shown)
@@ -182,6 +184,7 @@ def test_trails_are_as_long_as_one_chooses(page_of):
         scene.until(lambda drawn=drawn: (is_drawn(3.0), is_drawn(7.0)) == drawn, f"a trail of {seconds} s")
 
 
+@pytest.mark.slow
 def test_heat_maps_have_a_scale_with_numbers(page_of, maze):
     shown = page_of(maze())
     scene, cells = Scene(shown), shown.sim.scoring.coverage.cells
@@ -202,6 +205,7 @@ def test_heat_maps_have_a_scale_with_numbers(page_of, maze):
     assert scene.shows(*place, over(on_scale(1.0 - (60 - cells.last_step[row, column]) / 100.0), 0.85))
 
 
+@pytest.mark.slow
 def test_sensors_and_estimates(page_of):
     shown = page_of(room([(-2.0, 0.0, 0.0), (3.0, 3.0, 0.0)], group={"localization": Noise(sigma_m=1.0)}))
     scene, sim = Scene(shown), shown.sim
@@ -223,6 +227,7 @@ def test_sensors_and_estimates(page_of):
         assert scene.shows(*(estimate + edge), ERROR, within=100)  # a thin line
 
 
+@pytest.mark.slow
 def test_the_ellipse_of_dead_reckoning_is_longer_across_its_way(page_of):
     """Errors of the heading act across: after K motions of length d, (rad_per_m d)^2 d^2 (K - 1) K (2 K - 1) / 6."""
     noise = GmappingNoise(m_per_m=0.0, rad_per_m=0.6, m_per_rad=0.0, rad_per_rad=0.0)
@@ -389,6 +394,7 @@ def test_a_landscape_has_its_altitudes_as_colours(page_of):
         )
 
 
+@pytest.mark.slow
 def test_beliefs_about_a_landscape_and_its_slope(page_of):
     ground = hills(size_m=(30.0, 30.0), height_m=4.0, wavelength_m=30.0, seed=4)
     model = covey.robots.disc().model_copy(update={"sensors": (Wedge(),), "mapping": ElevationMapping()})
@@ -420,6 +426,7 @@ def test_beliefs_about_a_landscape_and_its_slope(page_of):
         assert scene.shows(*place, over(color, 0.9)), label
 
 
+@pytest.mark.slow
 def test_marks_of_robots_that_stopped_or_are_mute(page_of):
     shown = page_of(room([(-2.0, 0.0, 0.0), (2.0, 0.0, 0.0)]))
     scene = Scene(shown)
@@ -436,6 +443,7 @@ def test_marks_of_robots_that_stopped_or_are_mute(page_of):
     scene.until(both_changed, "marks at both robots")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("radio", "steps", "part", "colour"),
     [
@@ -472,6 +480,7 @@ def test_symbols_are_large_enough_however_far_away(page_of):
     assert np.abs(scene.color(-20.0, 0.0, dx=9) - rgb(SKY)).max() < 10
 
 
+@pytest.mark.slow
 def test_heat_maps_of_robots_groups_and_the_team(page_of):
     starts = {"a": (-8.0, 0.0, 0.0), "b": (8.0, 0.0, np.pi)}
     groups = [Group(name, covey.robots.pioneer3dx(), [start]) for name, start in starts.items()]

@@ -15,6 +15,7 @@ def maze(**options):
     return covey.Simulation(world, robots=3, controller="nearest_frontier", share_maps=1.0, seed=3, **options)
 
 
+@pytest.mark.slow
 def test_the_inspector_shows_what_the_simulation_has(page_of):
     shown = page_of(maze())
     shown.page.get_by_role("listbox", name="Robots").get_by_role("option", name="robot1").click()
@@ -122,6 +123,7 @@ def curve_pixels(figure, colour):
     )
 
 
+@pytest.mark.slow
 def test_what_the_maps_say_is_told_under_the_pointer(page_of):
     shown = page_of(maze())
     shown.steps(15)
@@ -154,6 +156,7 @@ def test_the_dialog_lists_the_keys(page_of):
     assert not dialog.is_visible()
 
 
+@pytest.mark.slow
 def test_columns_fold_and_nothing_is_cut_off(page_of):
     shown = page_of(maze())
     for width in (400, 980, 1400):
@@ -174,6 +177,7 @@ def test_columns_fold_and_nothing_is_cut_off(page_of):
         button.click()
 
 
+@pytest.mark.slow
 @needs_axe
 @pytest.mark.parametrize(("width", "theme"), [(980, "light"), (400, "dark")])
 def test_a_screen_reader_finds_its_way(page_of, width, theme):
@@ -189,6 +193,7 @@ def test_a_screen_reader_finds_its_way(page_of, width, theme):
     assert not barriers(shown.page)
 
 
+@pytest.mark.slow
 @needs_axe
 @pytest.mark.parametrize(("text", "width", "theme"), [(STANDING, 980, "light"), (HILLS, 400, "dark")])
 def test_a_screen_reader_finds_its_way_in_the_edit_panel(page_of, text, width, theme):

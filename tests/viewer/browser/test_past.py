@@ -87,6 +87,7 @@ def running(live, sim):
         assert not thread.is_alive()
 
 
+@pytest.mark.slow
 def test_what_the_page_keeps_of_a_long_run_has_bounds(page_of):
     """Frames of four hours go through the page's model, as the server sends them."""
     shown = page_of(maze())
@@ -167,6 +168,7 @@ THEN = """(step) => {
 }"""
 
 
+@pytest.mark.slow
 def test_with_viewers_that_come_and_go_the_past_is_that_of_the_recording(page_of, browser, tmp_path):
     """Pages are open in steps 1 to 12, 20 to 30 and from 60 on; each then is compared with the page of `covey view`."""
     wall = {"wall": {"polygon_m": [[1, 1], [2, 1], [2, 2], [1, 2]]}, "at_s": 3.5}

@@ -1,5 +1,7 @@
 """The page's playback and time line steer the simulation, and show its past."""
 
+import pytest
+
 import covey
 
 
@@ -22,6 +24,7 @@ def button(shown, name):
     return shown.page.get_by_role("button", name=name, exact=True)
 
 
+@pytest.mark.slow
 def test_play_and_pause(page_of):
     shown = page_of(endless(), until_s=1e9)
     assert shown.sim.clock.step == 0
@@ -84,6 +87,7 @@ def test_the_speed_is_that_of_the_gate(page_of):
     assert shown.live.gate.state["factor"] is None
 
 
+@pytest.mark.slow
 def test_ten_clicks_are_ten_steps(page_of):
     shown = page_of(endless(), until_s=1e9)
     for _ in range(10):

@@ -149,6 +149,7 @@ def test_plans_are_those_of_the_step(detailed_replay, detailed):
         np.testing.assert_allclose(floats(page, "path").reshape(-1, 2), seen[step]["path"], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_scans_of_the_selected_robots_are_those_recorded_last(detailed_replay, detailed):
     _, seen = detailed
     page = detailed_replay
@@ -165,6 +166,7 @@ def test_scans_of_the_selected_robots_are_those_recorded_last(detailed_replay, d
     assert page.get_by_text("Recorded every 1 s.").is_visible()
 
 
+@pytest.mark.slow
 def test_maps_are_those_recorded_last_in_both_directions(detailed_replay, detailed):
     _, seen = detailed
     page = detailed_replay

@@ -24,6 +24,7 @@ def selected(shown):
     return shown.page.evaluate("[...covey.model.selected].sort()")
 
 
+@pytest.mark.slow
 def test_robots_are_found_sorted_and_selected(page_of):
     shown = page_of(empty())
     shown.steps(30)
@@ -172,6 +173,7 @@ def test_perspective_and_its_orbit(page_of):
     assert not shown.page.evaluate("covey.view.perspective")
 
 
+@pytest.mark.slow
 def test_a_distance_and_an_area_are_measured(page_of):
     shown = page_of(empty())
     told = shown.page.get_by_role("status", name="Measured")

@@ -75,6 +75,7 @@ def test_a_failed_controller_has_a_reason(page_of):
     until(lambda: reason.count() == 0, "the time before", page=shown.page)
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_says_why_on_its_card(browser, tmp_path):
     text = "world: {terrain: nowhere}\nrobots: [{count: 1}]\nstop: {timeout_s: 20}\n"
     (tmp_path / "bad.yaml").write_text(text)

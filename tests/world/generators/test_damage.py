@@ -99,6 +99,7 @@ def test_spared_discs_are_as_before_and_nothing_leads_outside():
         assert not (outside & after.free & ~world.free).any()
 
 
+@pytest.mark.slow
 def test_the_seed_decides_and_more_rubble_moves_no_gap():
     world = World.rescue(seed=6)
     first, again, other = (world.damaged(seed=s) for s in (1, 1, 2))

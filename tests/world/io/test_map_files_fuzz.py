@@ -108,5 +108,6 @@ def test_map_headers_with_other_values(changes):
     check({**FILES, "map.yaml": yaml.safe_dump(header).encode()}, "map.yaml")
 
 
+@pytest.mark.slow
 def test_deeply_nested_yaml():
     check({"map.yaml": b"[" * 20_000}, "map.yaml")
