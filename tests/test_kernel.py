@@ -216,6 +216,7 @@ def test_what_users_compile_themselves_stays_as_it_was():
 CACHE = "import os, sys; from covey.kernel import cache_root; root = cache_root(); print(root, flush=True)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
 def test_a_cache_folder_that_others_may_write_into_is_not_used(mode, tmp_path):
     """As code that somebody planted in it would run."""
@@ -236,6 +237,7 @@ def test_a_cache_folder_that_others_may_write_into_is_not_used(mode, tmp_path):
     assert not any(shared.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [None, 0o755, 0o700])
 def test_a_cache_folder_is_the_users_alone(mode, tmp_path):
     own = tmp_path / "cache"

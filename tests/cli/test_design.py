@@ -33,6 +33,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_design_is_run_and_its_results_are_printed_in_four_ways(folder, capsys):
     assert main(["run", "sizes.yaml", "--dry-run"]) == REACHED
     assert "4 runs: 0 have ended already, 4 would run" in capsys.readouterr().out

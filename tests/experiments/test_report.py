@@ -331,6 +331,7 @@ def test_results_against_themselves_do_not_differ(done):
     assert differences(done[1], done[1]) == []
 
 
+@pytest.mark.slow
 def test_results_that_share_no_setting(plain, tmp_path, in_this_process):
     crossed = [
         [{"robots.scout.count": 1, "execution.step_s": 0.1}, {"robots.scout.count": 2, "execution.step_s": 0.2}],

@@ -47,6 +47,7 @@ def test_what_the_gap_defines_is_taken_and_nothing_else(hand_in, number):
     assert wrong_in(number, hand_in(LESSONS[number - 1].solution)) == []
 
 
+@pytest.mark.slow
 def test_settings_of_a_hand_in_do_not_count(hand_in):
     easy = "settings = dict(starts=[(6.5, 5, 0)], stop_s=10, robots=1)\n\n\n"
     straight = "def law(team):\n    return min(0.5, team.distance_to((8, 5))[0]), 0.0\n"

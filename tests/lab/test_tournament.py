@@ -374,6 +374,7 @@ def played(tmp_path, game, law, limits=Limits(step_s=10.0)):
     return play_match(str(tmp_path / "tiny.py"), {"laws": file}, 0, limits, tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_the_game_of_exploration_ends_when_the_hidden_room_is_seen(tmp_path):
     outcome = played(tmp_path, EXPLORATION, GOES)
     assert (outcome.ended, outcome.failed) == ("goal reached", {})

@@ -84,6 +84,7 @@ def test_alignment_goes_both_ways(pairs, aligned):
     assert abs(math.degrees(loop.heading)) < 0.5
 
 
+@pytest.mark.slow
 def test_frames_do_not_matter(pairs, aligned):
     shift = Pose(31.0, -12.0, 2.5)
     plain, turned = aligned(0), align(pairs[0].a, moved(pairs[0].b, shift))
@@ -363,6 +364,7 @@ MARKED = [(10, 12, 10, 149), (107, 109, 10, 149), (10, 109, 10, 12), (10, 109, 1
 MARKED += [(12, 60, 50, 53), (40, 43, 90, 147)]
 
 
+@pytest.mark.slow
 def test_a_place_that_the_maps_contradict_is_revised():
     marked, true, wrong = drawn(*MARKED), Pose(4.0, -3.0, 2.0), Pose(2.0, 3.0, 0.3)
     robot = holder(marked)
@@ -387,6 +389,7 @@ def test_a_place_that_the_maps_contradict_is_withdrawn_when_there_is_no_better_o
     assert robot.attempt("other") is None  # nothing more is known than at the last attempt
 
 
+@pytest.mark.slow
 def test_a_less_sure_place_does_not_replace_a_good_one():
     marked, true = drawn(*MARKED), Pose(4.0, -3.0, 2.0)
     held = Pose(4.02, -3.0, 2.001)

@@ -120,6 +120,7 @@ def test_a_goal_in_a_wall_or_outside_the_map_is_unreachable_at_once(goal):
     assert time_s <= 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", catalogue(), ids=lambda m: m.name)
 @pytest.mark.parametrize("gap_m", [0.0, 0.02])
 def test_a_robot_that_starts_in_a_corner_can_always_leave_it(model, gap_m):

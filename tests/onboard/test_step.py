@@ -126,6 +126,7 @@ def straight(robot):
     robot.drive(0.2)
 
 
+@pytest.mark.slow
 def test_the_handle_of_a_robot_in_another_process_is_refused():
     sim = covey.Simulation(covey.World.empty(6, 6), 1, straight, execution={"controllers": "processes"})
     try:

@@ -137,6 +137,7 @@ def test_picture_has_the_same_bytes_each_time_and_in_threads(record, kind):
     assert found == [expected, expected]
 
 
+@pytest.mark.slow
 def test_drawing_leaves_matplotlib_as_it_was(record, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = dict(mpl.rcParams)

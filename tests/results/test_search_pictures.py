@@ -100,6 +100,7 @@ def test_segments_of_faces_by_hand():
     np.testing.assert_allclose(np.sort(ends[1], axis=0), [(2.0, 2.5), (2.5, 2.5)])
 
 
+@pytest.mark.slow
 def test_the_overview_shows_targets_and_walls(run):
     picture = overview(run)
     image = drawn(picture)
@@ -245,6 +246,7 @@ def test_a_legend_takes_as_many_rows_as_it_needs():
     assert heights == [0, 18, 36, 54]
 
 
+@pytest.mark.slow
 def test_they_are_written(run, tmp_path):
     written = {path.name for path in save_all(run, tmp_path, ("png",), names=["finds", "trajectories"])}
     assert written == {"finds.png", "trajectories.png"}

@@ -61,6 +61,7 @@ def test_whatever_a_controller_raises_stops_its_own_robot(error):
     assert_stops_only_itself(raises(error), type(error).__name__)
 
 
+@pytest.mark.slow
 def test_an_error_whose_text_has_no_end_stops_its_own_robot():
     class Endless(Exception):
         def __str__(self):
@@ -221,6 +222,7 @@ def test_commands_that_are_complex_are_refused_by_name():
     sim.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "payload", [np.broadcast_to(np.int8(0), 2**40), "x" * 2**25, bytes(2**25), [[0.0] * 2**11] * 2**11, [None] * 2**24]
 )

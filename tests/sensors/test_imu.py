@@ -38,6 +38,7 @@ def allan_deviation(values, count):
     return math.sqrt(0.5 * np.mean((means[count:] - means[:-count]) ** 2))
 
 
+@pytest.mark.slow
 def test_the_allan_deviation_is_that_of_its_noise_and_its_walk(make_truth):
     """White noise N and walk K: N² / t + K² t / 3 (IEEE Std 952-1997, annex C)."""
     noise, walk = {"gyro_noise": 1e-3, "gyro_walk": 1e-4}, {"accel_noise": 2e-2, "accel_walk": 3e-3}

@@ -25,6 +25,7 @@ def test_a_message_is_a_length_a_header_and_arrays_at_multiples_of_eight():
     assert message[4 + length :] == bytes([1, 2, 3, 0, 0, 0, 0, 0]) + bytes.fromhex("0000c03f") + bytes(4)
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.sampled_from(TYPES).flatmap(

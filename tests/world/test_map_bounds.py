@@ -85,6 +85,7 @@ def test_a_geotiff_with_a_scale_that_overflows_is_refused(tmp_path):
     refused(tmp_path / "a.tif", "spacing_m is .* from 0.001 to 100 000")
 
 
+@pytest.mark.slow
 def test_a_large_image_as_text_is_read_with_memory_for_its_pixels_only(tmp_path):
     side, path = 2000, tmp_path / "plan.pgm"
     values = np.arange(side * side, dtype=np.uint32) % 251

@@ -201,6 +201,7 @@ def drive(guard, kind, seed, kinematics, seconds=15.0):
     return contacts, int((np.hypot(*(points - goal).T) < 0.3).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinematics", ["holonomic", "differential"])
 @pytest.mark.parametrize("kind", ["swap", "circle", "corridor"])
 @pytest.mark.parametrize("guard", ["safe", "orca"])

@@ -33,6 +33,7 @@ def rescue(world, timeout_s=200.0, **changes):
     return covey.Simulation(world, [group], seed=1, stop=covey.Stop(timeout_s=timeout_s), **options).run()
 
 
+@pytest.mark.slow
 def test_two_robots_with_a_right_plan_find_everything_and_meet():
     run = rescue(two_rooms(1.5))
     assert run.status == "reached"

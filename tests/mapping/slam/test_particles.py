@@ -392,6 +392,7 @@ def test_between_processed_scans_odometry_carries_the_pose(room):
     assert np.trace(steps[-1][2]) > np.trace(steps[5][2]) > 0.0
 
 
+@pytest.mark.slow
 def test_a_match_of_each_scan_corrects_the_poses_between(room):
     poses, motions, _, _ = room
     errors = {}

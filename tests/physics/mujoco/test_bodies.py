@@ -168,6 +168,7 @@ def test_halted_under_torque_control_it_brakes_on_a_slope():
     assert abs(state.twist[0, 0]) < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "joints"), [(MJCF, (("l",), ("r",))), (URDF, (("l0", "l1"), ("r0", "r1")))])
 def test_a_body_from_a_file_drives_as_told(tmp_path, text, joints):
     left, right = joints

@@ -136,6 +136,7 @@ def test_a_plan_beside_the_scenario_is_found(tmp_path, monkeypatch):
     sim.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("known_map", "east_m"), [({"map": "plan"}, 0.5), ({}, 0.0)])
 def test_with_the_old_plan_it_is_where_the_plan_says(known_map, east_m):
     """The walls of the plan lie 0.5 m farther east than the true ones, and so does the robot by its scans."""

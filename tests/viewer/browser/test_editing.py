@@ -180,6 +180,7 @@ def test_a_wall_is_seen_where_robots_have_looked_before(page_of):
     until(lambda: sum(scene_at(shown, 3, 5)[:3]) < sum(before[:3]) - 200, "a dark wall", page=shown.page)
 
 
+@pytest.mark.slow
 def test_an_obstacle_and_walls_torn_down_in_a_region(page_of):
     shown = opened(page_of, STANDING)
     tool(shown, "Moving obstacle")
@@ -208,6 +209,7 @@ def test_what_is_refused_is_said_in_words(page_of):
     assert shown.sim.state.pose[0, 0] < 4
 
 
+@pytest.mark.slow
 def test_what_is_refused_is_neither_listed_as_done_nor_copied(page_of):
     shown = opened(page_of, STANDING)
     x, y = shown.sim.state.pose[0, :2].tolist()
@@ -291,6 +293,7 @@ def test_what_the_menu_removes_is_dashed_until_it_falls(page_of):
     assert told(shown, lambda: menu(5, 3, "Close door d")) == "It happens in the next step."
 
 
+@pytest.mark.slow
 def test_faults_radio_off_jams_and_orders(page_of, orders):
     shown = opened(page_of, STANDING)
     tool(shown, "Fault, radio off")
@@ -440,6 +443,7 @@ def test_a_robot_is_driven_by_a_gamepad(page_of, lapse):
     ]
 
 
+@pytest.mark.slow
 def test_a_driven_robot_is_let_go_at_once_when_its_page_leaves(page_of, lapse):
     shown = opened(page_of, ROOMS.replace("CONTROLLER", "wander"), playing=True, factor=1.0)
     press(shown, "Drive")
@@ -538,6 +542,7 @@ def test_two_viewers_undo_their_own_and_what_waits_is_seen(page_of):
     until(lambda: shown.page.get_by_role("button", name="Undo", exact=True).is_enabled(), page=shown.page)
 
 
+@pytest.mark.slow
 def test_orders_are_offered_where_they_work_and_a_robot_is_sent_to_a_place(page_of):
     endless = ROOMS.replace("CONTROLLER", "still").replace("timeout_s: 600", "timeout_s: 100000000")
     shown = opened(page_of, endless, until_s=1e9)

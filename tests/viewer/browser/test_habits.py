@@ -17,6 +17,7 @@ def selected(shown):
     return shown.page.evaluate("[...covey.model.selected]")
 
 
+@pytest.mark.slow
 def test_esc_closes_one_thing_at_a_time(page_of):
     shown = opened(page_of, STANDING)
     shown.page.evaluate("covey.model.select([0])")
@@ -110,6 +111,7 @@ def test_places_of_the_scene_need_no_mouse(page_of):
     until(lambda: f"y {y:.2f} m" in under.inner_text(), "the place of the cross", page=shown.page)
 
 
+@pytest.mark.slow
 def test_borders_of_controls_are_seen(page_of):
     shown = page_of(maze())
     for theme in ("light", "dark"):

@@ -160,6 +160,7 @@ def test_routes_starts_tags_trails_and_notes(page_of):
         scene.until(lambda x=x, y=y, at=beside: min(scene.color(x, y, *d).sum() for d in at) < 250, label)
 
 
+@pytest.mark.slow
 def test_trails_are_as_long_as_one_chooses(page_of):
     """A robot drives 0.5 m/s to the right for 20 s: a trail of 10 s begins 5 m behind it."""
 
@@ -277,6 +278,7 @@ def test_waypoints_and_orders(page_of):
     assert scene.page.get_by_text("time since the last visit").is_visible()
 
 
+@pytest.mark.slow
 def test_what_a_search_has_found(page_of):
     sharp = TagCamera(detect_near=1, detect_far=1, detect_slant=1, sigma_m=0, sigma_per_m=0, false_per_min=0)
     robot = covey.robots.disc().model_copy(update={"sensors": (*covey.robots.disc().sensors, sharp)})
@@ -324,6 +326,7 @@ def test_targets(page_of):
     assert scene.shows(1.0, 0.0, ACCENT)
 
 
+@pytest.mark.slow
 def test_perspective_shows_walls_with_their_height(page_of, maze):
     shown = page_of(maze())
     scene = Scene(shown)
@@ -342,6 +345,7 @@ def test_perspective_shows_walls_with_their_height(page_of, maze):
     scene.until(lambda: np.abs(scene.color(x, y, dy=up) - rgb(SKY)).max() > 40, "a wall")
 
 
+@pytest.mark.slow
 def test_what_walls_hide_is_faint_in_perspective(page_of):
     """The camera looks from the south, 0.9 rad above the ground: 1 m behind a wall, it sees what is above 1.26 m."""
     text = """
@@ -471,6 +475,7 @@ def test_messages_are_shown_on_their_way(page_of, radio, steps, part, colour):
     assert scene.shows(-2.0 + 4.0 * part, 0.0, SKY)
 
 
+@pytest.mark.slow
 def test_symbols_are_large_enough_however_far_away(page_of):
     shown = page_of(room([(-20.0, 0.0, 0.0)], world=covey.World.empty(60, 60)))
     scene = Scene(shown)

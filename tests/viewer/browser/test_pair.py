@@ -67,6 +67,7 @@ def test_each_says_which_run_it_is(two, recorded, shorter):
     assert heads == [f"A: {names[0]}, seed 3", f"B: {names[1]}, seed 8"]
 
 
+@pytest.mark.slow
 def test_both_look_at_the_same_place(two):
     page, (left, right) = two
     looks = "[covey.view.pixel_m, ...covey.view.ground(100, 100).toArray()]"

@@ -70,6 +70,7 @@ def test_the_plot_of_traffic_is_what_was_sent(page_of):
     until(lambda: curve_pixels(figure, "#d55e00") > 20, "the curve", page=shown.page)
 
 
+@pytest.mark.slow
 def test_the_plot_of_processor_time_has_the_phases_of_the_step(page_of):
     shown = page_of(maze())
     shown.steps(5)

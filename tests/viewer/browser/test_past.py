@@ -12,6 +12,7 @@ import covey
 from covey.viewer import Live, Server
 
 
+@pytest.mark.slow
 def test_who_joins_late_steps_back_to_poses_before_it_came(page_of):
     sim, poses = maze(), []
     sim.observers.append(lambda snapshot: poses.append(snapshot.pose.copy()))
@@ -35,6 +36,7 @@ def test_who_joins_late_steps_back_to_poses_before_it_came(page_of):
     assert page.evaluate("covey.model.measured.times.length") >= 8
 
 
+@pytest.mark.slow
 def test_a_page_that_comes_back_has_the_whole_past(page_of):
     shown = page_of(maze())
     shown.steps(10)
@@ -45,6 +47,7 @@ def test_a_page_that_comes_back_has_the_whole_past(page_of):
     assert shown.page.evaluate("covey.model.history.map((one) => one.step)") == [*range(31)]
 
 
+@pytest.mark.slow
 def test_a_server_that_comes_back_at_its_port_shows_its_run_from_the_start(page_of):
     first = page_of(maze())
     first.steps(25)

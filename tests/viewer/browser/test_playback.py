@@ -108,6 +108,7 @@ def test_ten_clicks_are_ten_steps(page_of):
     assert shown.live.gate.stands
 
 
+@pytest.mark.slow
 def test_while_looking_back_play_step_and_speed_are_those_of_the_past(page_of):
     shown = page_of(maze(), factor=0.5)
     shown.steps(30)
@@ -131,6 +132,7 @@ def test_while_looking_back_play_step_and_speed_are_those_of_the_past(page_of):
     shown.until("covey.model.frame.factor === 2")
 
 
+@pytest.mark.slow
 def test_the_end_keeps_the_run_and_its_past_can_be_played(page_of):
     shown = page_of(maze())
     shown.steps(30)

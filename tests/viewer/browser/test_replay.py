@@ -94,6 +94,7 @@ def test_play_pause_and_steps_in_both_directions(replay):
     assert not replay.get_by_role("button", name="End run").is_visible()
 
 
+@pytest.mark.slow
 def test_it_stops_at_the_end_and_begins_again(replay, recorded):
     replay.get_by_role("combobox", name="Speed").select_option("50")
     replay.get_by_role("button", name="Play", exact=True).click()
@@ -183,6 +184,7 @@ def test_maps_are_those_recorded_last_in_both_directions(detailed_replay, detail
         box.uncheck()
 
 
+@pytest.mark.slow
 def test_pixels_show_what_a_robot_knew(detailed_replay, detailed):
     run, seen = detailed
     page = detailed_replay

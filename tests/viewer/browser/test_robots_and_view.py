@@ -47,6 +47,7 @@ def test_robots_are_found_sorted_and_selected(page_of):
     assert selected(shown) == [2]
 
 
+@pytest.mark.slow
 def test_the_list_of_robots_obeys_keys(page_of):
     shown = page_of(empty())
     shown.page.get_by_role("listbox", name="Robots").focus()
@@ -121,6 +122,7 @@ def test_the_view_moves_by_keys_wheel_and_fingers(page_of):
     shown.until(f"Math.abs(covey.view.pixel_m / {length} - 0.5) < 0.02")
 
 
+@pytest.mark.slow
 def test_the_mouse_moves_the_flat_view_and_turns_the_perspective(page_of):
     shown = page_of(empty())
     before = pixel(shown, 0.0, 0.0)

@@ -38,6 +38,7 @@ def test_while_a_run_gets_ready_the_page_says_so_and_has_its_speed(browser, ling
         assert page.get_by_text("Getting ready …").count() == 0
 
 
+@pytest.mark.slow
 def test_the_header_says_how_far_the_mission_is_at_the_time_that_is_shown(browser, recorded):
     run = recorded[0]
     with replayed(browser, run) as page:
@@ -110,6 +111,7 @@ def test_a_robot_that_has_died_has_no_path(page_of):
     until(lambda: colour_at(shown, 4.0, 0.0)[3] == 0, "no goal", page=shown.page)
 
 
+@pytest.mark.slow
 def test_of_a_wall_it_is_not_said_that_nobody_has_seen_it(page_of):
     shown = page_of(parse_scenario(ROOMS.replace("CONTROLLER", "still")).build())
     shown.steps(2)

@@ -116,6 +116,7 @@ def test_curves_are_where_theory_has_them(tmp_path):
     assert differs(inside, [shapely.LineString(line) for line in lines]) == 0
 
 
+@pytest.mark.slow
 def test_nested_blocks_are_moved_turned_stretched_and_mirrored(tmp_path):
     def draw(space, document):
         desk = document.blocks.new("DESK", base_point=(1, 1))
