@@ -87,7 +87,7 @@ def test_the_command_says_so_and_prints_its_results_when_the_last_viewer_has_lef
         assert process.returncode == 3  # ended without the goal
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
     (run,) = (tmp_path / "runs" / "short").glob("2*")
     assert covey.Run(run).status == "timeout"
 

@@ -1,5 +1,6 @@
 """A run that viewers follow and steer, over real sockets; what they get is compared with the simulation."""
 
+import asyncio
 import gzip
 import json
 import re
@@ -24,7 +25,7 @@ from covey.viewer.details import DETAILS
 from covey.viewer.hub import MOST_TEXTS, Client, Hub
 from covey.viewer.messages import Watch
 from covey.viewer.past import News
-from covey.viewer.server import page
+from covey.viewer.server import page, send_to
 from covey.viewer.wire import unpack
 
 
@@ -474,3 +475,25 @@ def test_a_server_on_all_interfaces_answers_to_each_of_their_names_and_to_no_oth
             connection.request("GET", "/", headers={"Host": f"{name}:{server.port}"})
             assert connection.getresponse().status == status
         assert "0.0.0.0" not in server.url
+
+
+@pytest.mark.parametrize("turns", range(5))
+def test_whoever_leaves_while_something_comes_for_it_is_sent_nothing_more(turns):
+    """Otherwise its sender waits for ever, and with it the end of the program."""
+
+    async def leaves():
+        client = Client(edits=True)
+        looked, hub = asyncio.Event(), Hub()
+        hub.next_for = lambda _: looked.set() or ([], 600.0)
+        sender = asyncio.ensure_future(send_to(None, hub, client))
+        client.wanted.set()
+        await looked.wait()
+        await asyncio.sleep(0)  # it waits again
+        client.wanted.set()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        sender.cancel()
+        return await asyncio.wait({sender}, timeout=20)
+
+    ended, _ = asyncio.run(leaves())
+    assert ended

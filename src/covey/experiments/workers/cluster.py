@@ -390,7 +390,8 @@ def _bounded(job: type) -> type:
                 print(f"job {self.job_id} is not cancelled: {command[0]}: {error.strerror}", file=sys.stderr)
                 return
             try:
-                await asyncio.wait_for(process.wait(), _CANCEL_S)  # it fails if the job has ended
+                async with asyncio.timeout(_CANCEL_S):
+                    await process.wait()  # it fails if the job has ended
             except TimeoutError:
                 process.kill()
                 await process.wait()
