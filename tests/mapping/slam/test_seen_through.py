@@ -1,48 +1,43 @@
-"""What a scan looked through: in a round room, whose walls are where geometry says."""
+"""What a scan looked through and what it hit, by hand, and when two key frames contradict each other."""
 
 import numpy as np
 import pytest
 
-from covey.geometry.se2 import Pose
-from covey.mapping.slam.seen_through import through_and_on
-
-MOUNT = np.array([0.1, -0.2])
-ROOM_M = 5.0
-BEARINGS = np.radians(np.arange(-179.5, 180.0, 1.0))
+from covey.mapping.slam.seen_through import contradict, through_and_on
+from covey.mapping.slam.surfaces import KeyFrame
 
 
-def around(radius, bearings=BEARINGS):
-    """Points around the lidar, (k, 2) [m]."""
-    return MOUNT + radius * np.column_stack([np.cos(bearings), np.sin(bearings)])
-
-
-@pytest.mark.parametrize(
-    ("radius", "wanted"),
-    [
-        (2.0, "through"),
-        (4.5, "through"),
-        (4.7, "neither"),
-        (4.8, "on"),
-        (5.2, "on"),
-        (5.3, "neither"),
-        (9.0, "neither"),
-    ],
-)
-@pytest.mark.parametrize("motion", [(0.0, 0.0, 0.0), (1.5, -0.7, 2.0)])
-def test_points_in_front_of_the_wall_were_looked_through_and_those_behind_it_say_nothing(radius, wanted, motion):
-    points = np.array([Pose(*motion).inverse() @ point for point in around(radius)])
-    through, on = through_and_on(points, around(ROOM_M), np.array(motion), MOUNT)
-    assert (through, on) == {"through": (360, 0), "on": (0, 360), "neither": (0, 0)}[wanted]
-
-
-def test_where_the_scan_has_no_returns_nothing_counts():
-    half = BEARINGS[np.abs(BEARINGS) < np.pi / 2]
-    through, _ = through_and_on(around(2.0), around(ROOM_M, half), np.zeros(3), MOUNT)
-    assert 170 <= through <= 180  # the bearings of its returns, but for those at its ends
+@pytest.mark.parametrize("motion", [(0.0, 0.0, 0.0), (1.0, -2.0, 0.5 * np.pi)])
+def test_a_scan_looks_through_what_is_nearer_than_its_returns_and_hits_what_is_on_them(motion):
+    """Returns all around on a half circle of 5 m ahead of a lidar at (0.2, 0); nothing is known behind it."""
+    mount, bearing = np.array([0.2, 0.0]), np.linspace(-0.5 * np.pi, 0.5 * np.pi, 2001)
+    returns = mount + 5.0 * np.column_stack((np.cos(bearing), np.sin(bearing)))
+    # nearer (2), on the returns (1), farther (1), and behind the lidar (2)
+    seen = np.array([(3.2, 0.0), (1.6, 1.4), (5.2, 0.0), (9.2, 0.0), (-2.0, 0.0), (-4.8, 0.0)])
+    x, y, turn = motion
+    back = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    points = (seen - (x, y)) @ back  # in the frame whose pose is the motion
+    assert through_and_on(points, returns, np.array(motion), mount) == (2, 1)
 
 
 def test_the_compiled_code_counts_as_the_plain_one():
     random = np.random.default_rng(3)
-    points, others = random.uniform(-6.0, 6.0, (400, 2)), around(random.uniform(3.0, 6.0, len(BEARINGS)).mean())
-    given = points, others * random.uniform(0.7, 1.1, (len(others), 1)), np.array([0.4, 0.3, -1.0]), MOUNT
-    assert through_and_on(*given) == through_and_on.py_func(*given)
+    given = random.uniform(-6.0, 6.0, (400, 2)), random.uniform(-5.0, 5.0, (300, 2)), np.array([0.4, 0.3, -1.0])
+    counts = through_and_on(*given, np.array([0.1, -0.2]))
+    assert counts == through_and_on.py_func(*given, np.array([0.1, -0.2]))
+    assert min(counts) > 0
+
+
+def round_room(radius_m):
+    """Return a key frame in the middle of a round room: 720 returns."""
+    bearings = np.radians(np.arange(-179.75, 180.0, 0.5))
+    points = radius_m * np.column_stack([np.cos(bearings), np.sin(bearings)])
+    return KeyFrame(points, np.zeros((len(points), 2)), np.zeros(2))
+
+
+@pytest.mark.parametrize(("other_m", "wanted"), [(5.0, False), (5.2, False), (4.5, True), (5.5, True)])
+def test_rooms_of_one_size_agree_and_whoever_looks_through_the_wall_of_the_other_contradicts(other_m, wanted):
+    """A wall that is nearer by more than 0.4 m has been looked through, by one or the other."""
+    pair = round_room(5.0), round_room(other_m), np.zeros(3)
+    assert contradict([pair]) is wanted
+    assert not contradict([])

@@ -9,7 +9,7 @@ from pydantic import Field
 from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.kernel import kernel
 from covey.mapping.slam.log import relative
-from covey.mapping.slam.matching import refine, search, start_for
+from covey.mapping.slam.matching import fit_near
 from covey.mapping.slam.one_pose import carried, composed, inverted, turned
 from covey.mapping.slam.scan_descriptor import Described
 from covey.records import Record
@@ -141,13 +141,9 @@ class Loops:
             recent = np.arange(max(0, n - 4), min(n + 5, len(slam.poses)))
             guess, window_m, window_rad = composed(slam.poses[k], np.array([0.0, 0.0, turn])), _NEAR_M, _NEAR_RAD
         points, facing, _ = slam.seen_by(recent, relative(slam.poses[n], slam.poses[recent]))
-        sparse = points[:: max(1, len(points) // 250)]
-        best, score = search(place, sparse, guess, window_m, window_rad, 0.02, s.score - 0.05, 0.05)
-        if score < 0.0:
-            return self._refuse(k, n)
-        best = start_for(place, sparse, guess, best, score)
-        match = refine(place, points, facing, best, settings.noise_m, np.zeros((3, 3)), best)
-        if match.score < s.score or (turn is not None and not fixes(match.information)):
+        near = guess, window_m, window_rad
+        match = fit_near(place, points, facing, *near, s.score - 0.05, s.score, settings.noise_m)
+        if match is None or (turn is not None and not fixes(match.information)):
             return self._refuse(k, n)
         motion = relative(slam.poses[k], match.pose)
         information = turned(match.information, slam.poses[k, 2]) + LEAST_INFORMATION

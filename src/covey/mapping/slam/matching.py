@@ -414,3 +414,33 @@ def _refine(
             iterations = iteration + 1  # one more round, for the score and the information there
     pose[2] = (pose[2] + math.pi) % (2.0 * math.pi) - math.pi
     return score
+
+
+def fit_near(
+    place: LocalMap,
+    points: np.ndarray,
+    facing: np.ndarray,
+    guess: np.ndarray,
+    window_m: float,
+    window_rad: float,
+    sought: float,
+    least: float,
+    noise_m: float,
+) -> Match | None:
+    """Return where points fit best near a guess that is not trusted, or None if they fit nowhere there.
+
+    Args:
+        place: the local map.
+        points, facing: points (k, 2) [m] and directions of their surfaces, as of `refine`.
+        guess: pose (3,) in the frame of the map.
+        window_m, window_rad: how far from it they may be.
+        sought, least: smallest score of the search, which takes a few hundred of the points, and of the match.
+        noise_m: noise of the points.
+    """
+    sparse = points[:: max(1, len(points) // 250)]
+    best, score = search(place, sparse, guess, window_m, window_rad, 0.02, sought, 0.05)
+    if score < 0.0:
+        return None
+    best = start_for(place, sparse, guess, best, score)
+    match = refine(place, points, facing, best, noise_m, np.zeros((3, 3)), best)
+    return match if match.score >= least else None

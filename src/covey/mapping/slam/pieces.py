@@ -9,9 +9,9 @@ from covey.geometry.se2 import compose
 from covey.mapping.slam.local_map import local_map
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.loops import LEAST_INFORMATION, fixes
-from covey.mapping.slam.matching import Match, refine, search, start_for
+from covey.mapping.slam.matching import Match, fit_near, search
 from covey.mapping.slam.one_pose import between, inverted, turned
-from covey.mapping.slam.seen_through import DENIED, ENOUGH, through_and_on
+from covey.mapping.slam.seen_through import contradict
 
 if TYPE_CHECKING:
     from covey.mapping.slam.graph_slam import GraphSlam
@@ -172,14 +172,11 @@ class Pieces:
 
     def _is_seen_through(self, rows: np.ndarray, poses: np.ndarray) -> bool:
         """Return whether key frames of the piece, at poses (k, 3), looked through walls seen there, or the reverse."""
-        slam, through, on = self._slam, 0, 0
+        slam, pairs = self._slam, []
         for row, pose in zip(rows.tolist(), poses, strict=True):
             for k in self._there(pose)[::6].tolist():
-                (one, _, eye), (other, _, their_eye) = slam.frames[row], slam.frames[k]
-                there, back = between(pose, slam.poses[k]), between(slam.poses[k], pose)
-                for counts in (through_and_on(one, other, back, their_eye), through_and_on(other, one, there, eye)):
-                    through, on = through + counts[0], on + counts[1]
-        return through + on >= ENOUGH and through > DENIED * (through + on)
+                pairs.append((slam.frames[row], slam.frames[k], between(slam.poses[k], pose)))
+        return contradict(pairs)
 
     def _match(self, m: int, guess: np.ndarray, window_m: float, window_rad: float) -> tuple[int, Match] | None:
         """Return the key frame there, and where key frame m of the newest piece fits near a guess; None: nowhere."""
@@ -187,10 +184,5 @@ class Pieces:
         k = int(np.argmin(np.hypot(*(slam.poses[:begin] - guess)[:, :2].T)))
         place = slam.around(self._there(guess), slam.poses[k], tight=True)
         points, facing = self._here(m)
-        sparse = points[:: max(1, len(points) // 250)]
-        best, score = search(place, sparse, guess, window_m, window_rad, 0.02, _SCORE - 0.1, 0.05)
-        if score < 0.0:
-            return None
-        best = start_for(place, sparse, guess, best, score)
-        match = refine(place, points, facing, best, s.noise_m, np.zeros((3, 3)), best)
-        return (k, match) if match.score >= _SCORE and fixes(match.information) else None
+        match = fit_near(place, points, facing, guess, window_m, window_rad, _SCORE - 0.1, _SCORE, s.noise_m)
+        return None if match is None or not fixes(match.information) else (k, match)

@@ -1,10 +1,13 @@
 """Whether one scan looked through what another one has seen: then they cannot be where somebody supposes."""
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
+from covey.geometry.se2 import inverse
 from covey.kernel import kernel
+from covey.mapping.slam.surfaces import KeyFrame
 
 DENIED = 0.015
 """Share of the points: mostly up to 0.008 of right relations, and mostly above 0.02 of wrong ones."""
@@ -47,3 +50,19 @@ def through_and_on(points, others, motion, mount):
         elif abs(away - nearest) < _ON_M:
             on += 1
     return through, on
+
+
+def contradict(pairs: Iterable[tuple[KeyFrame, KeyFrame, np.ndarray]]) -> bool:
+    """Return whether key frames looked through walls that others have seen, in either direction, too often for chance.
+
+    Args:
+        pairs: two key frames, and the pose (3,) of the first in the frame of the second.
+    """
+    through = on = 0
+    for (one, _, eye), (other, _, their_eye), motion in pairs:
+        for counts in (
+            through_and_on(one, other, motion, their_eye),
+            through_and_on(other, one, inverse(motion), eye),
+        ):
+            through, on = through + counts[0], on + counts[1]
+    return through + on >= ENOUGH and through > DENIED * (through + on)

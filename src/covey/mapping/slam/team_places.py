@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covey.geometry.se2 import inverse
 from covey.kernel import kernel
 from covey.mapping.slam.graph_slam import GraphSettings
 from covey.mapping.slam.local_map import LocalMap, local_map
 from covey.mapping.slam.log import relative
-from covey.mapping.slam.matching import refine, search, start_for
+from covey.mapping.slam.matching import fit_near, search
 from covey.mapping.slam.one_pose import between, composed, turned
-from covey.mapping.slam.seen_through import DENIED, ENOUGH, through_and_on
+from covey.mapping.slam.seen_through import contradict
 from covey.mapping.slam.surfaces import KeyFrame, together
 from covey.mapping.slam.team_news import Relation, Trail
 
@@ -78,13 +77,8 @@ def near(
     points, facing, _ = together(others[part], relative(their_poses[n], their_poses[part]))
     if len(points) < 50:
         return None
-    sparse = points[:: max(1, len(points) // 250)]
-    best, score = search(place, sparse, guess, window_m, window_rad, 0.02, least - 0.05, 0.05)
-    if score < 0.0:
-        return None
-    best = start_for(place, sparse, guess, best, score)
-    match = refine(place, points, facing, best, s.noise_m, np.zeros((3, 3)), best)
-    if match.score < least:
+    match = fit_near(place, points, facing, guess, window_m, window_rad, least - 0.05, least, s.noise_m)
+    if match is None:
         return None
     information = turned(match.information, match.pose[2]) + 0.1 * np.eye(3)
     return Found(relative(poses[k], match.pose), 0.5 * (information + information.T), match.score)
@@ -105,12 +99,8 @@ def is_seen_through(
     """
     ends = np.array([(x.first, x.second) for x in relations], np.int64)
     rows, motions = _side_by_side(poses_a, poses_b, ends, np.array([x.motion for x in relations]))
-    through = on = 0
-    for (i, k), there, back in zip(rows.tolist(), motions, inverse(motions), strict=True):
-        (one, _, eye), (other, _, their_eye) = a.frames[i], b.frames[k]
-        for counts in (through_and_on(one, other, there, their_eye), through_and_on(other, one, back, eye)):
-            through, on = through + counts[0], on + counts[1]
-    return through + on >= ENOUGH and through > DENIED * (through + on)
+    pairs = zip(rows.tolist(), motions, strict=True)
+    return contradict((a.frames[i], b.frames[k], motion) for (i, k), motion in pairs)
 
 
 @kernel
