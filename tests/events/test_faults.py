@@ -268,19 +268,29 @@ def test_a_sensor_that_drops_out_gives_no_samples_and_is_silent_until_it_is_hear
     ]
 
 
-def test_a_slow_sensor_is_silent_once_a_sample_is_due():
-    """A lidar of 1 Hz that is lost from 0.5 s on is missed at 1 s; a weak one, and that of a dead robot, are not silent."""
+def silences(steps, *faults):
+    """Which sensors are silent after each step of three robots with lidars of 1 Hz."""
     robot = pioneer3dx()
     slow = tuple(s.model_copy(update={"rate_hz": 1.0}) if s.kind == "lidar" else s for s in robot.sensors)
     group = Group("scout", robot.model_copy(update={"sensors": slow}), [(0, 0, 0), (0, 1.5, 0), (0, -1.5, 0)], ahead)
-    faults = [fault("sensor", at_s=0.5), fault("sensor", "scout1", 0.5, dropout=0.9), fault("dies", "scout2", 0.5)]
-    sim = Simulation(World.empty(12, 6, resolution_m=0.1), [group], stop=Stop(timeout_s=1000), faults=faults)
-    silent = []
-    for _ in range(14):
+    sim = Simulation(World.empty(12, 6, resolution_m=0.1), [group], stop=Stop(timeout_s=1000), faults=list(faults))
+    found = []
+    for _ in range(steps):
         sim.step()
-        silent.append(sim.sensing.silent)
+        found.append(sim.sensing.silent)
     sim.close()
-    assert silent == 10 * [{}] + 4 * [{0: ("lidar",)}]
+    return found
+
+
+def test_a_slow_sensor_is_silent_once_a_sample_is_due():
+    """A lidar of 1 Hz that is lost from 0.5 s on is missed at 1 s; a weak one, and that of a dead robot, are not silent."""
+    faults = fault("sensor", at_s=0.5), fault("sensor", "scout1", 0.5, dropout=0.9), fault("dies", "scout2", 0.5)
+    assert silences(14, *faults) == 10 * [{}] + 4 * [{0: ("lidar",)}]
+
+
+def test_a_slow_sensor_is_silent_until_a_sample_comes():
+    """A lidar of 1 Hz that is lost from 0.5 to 1.2 s is missed at 1 s, and heard at 2 s: nothing was due before."""
+    assert silences(24, fault("sensor", at_s=0.5, for_s=0.7)) == 10 * [{}] + 10 * [{0: ("lidar",)}] + 4 * [{}]
 
 
 @pytest.mark.parametrize("controllers", ["in_process", "processes"])

@@ -144,14 +144,14 @@ class Sensing:
             self._listen(state)
 
     def _listen(self, state: TeamState) -> None:
-        """Note which sensors are silent: a sample was due, and all of it is lost; those of dead robots do not count."""
+        """Note which sensors are silent: a sample was due and was lost, and none has come since; not of dead robots."""
         silent: dict[int, dict[str, None]] = {}
         for bank in self.banks:
             name = bank.record.name
-            for worse in bank.degraded:
-                robot = worse.robot
-                is_due = bank.samples or name in self.silent.get(robot, ())
-                if is_due and worse.dropout >= 1.0 and not state.halted[robot]:
+            lost = {worse.robot for worse in bank.degraded if worse.dropout >= 1.0} if bank.samples else set[int]()
+            was = {robot for robot, names in self.silent.items() if name in names and robot in bank.row_of}
+            for robot in sorted(lost if bank.samples else was):
+                if not state.halted[robot]:
                     silent.setdefault(robot, {})[name] = None
         self.silent = {robot: tuple(names) for robot, names in sorted(silent.items())}
 
