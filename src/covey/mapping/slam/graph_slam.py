@@ -19,7 +19,7 @@ from covey.mapping.slam.one_pose import between, carried, composed, ends_of, inv
 from covey.mapping.slam.pieces import Bridge, Pieces
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
 from covey.mapping.slam.surfaces import Cloud, KeyFrame, normals_of, together
-from covey.mapping.slam.trust import FAR, REASON, agreeing_loops, chi2_of, solved, with_noise
+from covey.mapping.slam.trust import FAR, MOST_NOISE, REASON, agreeing_loops, chi2_of, solved, with_noise
 from covey.records import Record
 
 _AROUND_M = 4.0  # a local map reaches so much farther than a scan: the robot moves on until it is made anew
@@ -30,11 +30,7 @@ _FAR_M, _FAR_RAD = 0.5, 0.6  # a scan is also looked for so far away at least ..
 _BETTER = 0.1  # ... where the score must be so much better ...
 _LEFT, _SURE = 0.65, 0.7  # ... leave so much less unexplained, and be as good: in a doorway what is known fits often
 _FIXING = 0.02  # ... and so many of its points must say so
-_MISFITS, _FEW_MISFITS, _MOST_NOISE = (
-    0.05,
-    3,
-    64.0,
-)  # loops that do not fit: their share, their number; see `_doubt_steps`
+_MISFITS, _FEW_MISFITS = 0.05, 3  # share and number of loops that do not fit, see `_doubt_steps`
 _LEAP_M, _LEAP_RAD, _LEAP = 1.5, 1.5, 6.0  # a motion that no robot drives: so far, and so many times the usual
 _LOST_M = 5.0  # after such a motion that scans do not bridge, a new piece begins
 _FITS, _STRANGE, _CARRIED, _CALM = 0.75, 0.5, 4, 0.5  # mean score; score of a strange scan; so many; their motions
@@ -428,9 +424,8 @@ class GraphSlam:
         heading to grow from each to the next, while it does so from each local map to the next.
         """
         half = max(1, self.settings.local_key_frames // 2)
-        long_ago = max(
-            self.pieces.begins[-1], (n // half - 1) * half
-        )  # few are shared by many, or the graph would be slow to solve
+        # few are shared by many, or the graph would be slow to solve
+        long_ago = max(self.pieces.begins[-1], (n // half - 1) * half)
         shared = 0.5 * self._matched if long_ago < n - 1 else np.zeros((3, 3))
         information = self._tied - turned(shared, self.poses[-1, 2])
         self.edges.append(Edge(n - 1, n, between(self.poses[-1], self.pose), information, False))
@@ -497,7 +492,7 @@ class GraphSlam:
         loops = self._loops_of(len(graph.first))
         far = loops & (graph.second - graph.first > FAR)
         misfits = int((chi2[far] > REASON).sum())
-        if misfits < _FEW_MISFITS or misfits <= max(_MISFITS * far.sum(), self._misfits) or self.noise >= _MOST_NOISE:
+        if misfits < _FEW_MISFITS or misfits <= max(_MISFITS * far.sum(), self._misfits) or self.noise >= MOST_NOISE:
             return
         agrees = agreeing_loops(self._measured(), self._loops_of(len(self.edges)))[: len(loops)] & far
         self._misfits = misfits

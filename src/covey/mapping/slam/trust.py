@@ -28,8 +28,9 @@ from covey.mapping.slam.pose_graph import Optimised, PoseGraph, along_relations,
 REASON = 16.27
 """A loop with a larger chi-squared does not fit: 0.999 of the distribution with three degrees of freedom."""
 FAR = 20  # key frames between the ends of a loop that is decided upon
+MOST_NOISE = 64.0
+"""The covariances of steps are taken for so many times too small at most."""
 NOISE = 8.0  # covariances of steps times this, to ask which loops agree
-_MOST = 64.0  # times the covariances
 _MISFITS = 0.01  # share of loops that agree, and of steps, that may still not fit
 _MANY = 1500  # loops among which sets are sought
 _NODES = 300
@@ -84,7 +85,7 @@ def solved(graph: PoseGraph, is_loop: np.ndarray, times: float) -> tuple[Optimis
         poses = done.poses
         chi2 = chi2_of(noisy, poses)
         misfits = max((chi2[part] > REASON).mean() for part in (is_loop & holds, ~is_loop) if part.any())
-        if times >= _MOST or misfits <= _MISFITS:
+        if times >= MOST_NOISE or misfits <= _MISFITS:
             break
         times *= 2.0
     for _ in range(5):  # what does not fit any more is out, what fits is in
