@@ -6,26 +6,29 @@ repeat each other. Some runs exceed the timeout, and some times are rounded so t
 and have no result where it was up; contacts are small counts. No strategy differs, or all are slower than the first by
 a factor.
 
-``size`` and ``power``: how often each test rejects at 5 %. Behind an exact test stands the level that it can attain:
-few blocks that say something have few outcomes, and the largest p of at most 5 % lies below. A test that holds its
-level rejects that often. ``!`` marks what is neither within 1.5 % of 5 % nor of what can be attained, and tests without
-such a law above 6.5 %. ``pooled``, Wilcoxon's test of all pairs as if they were independent, is there to compare. The
-permutations of Friedman's test are 199, not 9999: with any number m for which 5 % of m + 1 is whole, a sampled test has
-the size of the whole one (Dwass 1957). At the end stands a table with one line per test.
+``size`` and ``power``: how often each test rejects at 5 %. A size has three numbers, such as ``time 3.0 (3.1) 5.0``:
+how often the test rejects; how often it can, because few blocks have few outcomes, and the largest p of at most 5 %
+lies below; and how often it would reject if a lot decided at its border so that it could reach 5 % (Tocher 1950). The
+last is 5 % for every number of runs if the p values are right; ``!`` marks a size that is not within 1.5 % of it.
+``pooled``, Wilcoxon's test of all pairs as if they were independent, is there to compare. Friedman's test draws 39
+permutations, not 9999: with any number m for which 5 % of m + 1 is whole, a sampled test has the size of the whole one
+(Dwass 1957). At the end stands a table with one line per test.
 
 ``families``: how often the primary family (Holm, Tarone) rejects anything that is not so, if no strategy differs, or
 only one. ``coverage``: how often 95 % intervals hold the truth; half of the repeats.
 
-    python benchmarks/inference.py [--quick] [--repeats 1000] [--only size power families coverage] [--seed 0]
+    python benchmarks/inference.py [--repeats 2000] [--only size power families coverage] [--processes 2] [--seed 0]
 
 References:
     M. Dwass: Modified randomization tests for nonparametric hypotheses. Ann. Math. Statist. 28, 1957.
+    K. D. Tocher: Extension of the Neyman-Pearson theory of tests to discontinuous variates. Biometrika 37, 1950.
 """
 
 import argparse
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,8 +38,11 @@ from covey import statistics
 from covey.random import generator
 from covey.results.statistics import blocks
 
+Map = Callable[[Callable, list[tuple]], Iterable]
+"""Calls a function with each of some rows of arguments, in several processes."""
+
 LEVEL, NEAR = 0.05, 0.015
-PERMUTATIONS = 199
+PERMUTATIONS = 39
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,13 @@ SHAPES = [
     Case("rescue: 5 floors, 2 teams, 20 seeds", 5, 2, 20),
     Case("minotaur: 6 maps, 30 settings, 10 seeds", 6, 30, 10),
 ]
-SPECIAL = {"plain": {}, "40 % late": {"late": 0.4}, "80 % late": {"late": 0.8}, "ties": {"digits": 1}}
+SPECIAL = {
+    "plain": {},
+    "ties, 40 % late": {"digits": 1, "late": 0.4},
+    "ties": {"digits": 1},
+    "80 % late": {"late": 0.8},
+}
+"""What is special about the studies of a shape; those of the shipped designs take the first two."""
 SLOWER = (1.1, 1.2, 1.5)
 
 
@@ -96,8 +108,8 @@ def ended(log: np.ndarray, late: float) -> tuple[np.ndarray, np.ndarray]:
     return np.where(log > limit, np.inf, np.exp(log)), np.exp(np.broadcast_to(limit, log.shape))
 
 
-def p_values(case: Case, draw: np.random.Generator) -> Iterator[tuple[str, float]]:
-    """Yield the p of each test between the first two strategies, and of all, in the order in which they are made."""
+def p_values(case: Case, draw: np.random.Generator, number: int) -> Iterator[tuple[str, float]]:
+    """Yield the p of each test between the first two strategies, and of all; ``number``: of the study."""
     log = logs(case, draw)
     found, limit = ended(log, case.late)
     metres = np.where(np.isinf(found), np.inf, found * draw.lognormal(0.0, 0.1, found.shape))
@@ -115,8 +127,11 @@ def p_values(case: Case, draw: np.random.Generator) -> Iterator[tuple[str, float
     if case.late:
         yield "success", statistics.flips(np.bincount(block, there[0].astype(float) - there[1]))[0]
     if case.strategies > 2:
-        yield "Friedman", statistics.friedman(found.reshape(-1, case.strategies), block=block).p
-        yield "Friedman of contacts", statistics.friedman(contacts.reshape(-1, case.strategies), block=block).p
+        yield "Friedman", statistics.friedman(found.reshape(-1, case.strategies), block=block, seed=number).p
+        yield (
+            "Friedman of contacts",
+            statistics.friedman(contacts.reshape(-1, case.strategies), block=block, seed=number).p,
+        )
     if case.places == case.settings == 1:
         yield from without_partners(case, draw)
     elif case.slower == 1.0:
@@ -138,112 +153,167 @@ def without_partners(case: Case, draw: np.random.Generator) -> Iterator[tuple[st
         yield "Fisher", statistics.splits(np.concatenate(there).astype(float), first)[0]
 
 
-class Attained:
-    """Notes the level that each exact test could attain: the probability of p of at most 5 % by its own law."""
+@dataclass
+class Outcomes:
+    """How often a test rejects at 5 %, in sums over studies.
+
+    Attributes:
+        studies: number of studies.
+        rejects: in how many of them it rejects.
+        can: sum of the probabilities that it rejects by its own law; NaN if it has none.
+        by_lot: sum of the probabilities that it rejects if a lot decides at its border.
+    """
+
+    studies: int = 0
+    rejects: int = 0
+    can: float = 0.0
+    by_lot: float = 0.0
+
+    def shares(self) -> np.ndarray:
+        return np.array([self.rejects, self.can, self.by_lot]) / self.studies
+
+
+class Border:
+    """Listens to the laws of exact tests: the level that the last test can attain, and what a lot at its border adds.
+
+    A test that asks for no law says that nothing differs, for sure, or uses a normal law.
+    """
 
     def __init__(self) -> None:
-        self.levels: list[float] = []
-        self._p, blocks._two_sided = blocks._two_sided, self
+        self._two_sided, self._as_far = blocks._two_sided, blocks._as_far
+        self._heard: tuple[float, float] | None = None
+        self._counts = np.zeros(3)
 
-    def __call__(self, law: np.ndarray, at: int) -> float:
-        low, high = np.cumsum(law), np.cumsum(law[::-1])[::-1]
-        self.levels.append(float(law[2.0 * np.minimum(low, high) <= LEVEL].sum()))
-        return self._p(law, at)
+    def __enter__(self) -> "Border":
+        blocks._two_sided, blocks._as_far = self._of_law, self._of_permutations
+        return self
 
-    def take(self) -> float | None:
-        """Return the level of the last test; 0 if nothing said anything, None if it was none of these."""
-        return self.levels.pop() if self.levels else None
+    def __exit__(self, *_: object) -> None:
+        blocks._two_sided, blocks._as_far = self._two_sided, self._as_far
 
+    def _of_law(self, law: np.ndarray, at: int) -> float:
+        below = np.cumsum(law)
+        p = 2.0 * np.minimum(below, below[-1] - below + law)
+        can = float(law[p <= LEVEL].sum())
+        outside = np.where((p > LEVEL) & (law > 0), p, np.inf)
+        border = outside <= outside.min() * (1.0 + 1e-9)
+        lot = (LEVEL - can) / float(law[border].sum())
+        self._heard = can, 1.0 if p[at] <= LEVEL else lot if border[at] else 0.0
+        return self._two_sided(law, at)
 
-def shares(case: Case, repeats: int, seed: int, attained: Attained) -> dict[str, tuple[float, float | None]]:
-    """Return by test how often it rejects at 5 %, and the mean of the levels that it could attain."""
-    draw = generator(seed, f"inference/{case}")
-    found: dict[str, list[tuple[float, float | None]]] = {}
-    for _ in range(repeats):
-        for name, p in p_values(case, draw):
-            level = 0.0 if p == 1.0 and not attained.levels and "Friedman" not in name else attained.take()
-            found.setdefault(name, []).append((p <= LEVEL, level))
-    return {name: (_mean(r for r, _ in rows), _mean(lv for _, lv in rows)) for name, rows in found.items()}
+    def _of_permutations(self, statistics: np.ndarray, found: float) -> int:
+        reached = self._as_far(statistics, found)
+        farther = int((statistics > found + 1e-9 * (1.0 + found)).sum())
+        self._counts += farther, reached - farther, len(statistics)
+        return reached
 
-
-def _mean(values: Iterator[float | None]) -> float | None:
-    known = list(values)
-    return None if None in known else float(np.mean(known))  # pyright: ignore
-
-
-def line(case: Case, special: str, found: dict[str, tuple[float, float | None]], *, size: bool) -> str:
-    """Return a line about one case, in per cent; marked where a size is not as it should be."""
-    cells = []
-    for name, (share, level) in found.items():
-        off = share - LEVEL if level is None else min(share - LEVEL, share - level, key=abs)
-        wrong = size and name != "pooled" and (off > NEAR or (level is not None and off < -NEAR))
-        low = "" if not size or level is None or level > LEVEL - 0.005 else f" ({100 * level:.1f})"
-        cells.append(f"{name} {100 * share:.1f}{low}{' !' if wrong else ''}")
-    return f"{case.name}; {special}: {', '.join(cells)}"
+    def take(self, p: float) -> tuple[float, float]:
+        """Return the level that the last test can attain, NaN if it is not known, and its rejection by lot."""
+        heard, (farther, equal, all_) = self._heard, self._counts
+        self._heard, self._counts = None, np.zeros(3)
+        if all_:
+            itself = all_ == PERMUTATIONS  # those that were drawn do not hold the study itself
+            return math.nan, float(np.clip((LEVEL * (all_ + itself) - farther) / (equal + itself), 0.0, 1.0))
+        return heard or ((0.0, LEVEL) if p == 1.0 else (math.nan, float(p <= LEVEL)))
 
 
-def size(repeats: int, seed: int) -> Iterator[str]:
+def outcomes(case: Case, repeats: int, seed: int) -> dict[str, Outcomes]:
+    """Return the outcomes of each test in so many studies."""
+    draw, found = generator(seed, f"inference/{case}"), dict[str, Outcomes]()
+    blocks.SAMPLES = PERMUTATIONS
+    with Border() as border:
+        for number in range(repeats):
+            for name, p in p_values(case, draw, number):
+                one, (can, by_lot) = found.setdefault(name, Outcomes()), border.take(p)
+                one.studies, one.rejects = one.studies + 1, one.rejects + (p <= LEVEL)
+                one.can, one.by_lot = one.can + can, one.by_lot + by_lot
+    return found
+
+
+def size(repeats: int, seed: int, each: Map) -> Iterator[str]:
     """Yield how often each test rejects although nothing differs, and the mean and the range over all cases."""
-    blocks.SAMPLES, attained = PERMUTATIONS, Attained()
-    every: dict[str, list[tuple[float, float]]] = {}
-    for shape, (special, options) in itertools.product(SHAPES, SPECIAL.items()):
-        case = replace(shape, strategies=4 if shape.places * shape.seeds > 5 else 3, **options)
-        found = shares(case, repeats, seed, attained)
-        yield line(case, special, found, size=True)
-        for name, (share, level) in found.items():
-            every.setdefault(name, []).append((share, LEVEL if level is None else level))
-    yield "| test | cases | mean | attainable | most | where 5 % is attainable | farthest from attainable |"
-    for name, rows in every.items():
-        whole = [share for share, level in rows if level > LEVEL - 0.005]
-        apart = max(abs(share - level) for share, level in rows)
-        free = f"{100 * min(whole):.1f} to {100 * max(whole):.1f}" if whole else "none"
-        mean, level = (float(np.mean(values)) for values in zip(*rows, strict=True))
-        known = name != "pooled" and "Friedman" not in name
-        attainable, far = (f"{100 * value:.1f}" if known else "–" for value in (level, apart))
-        most = max(share for share, _ in rows)
-        yield f"| {name} | {len(rows)} | {100 * mean:.1f} | {attainable} | {100 * most:.1f} | {free} | {far} |"
-    blocks._two_sided = attained._p
+    cases = [
+        (f"{shape.name}; {special}", replace(shape, strategies=4 if shape.places * shape.seeds > 5 else 3, **options))
+        for shape in SHAPES
+        for special, options in list(SPECIAL.items())[: 4 if shape.places == shape.settings == 1 else 2]
+    ]
+    every: dict[str, list[np.ndarray]] = {}
+    for (name, _), found in zip(cases, each(outcomes, [(case, repeats, seed) for _, case in cases]), strict=True):
+        for test, one in found.items():
+            every.setdefault(test, []).append(100 * one.shares())
+        yield f"{name}: {', '.join(_size(test, shares[-1]) for test, shares in every.items() if test in found)}"
+    yield "| test | cases | rejects | can reject | with a lot: mean | least | most |"
+    for test, rows in every.items():
+        rejects, can, by_lot = np.transpose(rows)
+        known = "–" if np.isnan(can).all() else f"{np.nanmean(can):.1f}"
+        ends = f"{by_lot.mean():.1f} | {by_lot.min():.1f} | {by_lot.max():.1f}"
+        yield f"| {test} | {len(rows)} | {rejects.mean():.1f} | {known} | {ends} |"
 
 
-def power(repeats: int, seed: int) -> Iterator[str]:
+def _size(test: str, shares: np.ndarray) -> str:
+    rejects, can, by_lot = shares
+    wrong = abs(by_lot / 100 - LEVEL) > NEAR and test != "pooled"
+    return f"{test} {rejects:.1f}{'' if np.isnan(can) else f' ({can:.1f})'} {by_lot:.1f}{' !' if wrong else ''}"
+
+
+def power(repeats: int, seed: int, each: Map) -> Iterator[str]:
     """Yield how often each test finds a strategy that is slower."""
-    blocks.SAMPLES, attained = 999, Attained()
-    for shape in (SHAPES[4], SHAPES[5], SHAPES[7], SHAPES[9], SHAPES[13]):
-        for slower, late in itertools.product(SLOWER, ("plain", "40 % late")):
-            case = replace(shape, slower=slower, strategies=3, **SPECIAL[late])
-            found = shares(case, max(1, repeats // 4), seed, attained)
-            yield line(case, f"{slower:g} times as slow, {late}", found, size=False)
-    blocks._two_sided = attained._p
+    cases = [
+        (
+            f"{shape.name}; {slower:g} times as slow, {100 * late:.0f} % late",
+            replace(shape, slower=slower, strategies=3, late=late),
+        )
+        for shape in (SHAPES[4], SHAPES[5], SHAPES[7], SHAPES[9], SHAPES[13])
+        for slower, late in itertools.product(SLOWER, (0.0, 0.4))
+    ]
+    few = [(case, max(1, repeats // 4), seed) for _, case in cases]
+    for (name, _), found in zip(cases, each(outcomes, few), strict=True):
+        yield f"{name}: {', '.join(f'{test} {100 * one.shares()[0]:.1f}' for test, one in found.items())}"
 
 
-def families(repeats: int, seed: int) -> Iterator[str]:
+def families(repeats: int, seed: int, each: Map) -> Iterator[str]:
     """Yield how often a family of all pairs of strategies rejects anything that is not so."""
-    for strategies, seeds, late in itertools.product((3, 5, 12), (8, 20), (0.0, 0.6)):
-        case = Case("family", 2, 2, seeds, strategies, late=late)
-        draw, hits = generator(seed, f"inference/{case}"), np.zeros(2)
-        place, number, _ = (axis.ravel() for axis in np.indices((2, seeds, 2)))
-        for _, one in itertools.product(range(max(1, repeats // (2 if strategies > 5 else 1))), (0, 1)):
-            log = logs(case, draw)
-            log[..., -1] += 0.5 * one
-            found = ended(log, late)[0].reshape(-1, strategies)
-            pairs = list(itertools.combinations(range(strategies), 2))
-            tests = [statistics.wilcoxon_paired(found[:, i], found[:, j], place * seeds + number) for i, j in pairs]
-            counts = statistics.tarone([test.smallest_p for test in tests])
-            adjusted = iter(statistics.holm([t.p for t, counted in zip(tests, counts, strict=True) if counted]))
-            p = [next(adjusted) if counted else 1.0 for counted in counts]
-            null = [not one or j < strategies - 1 for _, j in pairs]
-            hits[one] += any(q <= LEVEL for q, true in zip(p, null, strict=True) if true)
-        n = max(1, repeats // (2 if strategies > 5 else 1))
+    cases = list(itertools.product((3, 5, 12), (8, 20), (0.0, 0.6)))
+    few = [(*case, max(1, repeats // (4 if case[0] > 5 else 2)), seed) for case in cases]
+    for (strategies, seeds, late), (none, one) in zip(cases, each(family, few), strict=True):
         yield (
-            f"{strategies} strategies, 2 places x {seeds} seeds, late {late:g}: no difference {100 * hits[0] / n:.1f}, "
-            f"one slower {100 * hits[1] / n:.1f}"
+            f"{strategies} strategies, 2 places x {seeds} seeds, late {late:g}: no difference {100 * none:.1f}, "
+            f"one slower {100 * one:.1f}"
         )
 
 
-def coverage(repeats: int, seed: int) -> Iterator[str]:
+def family(strategies: int, seeds: int, late: float, repeats: int, seed: int) -> np.ndarray:
+    """Return how often a family rejects anything that is not so, if nothing differs, and if one strategy is slower."""
+    case = Case("family", 2, 2, seeds, strategies, late=late)
+    draw, hits = generator(seed, f"inference/{case}"), np.zeros(2)
+    place, number, _ = (axis.ravel() for axis in np.indices((2, seeds, 2)))
+    for _, one in itertools.product(range(repeats), (0, 1)):
+        log = logs(case, draw)
+        log[..., -1] += 0.5 * one
+        found = ended(log, late)[0].reshape(-1, strategies)
+        pairs = list(itertools.combinations(range(strategies), 2))
+        tests = [statistics.wilcoxon_paired(found[:, i], found[:, j], place * seeds + number) for i, j in pairs]
+        counts = statistics.tarone([test.smallest_p for test in tests])
+        adjusted = iter(statistics.holm([t.p for t, counted in zip(tests, counts, strict=True) if counted]))
+        p = [next(adjusted) if counted else 1.0 for counted in counts]
+        null = [not one or j < strategies - 1 for _, j in pairs]
+        hits[one] += any(q <= LEVEL for q, true in zip(p, null, strict=True) if true)
+    return hits / repeats
+
+
+def coverage(repeats: int, seed: int, each: Map) -> Iterator[str]:
     """Yield how often the 95 % intervals hold the truth."""
-    for n, settings in itertools.product((6, 8, 10, 15, 20, 30), (1, 2)):
-        yield f"{n} blocks x {settings}: {', '.join(covered(n, settings, max(1, repeats // 2), seed))}"
+    cases = list(itertools.product((6, 8, 10, 15, 20, 30), (1, 2)))
+    every: dict[str, list[float]] = {}
+    for (n, settings), found in zip(
+        cases, each(covered, [(*case, max(1, repeats // 2), seed) for case in cases]), strict=True
+    ):
+        yield f"{n} blocks x {settings}: {', '.join(f'{name} {share:.1f}' for name, share in found.items())}"
+        for name, share in found.items():
+            every.setdefault(name, []).append(share)
+    yield "| interval | least | mean | most |"
+    for name, shares in every.items():
+        yield f"| {name} | {min(shares):.1f} | {np.mean(shares):.1f} | {max(shares):.1f} |"
     for n in (6, 8, 10, 15, 20, 30):
         chances = np.linspace(0.05, 0.95, 181)
         ends = np.array([statistics.wilson(k, n) for k in range(n + 1)])
@@ -252,37 +322,45 @@ def coverage(repeats: int, seed: int) -> Iterator[str]:
         yield f"Wilson, {n} runs, chances of 5 to 95 %: mean {100 * share.mean():.1f}, least {100 * share.min():.1f}"
 
 
-def covered(n: int, settings: int, repeats: int, seed: int) -> Iterator[str]:
-    """Yield each kind of interval with how often it holds the truth, of n blocks with so many settings."""
+def covered(n: int, settings: int, repeats: int, seed: int) -> dict[str, float]:
+    """Return by kind of interval how often it holds the truth [%], of n blocks with so many settings."""
     draw, block = generator(seed, f"inference/coverage/{n}/{settings}"), np.repeat(np.arange(n), settings)
-    truth = restricted_truth()
+    truths = [restricted_truth(timeout) for timeout in TIMEOUTS]
     hits: dict[str, list[bool]] = {}
-    for _ in range(repeats):
+    for number in range(repeats):
+        (mean, success), timeout = truths[number % len(truths)], TIMEOUTS[number % len(truths)]
         a, b = np.exp(draw_logs(draw, n, settings))
         a = a * SLOWER[1]
-        late = np.where(a > TIMEOUT, np.inf, a), np.where(b > TIMEOUT, np.inf, b)
-        there = [np.isfinite(x).astype(float) for x in late]
-        shifted = b + 0.2  # exchangeable with b but for the shift
-        skewed = draw.lognormal(0.0, 0.3, n)
+        there, until = [(x <= timeout) * 1.0 for x in (a, b)], [np.minimum(x, timeout) for x in (a, b)]
         other = np.exp(draw_logs(draw, n, settings))[0]
-        alone = np.exp(draw_logs(draw, n, 1))[0]
-        until = [np.minimum(x, TIMEOUT) for x in late]
+        alone, nobody = np.exp(draw_logs(draw, n, 1))[0], np.exp(draw_logs(draw, n, 1))[1] * SLOWER[1]
+        skewed, wide = (draw.lognormal(0.0, sigma, n) for sigma in SIGMAS)
         found = {
             "shift": (statistics.shift_in_pairs(other + 0.2, b, block=block)[1], 0.2),
-            "restricted mean": (statistics.mean_difference_in_pairs(*until, block=block)[1], truth[0]),
-            "success": (statistics.mean_difference_in_pairs(*there, block=block)[1], truth[1]),
-            "shift, no pairs": (statistics.shift(alone + 0.2, shifted[::settings] - 0.2)[1], 0.2),
+            "restricted mean": (statistics.mean_difference_in_pairs(*until, block=block)[1], mean),
+            "success": (statistics.success_difference_in_pairs(*there, block=block)[1], success),
+            "shift, no pairs": (statistics.shift(alone + 0.2, b[::settings])[1], 0.2),
+            "success, no pairs": (
+                statistics.success_difference((nobody <= timeout) * 1.0, there[1][::settings])[1],
+                success,
+            ),
             "median": (statistics.median_interval(skewed), 1.0),
-            "mean": (statistics.mean_interval(skewed), math.exp(0.045)),
+            "mean": (statistics.mean_interval(skewed), math.exp(SIGMAS[0] ** 2 / 2)),
+            "mean of a wide law": (statistics.mean_interval(wide), math.exp(SIGMAS[1] ** 2 / 2)),
         }
+        if not number % 4:  # the slowest by far
+            values = np.minimum(nobody, timeout), until[1][::settings]
+            found["restricted mean, no pairs"] = statistics.mean_difference(*values)[1], mean
         for name, (interval, value) in found.items():
             if interval is not None:
                 hits.setdefault(name, []).append(interval.low <= value <= interval.high)
-    for name, those in hits.items():
-        yield f"{name} {100 * np.mean(those):.1f}"
+    return {name: float(100 * np.mean(those)) for name, those in hits.items()}
 
 
-TIMEOUT = 1.3
+TIMEOUTS = (0.9, 1.1, 1.3, 1.6)
+"""About 31, 64, 84 and 96 % of the runs of the faster strategy reach the goal by then."""
+SIGMAS = (0.3, 0.6)
+"""Standard deviations of the logarithms of times whose mean or median is to be held."""
 
 
 def draw_logs(draw: np.random.Generator, n: int, settings: int) -> np.ndarray:
@@ -291,13 +369,13 @@ def draw_logs(draw: np.random.Generator, n: int, settings: int) -> np.ndarray:
     return np.repeat(own, settings, axis=1) + draw.normal(0.0, 0.1, (2, n * settings))
 
 
-def restricted_truth() -> tuple[float, float]:
+def restricted_truth(timeout: float) -> tuple[float, float]:
     """Return the difference of the restricted means of the two strategies, and that of their chances of success."""
     spread = math.sqrt(0.15**2 + 0.2**2 + 0.1**2)
     means = []
     for factor in (SLOWER[1], 1.0):
         law = stats.lognorm(spread, scale=factor)
-        means.append((float(law.expect(lambda t: t, ub=TIMEOUT)) + TIMEOUT * law.sf(TIMEOUT), law.cdf(TIMEOUT)))
+        means.append((float(law.expect(lambda t: t, ub=timeout)) + timeout * law.sf(timeout), law.cdf(timeout)))
     return means[0][0] - means[1][0], float(means[0][1] - means[1][1])
 
 
@@ -305,12 +383,13 @@ PARTS = {"size": size, "power": power, "families": families, "coverage": coverag
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=1000)
-    parser.add_argument("--quick", action="store_true", help="100 repeats: a look at whether everything runs")
+    parser.add_argument("--repeats", type=int, default=2000)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    for part in args.only:
-        print(f"# {part} [%]", flush=True)
-        for text in PARTS[part](100 if args.quick else args.repeats, args.seed):
-            print(text, flush=True)
+    with ProcessPoolExecutor(args.processes) as pool:
+        for part in args.only:
+            print(f"# {part} [%]", flush=True)
+            for text in PARTS[part](args.repeats, args.seed, lambda of, rows: pool.map(of, *zip(*rows, strict=True))):
+                print(text, flush=True)

@@ -368,3 +368,38 @@ def test_what_cannot_be_told_or_is_not_shown_is_said_in_words(table):
     assert any("would be needed, a rough guess" in line for line in open_.uncertain)
     cost = asked_of(table, "exploration_cost_m", primary="exploration_cost_m")
     assert any("count as worse than all that did, by an unknown amount" in line for line in cost.uncertain)
+
+
+def test_no_number_of_runs_is_planned_for_a_difference_that_is_negligible():
+    """Ten of twenty pairs go each way, by nearly the same: the formula would ask for hundreds of pairs."""
+    base = 200.0 + 10.0 * np.arange(20)
+    times = {"steady": base, "brisk": base + np.where(np.arange(20) % 2, 1.0, -1.0) * (3.0 + 0.1 * np.arange(20) % 1)}
+    rows = [
+        {"run_id": f"{name}{k}", "vector": name, "iteration": k, "seed": k, CONTROLLER: name, "status": "reached"}
+        | {"timeout_s": TIMEOUT_S, "exploration_time_s": float(t), "simulated_time_s": float(t)}
+        for name, those in times.items()
+        for k, t in enumerate(those)
+    ]
+    table = pl.DataFrame(rows)
+    asked = questions(design(), table, Axes.of(design(), table))
+    found = findings(table, ["exploration_time_s"], asked, "exploration_time_s")
+    (row,) = one(found, "exploration_time_s").values()
+    assert statistics.runs_needed(statistics.walsh_share(times["steady"], times["brisk"]), paired=True) > 484
+    assert row["runs_needed"] is None
+    (sheet,) = analysis.tested(found[0])
+    assert by_head(sheet)[0]["runs for 80 %"] == "negligible"
+    assert "no difference to plan runs for" in sheet.caption
+    said = answer(table, found)
+    assert said.answer.startswith("A difference between steady and brisk is not shown: ")
+    assert said.uncertain[-1].endswith("nothing to plan more runs for: 1 of 1 differences.")
+
+
+def test_two_shares_of_success_have_agresti_and_mins_interval(table, found):
+    row = one(found, SUCCESS)["steady", "quitter"]
+    failed = table.filter((pl.col(CONTROLLER) == "quitter") & (pl.col("status") == "timeout"))
+    share = failed.group_by("place", "seed").len()["len"].to_numpy() / 2  # of the two radios of each block
+    middle = share.sum() / 18
+    away = 1.959964 * np.sqrt((share**2).sum() + 1.0 - 18 * middle**2) / 18
+    assert (row["mean_low"], row["mean_high"]) == pytest.approx((middle - away, middle + away), abs=1e-6)
+    (_, sheet, *_) = analysis.of_success(table, Axes.of(design(), table), found)
+    assert "with Agresti and Min's 95 % interval" in sheet.caption

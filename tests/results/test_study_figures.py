@@ -93,7 +93,7 @@ def test_bars_are_the_range_and_with_six_runs_an_interval():
     many = fleet_metrics(table(runs=8), SIZE, TERRAIN)
     ends = [list(line.get_ydata()) for line in many.axes[0].lines if len(line.get_ydata()) == 2]
     assert all(high - low < 7 for low, high in ends)
-    assert "95 % t interval of the mean" in texts(many)
+    assert "95 % t interval of the mean, corrected" in texts(many)
 
 
 def test_every_figure_says_units_n_and_what_its_bars_are():

@@ -28,6 +28,48 @@ def test_success_without_pairs_is_fishers_where_the_samples_are_as_large(a, b):
     assert p == pytest.approx(stats.fisher_exact([[a, 8 - a], [b, 8 - b]]).pvalue)
 
 
+@pytest.mark.parametrize(("b", "c", "n"), [(0, 3, 8), (5, 5, 12), (2, 9, 20), (0, 0, 6), (6, 0, 6)])
+def test_the_interval_of_success_in_pairs_is_agresti_and_mins(b, c, n):
+    """As in R's PropCIs: (c - b) / (n + 2), and the root of b + c + 1 - (c - b)^2 / (n + 2) over n + 2."""
+    first, second = np.zeros(n), np.zeros(n)
+    first[:c], second[c : c + b] = 1.0, 1.0
+    by, interval = statistics.success_difference_in_pairs(first, second)
+    away = stats.norm.ppf(0.975) * np.sqrt(b + c + 1 - (c - b) ** 2 / (n + 2)) / (n + 2)
+    middle = (c - b) / (n + 2)
+    assert by == pytest.approx((c - b) / n)
+    assert (interval.low, interval.high) == pytest.approx((max(-1.0, middle - away), min(1.0, middle + away)))
+    twice = statistics.success_difference_in_pairs(np.tile(first, 2), np.tile(second, 2), block=np.tile(range(n), 2))
+    assert twice == (by, interval), "a second setting that repeats the first says nothing new"
+
+
+@pytest.mark.parametrize("n", [6, 8, 10, 15, 30])
+def test_the_interval_of_success_in_pairs_holds_the_truth_in_95_percent(n):
+    """The mean over chances of 5 to 95 % of each of two, which succeed together more often than not, 200 studies each."""
+    rng, hits = np.random.default_rng(n), []
+    for p in np.linspace(0.05, 0.95, 7):
+        for q in np.linspace(0.05, p, 4):
+            shared, own = rng.normal(size=(200, n, 1)) * 0.6, rng.normal(size=(200, n, 2)) * 0.8
+            there = (shared + own < stats.norm.ppf([p, q])).astype(float)
+            found = [statistics.success_difference_in_pairs(one[:, 0], one[:, 1])[1] for one in there]
+            hits += [one.low - 1e-12 <= p - q <= one.high + 1e-12 for one in found]
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("a", "n", "b", "m", "low", "high"),
+    [
+        (56, 70, 48, 80, 0.0524, 0.3339),
+        (9, 10, 3, 10, 0.1705, 0.8090),
+        (6, 7, 2, 7, 0.0582, 0.8062),
+        (10, 10, 0, 20, 0.6791, 1.0),
+    ],
+)
+def test_the_interval_of_two_shares_is_newcombes_of_his_table(a, n, b, m, low, high):
+    """Newcombe 1998, method 10."""
+    _, interval = statistics.success_difference((np.arange(n) < a).astype(float), (np.arange(m) < b).astype(float))
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-5)
+
+
 def test_the_false_discovery_rate_is_scipys():
     p = np.random.default_rng(5).random(40) ** 2
     assert statistics.benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p))

@@ -31,6 +31,12 @@ IN_BLOCKS = (
 """Explanation of pairs and blocks."""
 OF_MEANS = "mean A - B: difference of the means, of times of min(time, timeout), where two timeouts are equal."
 """Explanation of the difference of means."""
+OF_SHARES = (
+    "A - B: difference of the shares, with {} 95 % interval. It is approximate, and p is exact: near zero, p decides."
+)
+"""Explanation of the difference of two shares of success."""
+NEGLIGIBLE = "negligible: below 0.147, by the limits of delta, so there is no difference to plan runs for."
+"""Explanation of a comparison without a number of runs that would show its difference."""
 CENSORED = "A run that did not reach the goal has no result here: it counts as worse than every run that did."
 """Explanation of metrics that grow until the goal."""
 AT_SHARE = "A run that did not explore {} % has no result here: it counts as worse than every run that did."
@@ -139,11 +145,14 @@ def tested(one: Finding) -> Iterator[Sheet]:
         else "Exploratory: p adjusted over all exploratory tests of this report (Benjamini and Hochberg)."
     )
     blocks = [IN_BLOCKS] if rows["blocks"].drop_nulls().len() else []
-    means = [OF_MEANS] if rows["mean_shift"].drop_nulls().len() and one.metric != statistics.SUCCESS else []
+    means = [OF_MEANS] if rows["mean_shift"].drop_nulls().len() else []
+    if one.metric == statistics.SUCCESS:
+        means = [OF_SHARES.format("Agresti and Min's" if blocks else "Newcombe's")]
     over = [f"Over {', '.join(map(label, one.question.over))}."] if one.question.over and not one.by else []
     shift = [EXPLAINED] if rows["shift"].drop_nulls().len() else []
     censored = unreached(one.metric) if (rows["successes_a"] < rows["n_a"].max()).any() else []
-    caption = " ".join(["Two-sided.", family, *over, *blocks, *censored, *shift, *means])
+    planned = [NEGLIGIBLE] if rows["runs_needed"].null_count() else []
+    caption = " ".join(["Two-sided.", family, *over, *blocks, *censored, *shift, *means, *planned])
     yield comparison(rows, title, caption, one.metric, one.by, "p (Holm)" if one.is_primary else "p (BH)")
 
 
@@ -175,7 +184,7 @@ def comparison(
     cells += sizes.values()
     if not share:
         cells.append(("delta", True, [text(None if v is None else round(v, 2)) for v in rows["cliffs_delta"]]))
-    cells.append(("runs for 80 %", True, [text(v) for v in rows["runs_needed"]]))
+    cells.append(("runs for 80 %", True, ["negligible" if v is None else text(v) for v in rows["runs_needed"]]))
     heads, numeric, columns = zip(*cells, strict=True)
     return Sheet(title, heads, tuple(zip(*columns, strict=True)), numeric, caption)
 

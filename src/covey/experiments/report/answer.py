@@ -136,9 +136,15 @@ def _uncertain(table: "pl.DataFrame", primary: Finding) -> Iterator[str]:
         yield f"{unknown} of {pairs} pairs say nothing, because both runs ran out of time or are equal."
     if is_until_goal(primary.metric) and not (table["status"] == "reached").all():
         yield "Runs that did not reach the goal count as worse than all that did, by an unknown amount."
-    few = [row["runs_needed"] for row in rows if (row["p_adjusted"] or 1.0) >= ALPHA and row["runs_needed"]]
-    if few:
+    few = [row["runs_needed"] for row in rows if row["p_adjusted"] is not None and row["p_adjusted"] >= ALPHA]
+    if known := [count for count in few if count is not None]:
+        least, most = text(min(known)), text(max(known))
         yield (
-            f"To show a difference as large as those that are not shown, about {text(min(few))} to {text(max(few))} "
-            "pairs would be needed, a rough guess."
+            "To show a difference as large as those that are not shown, about "
+            f"{least if least == most else f'{least} to {most}'} pairs would be needed, a rough guess."
+        )
+    if missing := len(few) - len(known):
+        yield (
+            "Negligible in these runs (below 0.147, by the limits of delta), so there is nothing to plan more runs "
+            f"for: {missing} of {len(rows)} differences."
         )

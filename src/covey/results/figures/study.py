@@ -160,6 +160,6 @@ def _explain(table: "pl.DataFrame", x: str, facet: str | None, whose: str, most:
     bars = (
         "bars: range of these runs"
         if most < FEWEST
-        else (f"bars: 95 % t interval of the mean, range where fewer than {FEWEST} runs")
+        else (f"bars: 95 % t interval of the mean, corrected for skewness, range where fewer than {FEWEST} runs")
     )
     return f"Points: mean of the {whose}; {bars}. {runs} runs of each setting; no point where there is none."

@@ -92,7 +92,7 @@ def found_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], by: str | No
     Raises:
         InvalidValueError: as `explored_bands`.
     """
-    text = f"Lines: mean of the runs; bands: 95 % t interval of the mean at each time, range below {FEWEST} runs."
+    text = f"Lines: mean of the runs; bands: its 95 % t interval, corrected for skewness, range below {FEWEST} runs."
 
     def mean(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         low, high = mean_band(shares)

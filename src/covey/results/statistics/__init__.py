@@ -24,7 +24,7 @@ from covey.results.statistics.ranks import (
 from covey.results.statistics.sample import MetricSample, censored, got_there, groups, levels, sample
 from covey.results.statistics.shift import mean_difference, mean_difference_in_pairs, shift, shift_in_pairs
 from covey.results.statistics.significance import SignificanceResult
-from covey.results.statistics.success import wilson
+from covey.results.statistics.success import success_difference, success_difference_in_pairs, wilson
 from covey.results.statistics.survival import Survival, kaplan_meier, log_rank, log_rank_in_pairs
 from covey.results.statistics.tables import average_ranks, best_fleets, profiles, scaling, summarize
 
@@ -75,6 +75,8 @@ __all__ = [
     "signed_law",
     "speed_up",
     "splits",
+    "success_difference",
+    "success_difference_in_pairs",
     "summarize",
     "tarone",
     "walsh_share",

@@ -26,7 +26,9 @@ from covey.random import generator
 EXACT = 200
 """Up to this many blocks (of `splits`: 50) the law is exact; of more, a normal law with the same variance."""
 SAMPLES = 9999
-"""Number of exchanges that `shuffles` draws where there are more."""
+"""Number of exchanges that `shuffles` draws where there are more than `LISTED`."""
+LISTED = 9999
+"""Up to this many exchanges `shuffles` goes through all of them."""
 _EXACT_SPLITS = 50
 _LONGEST, _UNITS = 1 << 14, 1 << 12
 _BISECTIONS, _LARGE = 40, 1000
@@ -104,12 +106,12 @@ def shuffles(scores: np.ndarray, seed: int = 0) -> float:
     found = float((scores.sum(axis=0) ** 2).sum())
     if n > EXACT:
         return float(special.chdtrc(k - 1, found / spread))
-    orders = _orders(k) if math.factorial(k) ** (n - 1) <= SAMPLES else None
+    orders = _orders(k) if math.factorial(k) ** (n - 1) <= LISTED else None
     if orders is not None:  # the first row may stay: a permutation of all columns changes nothing
         sums = scores[:1]
         for row in scores[1:]:
             sums = (sums[:, None] + row[orders]).reshape(-1, k)
-        return float(np.mean((sums**2).sum(axis=1) >= found - 1e-9 * (1.0 + found)))
+        return _as_far((sums**2).sum(axis=1), found) / len(sums)
     return _drawn_shuffles(scores.astype(float).tobytes(), n, seed, SAMPLES)
 
 
@@ -123,9 +125,14 @@ def _drawn_shuffles(scores: bytes, n: int, seed: int, samples: int) -> float:
         some = min(left, max(1, _AT_A_TIME // values.size))
         order = draw.random((some, *values.shape)).argsort(axis=2)
         sums = np.take_along_axis(np.broadcast_to(values, order.shape), order, 2).sum(axis=1)
-        reached += int(((sums**2).sum(axis=1) >= found - 1e-9 * (1.0 + found)).sum())
+        reached += _as_far((sums**2).sum(axis=1), found)
         left -= some
     return (reached + 1.0) / (samples + 1.0)
+
+
+def _as_far(statistics: np.ndarray, found: float) -> int:
+    """Return the number of statistics that are at least the one that was found; equal ones may differ by rounding."""
+    return int((statistics >= found - 1e-9 * (1.0 + found)).sum())
 
 
 def inverted(p_at: Callable[[float], float], known: np.ndarray, inside: float, level: float) -> tuple[float, float]:

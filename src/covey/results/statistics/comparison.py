@@ -30,6 +30,7 @@ from covey.results.statistics.sample import (
 )
 from covey.results.statistics.shift import mean_difference, mean_difference_in_pairs, shift, shift_in_pairs
 from covey.results.statistics.significance import SignificanceResult
+from covey.results.statistics.success import success_difference, success_difference_in_pairs
 from covey.results.statistics.survival import log_rank, log_rank_in_pairs
 from covey.results.statistics.tables import frame
 
@@ -89,9 +90,10 @@ def compare(
     in the unit of the metric, with the 95 % interval ``shift_low`` to ``shift_high`` of the shifts that the same test
     does not reject (see `shift_in_pairs`). An end beyond the timeout is null, and both are null with too few blocks.
     ``mean_shift`` is the difference of means, of times that of restricted means, so two timeouts count as equal; null
-    where a metric is censored. ``cliffs_delta`` is P(a > b) - P(a < b); for pairs, within the pairs. ``runs_needed`` is
-    the number of runs of each value (paired: of pairs) that would find a difference as large as this one with power
-    0.8: a rough guess from few runs.
+    where a metric is censored. Of `SUCCESS` it is that of the shares (`success_difference_in_pairs`).
+    ``cliffs_delta`` is P(a > b) - P(a < b); for pairs, within the pairs. ``runs_needed`` is the number of runs of each
+    value (paired: of pairs) that would find a difference as large as this one with power 0.8: a rough guess from few
+    runs; null where the difference is negligible (`magnitude`), so there is none to plan for.
 
     All rows are one family for Holm's correction. Tests that could not have been significant in it do not count
     (Tarone): their ``p_holm`` is null, and ``shown`` is false. ``p`` is null if even alone a test could not reach
@@ -138,7 +140,7 @@ def compare(
             outcomes.append(_tested(metric, test, block, x, y))
             effect = {"_left_out": True}
             if among is None or a in among or b in among:
-                effect = _effect(x.found, y.found, block, moved=metric != SUCCESS and test == "rank")
+                effect = _effect(x.found, y.found, block, moved=test == "rank", share=metric == SUCCESS)
             rows.append(head | {"a": a, "b": b, "metric": metric, "test": outcomes[-1].test} | effect)
     _fill_in_tests(rows, outcomes, alpha)
     rows = [row for row in rows if "_left_out" not in row]
@@ -202,12 +204,19 @@ def _success(a: np.ndarray, b: np.ndarray, block: np.ndarray | None) -> Signific
     )
 
 
-def _effect(a: MetricSample, b: MetricSample, block: np.ndarray | None, *, moved: bool) -> dict[str, Any]:
-    """Return the size of the difference between two samples; ``moved``: also the shift of the rank test."""
+def _effect(a: MetricSample, b: MetricSample, block: np.ndarray | None, *, moved: bool, share: bool) -> dict[str, Any]:
+    """Return the size of the difference between two samples.
+
+    Args:
+        a, b: the samples.
+        block: number of the block of each pair; None without pairs.
+        moved: whether the shift of the rank test is given, too.
+        share: whether the samples are successes, 1 or 0.
+    """
     in_pairs, x, y = block is not None, a.ranked, b.ranked
     delta = (ranks.dominance_in_pairs if in_pairs else ranks.cliffs_delta)(x, y)
     by, interval = math.nan, None
-    if moved:
+    if moved and not share:
         by, interval = shift_in_pairs(x, y, block=block) if in_pairs else shift(x, y)
     row = {
         "n_a": len(x),
@@ -226,7 +235,10 @@ def _effect(a: MetricSample, b: MetricSample, block: np.ndarray | None, *, moved
     }
     row |= _ends("shift", "shift", by, interval)
     means = _restricted(a, b)
-    if means is not None:
+    if share:
+        found = success_difference_in_pairs(a.values, b.values, block=block) if in_pairs else success_difference(x, y)
+        row |= _ends("mean_shift", "mean", *found)
+    elif means is not None:
         found = mean_difference_in_pairs(*means, block=block) if in_pairs else mean_difference(*means)
         row |= _ends("mean_shift", "mean", *found)
     return row
@@ -256,4 +268,5 @@ def _fill_in_tests(rows: list[dict[str, Any]], outcomes: list[SignificanceResult
         if "_left_out" in row:
             continue
         each = alpha / max(1, int(counts.sum()))
-        row["runs_needed"] = runs_needed(row["_share"], paired=row["_paired"], alpha=each)
+        if ranks.magnitude(2.0 * row["_share"] - 1.0) != "negligible":
+            row["runs_needed"] = runs_needed(row["_share"], paired=row["_paired"], alpha=each)

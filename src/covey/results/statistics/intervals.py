@@ -25,13 +25,16 @@ class Interval:
     Attributes:
         low, high: the ends.
         kind: ``rank test`` or ``exchange test`` (the shifts that it does not reject), ``order statistics`` (of a
-            median), ``t`` (of a mean), ``bootstrap``, or ``range`` (smallest and largest value).
+            median), ``corrected t`` (of a mean), ``Agresti-Min`` or ``Newcombe`` (of the difference of two shares),
+            ``bootstrap``, or ``range`` (smallest and largest value).
         level: level of the interval; not for a range.
     """
 
     low: float
     high: float
-    kind: Literal["rank test", "exchange test", "order statistics", "t", "bootstrap", "range"]
+    kind: Literal[
+        "rank test", "exchange test", "order statistics", "corrected t", "Agresti-Min", "Newcombe", "bootstrap", "range"
+    ]
     level: float
 
     def __str__(self) -> str:
@@ -98,14 +101,14 @@ def _between(one: float, other: float, part: float) -> float:
 
 
 def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Return Student's t interval of a mean; the range of fewer than six values.
+    """Return the t interval of a mean, corrected for skewness as `mean_band`; the range of fewer than six values.
 
     Raises:
         InvalidValueError: there are no values, or NaN among them.
     """
     values = checked(values)
     low, high = mean_band(values[:, None], level)
-    return Interval(float(low[0]), float(high[0]), "range" if len(values) < FEWEST else "t", level)
+    return Interval(float(low[0]), float(high[0]), "range" if len(values) < FEWEST else "corrected t", level)
 
 
 def resamples(n: int, seed: int, stream: str) -> Iterator[np.ndarray]:
@@ -124,20 +127,35 @@ def percentiles(found: np.ndarray, level: float) -> tuple[float, float]:
 
 
 def mean_band(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return Student's t interval of the mean of each column, within its values; the range of fewer than six rows.
+    """Return the t interval of the mean of each column, corrected for skewness; the range of fewer than six rows.
+
+    Student's interval of few times holds the mean too rarely, because times have a long tail upwards. Hall's cubic
+    takes the skewness out of t, and his inverse puts it into the ends. Without skewness the interval is Student's. It
+    stays within the values.
 
     Args:
         values: finite, shape (n, k).
         level: level of the interval at each column.
+
+    References:
+        P. Hall: On the removal of skewness by transformation. J. R. Statist. Soc. B 54, 1992.
 
     Examples:
         >>> low, high = mean_band(np.array([[0.0, 1.0], [1.0, 1.0]]))
         >>> low.tolist(), high.tolist()
         ([0.0, 1.0], [1.0, 1.0])
     """
-    low, high = values.min(axis=0), values.max(axis=0)
-    if len(values) < FEWEST:
+    n, low, high = len(values), values.min(axis=0), values.max(axis=0)
+    if n < FEWEST:
         return low, high
-    away = special.stdtrit(len(values) - 1, (1.0 + level) / 2.0) * values.std(axis=0, ddof=1) / math.sqrt(len(values))
-    mean = values.mean(axis=0)
-    return np.maximum(low, mean - away), np.minimum(high, mean + away)
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    skewness = ((values - mean) ** 3).mean(axis=0) / np.where(spread > 0, spread, 1.0) ** 3
+    away = special.stdtrit(n - 1, (1.0 + level) / 2.0) / math.sqrt(n - 1)
+    ends = (mean - spread * _unskewed(x, skewness, n) for x in (away, -away))
+    return np.maximum(low, next(ends)), np.minimum(high, next(ends))
+
+
+def _unskewed(x: float, skewness: np.ndarray, n: int) -> np.ndarray:
+    """Return the y for which y + g y^2 / 3 + g^2 y^3 / 27 + g / (6 n) is ``x``, with the skewness g."""
+    g = np.where(np.abs(skewness) < 1e-6, 1e-6, skewness)
+    return 3.0 / g * (np.cbrt(1.0 + g * x - g * g / (6.0 * n)) - 1.0)

@@ -78,11 +78,12 @@ def midranks(values: np.ndarray) -> np.ndarray:
         >>> midranks(np.array([3.0, 1.0, np.inf, 3.0])).tolist()
         [2.5, 1.0, 4.0, 2.5]
     """
-    order, ranks = values.argsort(kind="stable"), np.empty(len(values))
+    order, ranks, is_new = values.argsort(kind="stable"), np.empty(len(values)), np.ones(len(values), bool)
     ordered = values[order]
-    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]) if len(values) else ordered)
-    counts = np.diff(first, append=len(values))
-    ranks[order] = np.repeat(first + (counts + 1) / 2.0, counts)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    starts = np.empty(np.count_nonzero(is_new) + 1)
+    starts[:-1], starts[-1] = np.flatnonzero(is_new), len(values)
+    ranks[order] = ((starts[:-1] + starts[1:] + 1.0) / 2.0)[is_new.cumsum() - 1]
     return ranks
 
 
@@ -174,7 +175,7 @@ class Friedman(SignificanceResult):
     blocks: int
 
 
-def friedman(values: ArrayLike, alpha: float = 0.05, block: ArrayLike | None = None) -> Friedman:
+def friedman(values: ArrayLike, alpha: float = 0.05, block: ArrayLike | None = None, seed: int = 0) -> Friedman:
     """Return the Friedman test that k treatments (strategies) are equal over N blocks, with Nemenyi's post-hoc.
 
     The statistic is the chi-squared corrected for ties; p is the share of the permutations within blocks that reach it
@@ -186,6 +187,7 @@ def friedman(values: ArrayLike, alpha: float = 0.05, block: ArrayLike | None = N
         alpha: level of the critical difference.
         block: number of the block of each row, shape (n,). The ranks of its rows are averaged, and its labels permuted
             together. Default: each row is a block.
+        seed: of the permutations, where they are drawn.
 
     Raises:
         InvalidValueError: fewer than three treatments or two blocks, or NaN.
@@ -209,7 +211,7 @@ def friedman(values: ArrayLike, alpha: float = 0.05, block: ArrayLike | None = N
     return Friedman(
         test="Friedman",
         statistic=float((scores.sum(axis=0) ** 2).sum()) / spread if spread else 0.0,
-        p=shuffles(scores),
+        p=shuffles(scores, seed),
         smallest_p=min(1.0, float(math.factorial(k)) ** (1 - n)),
         average_ranks=ranks.mean(axis=0),
         critical_difference=_studentized_range(alpha, k) * math.sqrt(k * (k + 1) / (12.0 * n)),

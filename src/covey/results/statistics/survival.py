@@ -201,10 +201,11 @@ def log_rank_scores(times: np.ndarray, reached: np.ndarray, kind: np.ndarray | N
     """
     kind = np.zeros(len(times), int) if kind is None else kind
     order = np.lexsort((times, kind))
-    later, other = np.diff(times[order], prepend=-1.0) != 0, np.diff(kind[order], prepend=-1) != 0
-    place = np.cumsum(later | other) - 1  # of the moment of each run in its setting
+    ordered, of_run, is_new = times[order], kind[order], np.ones(len(times), bool)
+    is_new[1:] = (ordered[1:] != ordered[:-1]) | (of_run[1:] != of_run[:-1])
+    place = is_new.cumsum() - 1  # of the moment of each run in its setting
     events, all_ = np.bincount(place, reached[order]), np.bincount(place)
-    of = kind[order][np.flatnonzero(later | other)]  # the setting of each moment
+    of = of_run[is_new]  # the setting of each moment
     before = np.cumsum(all_) - all_
     first = np.searchsorted(of, of)  # the first moment of that setting
     at_risk = np.bincount(kind)[of] - (before - before[first])
