@@ -41,7 +41,7 @@ _LINKED = (
     "row.json",
 )
 _SECRET = "what nobody but its owner may write"
-_HUGE_ROWS, _GROUP_ROWS = 50_000_000, 1_000_000
+_HUGE_ROWS, _GROUP_ROWS = 20_000_000, 1_000_000
 _FORMS = ("html", "map", "log", "mcap", "ros2", "rrd")
 
 

@@ -76,9 +76,9 @@ def test_a_robot_stands_where_it_is_put_and_goes_on_from_there():
     assert sim.state.distance_m[0] - driven < 0.06, "being carried is not driving"
     steps(sim, 20)
     assert sim.state.pose[0, 1] > 1.7
-    (placed,) = [row for row in events_of(sim.close()) if row[0] == "placed"]
-    assert placed[1] == "scout0"
-    assert placed[3].startswith("from [1.")
+    (placed,) = sim.close().events_of("placed")
+    assert placed["robot"] == "scout0"
+    assert placed["data"]["before"] == pytest.approx([1.45, 2.0, 0.0], abs=0.01)  # a second at 0.5 m/s, less the start
 
 
 def test_the_lidar_looks_from_the_new_place_at_once():

@@ -7,6 +7,7 @@ import pytest
 
 from covey.missions.referee import KindRule, Referee, Rules
 from covey.missions.rescue import PRESETS, Rescue
+from covey.results.event_data import Met
 
 COURSE = Rules(
     kinds={"big_fire": KindRule(points=100, robots=2, within_m=2.0, meeting_points=300)},
@@ -105,7 +106,7 @@ def test_two_robots_at_the_big_fire_meet_only_after_its_report():
     referee.report(2.2, 0, 4, (10.0, 0.0, 0.0))
     assert referee.look(2.5, at_fire(1.0, 2.0), ABLE) == []  # 2 m are not nearer than 2 m
     assert referee.look(3.0, at_fire(1.0, -1.99), np.array([True, False])) == []  # a robot that is dead is not there
-    assert referee.look(3.5, at_fire(1.0, -1.99), ABLE) == [(1, "completes the meeting at big_fire 4")]
+    assert referee.look(3.5, at_fire(1.0, -1.99), ABLE) == [(1, Met(4, "big_fire"))]
     assert referee.met_s[4] == 3.5
     assert referee.points == 400.0
     referee.look(4.0, at_fire(0.0, 0.0), ABLE)
@@ -118,7 +119,7 @@ def test_a_meeting_may_have_to_last():
     for time_s, pose in ((2.0, at_fire(0, 1)), (3.0, at_fire(0, 1)), (3.5, at_fire(0, 9)), (4.0, at_fire(0, 1))):
         assert referee.look(time_s, pose, ABLE) == []
     assert referee.look(5.9, at_fire(0, 1), ABLE) == []
-    assert referee.look(6.0, at_fire(0, 1), ABLE) == [(1, "completes the meeting at big_fire 4")]
+    assert referee.look(6.0, at_fire(0, 1), ABLE) == [(1, Met(4, "big_fire"))]
 
 
 def test_all_targets_without_the_meeting_do_not_finish():

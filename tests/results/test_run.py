@@ -23,7 +23,7 @@ from covey.results.recorder import Recorder
 from covey.results.recording import Recording
 from covey.results.run import Run
 
-ROWS = ["kind", "robot", "step", "time_s", "other", "x_m", "y_m", "text"]
+ROWS = ["kind", "robot", "step", "time_s", "other", "x_m", "y_m", "text", "data"]
 
 
 def test_poses_are_those_of_the_circles(record):
@@ -83,8 +83,8 @@ def test_maps_come_back_as_they_were(record, square_maps):
         ("{", "Covey did not write it"),
         ("[]", "Covey did not write it"),
         ("", "Covey did not write it"),
-        ('{"format": 1}', "Covey did not write it"),
-        ('{"format": 2, "robots": [], "status": "finished"}', "format 2"),
+        ('{"format": 2}', "Covey did not write it"),
+        ('{"format": 1, "robots": [], "status": "finished"}', "format 1"),
     ],
 )
 def test_what_is_no_run_folder_is_said_plainly(tmp_path, content, message):
@@ -317,7 +317,7 @@ def test_a_picture_that_is_a_link_lets_no_other_file_be_written(record, tmp_path
         ("team", lambda t: pl.concat([t, t[-1:]]), lambda run: run.steps, "its column step does not grow"),
         (
             "events",
-            lambda t: pl.DataFrame([("hit", "b7", 1, 0.1, "", 0.0, 0.0, "")], ROWS, orient="row").select(t.columns),
+            lambda t: pl.DataFrame([("hit", "b7", 1, 0.1, "", 0.0, 0.0, "", "")], ROWS, orient="row").select(t.columns),
             lambda run: run.events,
             "it has an event of 'b7', which is no robot of this run",
         ),

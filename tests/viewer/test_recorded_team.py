@@ -62,7 +62,7 @@ def test_orders_have_the_places_of_their_formation(tmp_path):
             sim.order((5.0, 5.0), "hexagon", spacing_m=2.0, facing_deg=180.0)
 
     run = run_scenario(covey.load_scenario(path), tmp_path / "run", before_step=order)
-    first, second, third = unpack(orders_of(run, 0.1))[0]["orders"]
+    first, second, third = unpack(orders_of(run))[0]["orders"]
     # a rank stands across its facing: along x when it faces north, along y when it faces east
     assert sorted(first["target"]) == [[-0.5, 2.0], [1.0, 2.0], [2.5, 2.0]]
     assert sorted(second["target"]) == [[-3.0, 2.0], [-3.0, 4.0], [-3.0, 6.0]]

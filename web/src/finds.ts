@@ -16,15 +16,14 @@ class Finds {
   constructor(private rescue: boolean) {}
 
   /** Takes in an event: a camera has read a marker, a robot has reported one, or some have met. */
-  take({ kind, text = "", other, x, y }: EventInfo): void {
+  take({ kind, data = {}, other, x, y }: EventInfo): void {
     const at: At = [x ?? NaN, y ?? NaN];
-    if (kind === "sighted" && text.startsWith("false alarm")) this.falseAlarms.push(at);
+    if (kind === "sighted" && !data.is_true) this.falseAlarms.push(at);
     else if (kind === "sighted" && !this.rescue) this.found.add(Number(other));
     if (kind !== "mission") return;
-    if (text.startsWith("completes the meeting at")) this.meetings.push(at);
-    const report = /^reports target (\d+) at \((\S+), (\S+)\): (.*)$/.exec(text);
-    if (report?.[4] === "accepted") this.found.add(Number(report[1]));
-    else if (report?.[4] === "too far" || report?.[4] === "unknown identity") this.falseReports.push([Number(report[2]), Number(report[3])]);
+    if ("meeting" in data) this.meetings.push(at);
+    if (data.answer === "accepted") this.found.add(Number(data.reported));
+    else if (data.answer === "too far" || data.answer === "unknown identity") this.falseReports.push([Number(data.x_m), Number(data.y_m)]);
   }
 }
 

@@ -96,7 +96,10 @@ export interface EventInfo {
   other?: string;
   x: number | null;
   y: number | null;
+  /** For people only: programs read the data. */
   text?: string;
+  /** What it says, by name; see covey.results.event_data. */
+  data?: Record<string, unknown>;
   /** Of what a viewer has asked for: who, the number of the change, and that of the one that it takes back or does again. */
   by?: number;
   edit?: number;

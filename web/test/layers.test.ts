@@ -62,9 +62,9 @@ describe("room for words", () => {
 });
 
 it("events are told in words", () => {
-  const input = event(3, "input", { text: JSON.stringify({ at_step: 2, door: "d3", to: "closed" }) });
+  const input = event(3, "input", { data: { at_step: 2, door: "d3", to: "closed" } });
   expect(textOf(input)).toBe("input – close door d3");
-  expect(textOf(event(3, "jam", { other: "jam 1", text: '{"radius_m": 3}' }))).toBe("jam – jam 1");
+  expect(textOf(event(3, "jam", { other: "jam 1", data: { centre_m: [0, 0], radius_m: 3 } }))).toBe("jam – jam 1");
   expect(textOf(event(3, "placed", { robot: "r1", text: "from [1, 2, 3]" }))).toBe("placed r1");
   expect(textOf(event(3, "fault", { robot: "r1", other: "dies" }))).toBe("fault r1 – dies");
 });

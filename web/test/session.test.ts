@@ -4,7 +4,7 @@ import { scenarioText, Session } from "../src/edit/session";
 import type { EventInfo } from "../src/messages";
 import { event, frame, model } from "./helpers";
 
-const input = (step: number, deed: object, more: Partial<EventInfo>) => event(step, "input", { text: JSON.stringify({ at_step: step - 1, ...deed }), ...more });
+const input = (step: number, deed: object, more: Partial<EventInfo>) => event(step, "input", { data: { at_step: step - 1, ...deed }, ...more });
 const WALL = { wall: { from: [0, 0], to: [1, 0] }, name: "wall 1" };
 
 function after(...events: EventInfo[]): Session {
@@ -48,7 +48,7 @@ describe("what was done in a run", () => {
   it("knows doors and jams of the time", () => {
     const { doors, jams } = after(
       event(1, "door_closed", { other: "d" }),
-      event(2, "jam", { other: "jam 1", text: JSON.stringify({ centre_m: [1, 1], radius_m: 2 }) }),
+      event(2, "jam", { other: "jam 1", data: { centre_m: [1, 1], radius_m: 2 } }),
       event(5, "jam_over", { other: "jam 1" }),
       event(6, "door_opened", { other: "d" }),
     );

@@ -113,7 +113,7 @@ class Building:
         if isinstance(event.remove, str):
             name = event.remove
             if not self._standing.stands(name):
-                self._record_event("refused", other=name, text="nothing has this name")
+                self._record_event("refused", other=name, says="nothing has this name")
                 return None
             moving = self._obstacles.pop(name, None)
             patch, material = self._standing.remove(name)
@@ -128,7 +128,7 @@ class Building:
         if event.name:
             self._undo[event.name] = partial(self._rebuild, event.name, fell)
         self._record_event(
-            "wall_removed", other=event.name, place=self._middle(patch), text=f"{int(fell.mask.sum())} cells"
+            "wall_removed", other=event.name, place=self._middle(patch), says=f"{int(fell.mask.sum())} cells"
         )
         return event.plain()
 
@@ -147,7 +147,7 @@ class Building:
         if self._refused(name, fell):
             return False
         self._standing.rebuild(fell)
-        self._record_event("wall_added", other=name, place=self._middle(fell), text=f"{int(fell.mask.sum())} cells")
+        self._record_event("wall_added", other=name, place=self._middle(fell), says=f"{int(fell.mask.sum())} cells")
         return True
 
     def _close(self, door: str, first: bool = False) -> None:
@@ -198,7 +198,7 @@ class Building:
         """Record and return whether something cannot be added."""
         robot = self._robot_in(patch)
         if self._standing.stands(name):
-            self._record_event("refused", other=name, text="this name is already in use")
+            self._record_event("refused", other=name, says="this name is already in use")
         elif robot >= 0:
             self._record_event("refused", self._port.names[robot], name, self._middle(patch), "a robot stands there")
         else:

@@ -1,6 +1,5 @@
 """By hand: robots that somebody carries or drives, and areas without radio."""
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from covey.events.records import Disc, DriveEvent, JamEvent, PlaceEvent
 from covey.events.sending import twist_along, way_to
 from covey.geometry.se2 import Pose
 from covey.lazy import shapely
+from covey.results.event_data import Jammed, Placed
 from covey.world.standing import nearest_free, obstacle
 
 _KEPT_AHEAD_M = 0.2
@@ -92,7 +92,7 @@ class ByHand:
             return None
         self._port.carry(robot, pose)
         was = [round(before.x, 4), round(before.y, 4), round(math.degrees(before.heading), 2)]
-        self._record_event("placed", event.place, place=(x, y), text=f"from {json.dumps(was)}")
+        self._record_event("placed", event.place, place=(x, y), says=Placed(was))
         return event.plain()
 
     def drive(self, event: DriveEvent) -> Any:
@@ -104,22 +104,22 @@ class ByHand:
             self._record_event("drive_over", event.drive, place=self._port.state.pose[robot, :2])
         elif self._port.state.halted[robot] or self._port.state.vanished[robot]:
             self._record_event(
-                "refused", event.drive, place=self._port.state.pose[robot, :2], text="it cannot move any more"
+                "refused", event.drive, place=self._port.state.pose[robot, :2], says="it cannot move any more"
             )
             return None
         elif event.to is not None:
             way = self._way(robot, event.to)
             if way is None:
-                self._record_event("refused", event.drive, place=event.to, text="no way leads there")
+                self._record_event("refused", event.drive, place=event.to, says="no way leads there")
                 return None
             self._driven[robot], self._sent[robot] = Lasting(event, None), way
             text = f"goes to ({event.to[0]:g}, {event.to[1]:g})"
-            self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], text=text)
+            self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], says=text)
         elif event.twist is not None:
             self._sent.pop(robot, None)
             self._driven[robot] = Lasting(event, self._until(event.for_s))
             text = f"{event.twist[0]:g} m/s, {event.twist[1]:g} rad/s"
-            self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], text=text)
+            self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], says=text)
         return event.plain()
 
     def jam(self, event: JamEvent) -> Any:
@@ -127,10 +127,10 @@ class ByHand:
         name, area = event.name, event.jam
         middle = area.centre_m if isinstance(area, Disc) else np.mean(area.polygon_m, axis=0)
         if name in self.jams:
-            self._record_event("refused", other=name, text="this name is already in use")
+            self._record_event("refused", other=name, says="this name is already in use")
             return None
         self.jams[name] = Lasting(event, self._until(event.for_s))
-        self._record_event("jam", other=name, place=middle, text=json.dumps(area.model_dump(mode="json")))
+        self._record_event("jam", other=name, place=middle, says=Jammed(**area.model_dump(mode="json")))
         return event.plain()
 
     def end_jam(self, name: str) -> None:
@@ -176,7 +176,7 @@ class ByHand:
         pose = port.state.pose[robot]
         speed, turn, sent.segment, is_there = twist_along(sent.path, sent.segment, pose, fast, turning)
         if is_there and not sent.is_there:
-            self._record_event("driven", port.names[robot], place=pose[:2], text=f"is at ({to[0]:g}, {to[1]:g})")
+            self._record_event("driven", port.names[robot], place=pose[:2], says=f"is at ({to[0]:g}, {to[1]:g})")
         sent.is_there = is_there
         waits = speed > 0.0 and self._in_the_way(robot)
         sent.waited += waits

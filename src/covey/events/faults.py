@@ -13,6 +13,7 @@ from covey.events.records import RepairEvent
 from covey.geometry.se2 import Pose
 from covey.physics.motion import MAX_SPEED, MAX_TURN, SEMI_AXIS
 from covey.random import stream_key
+from covey.results.event_data import Data, Settings
 from covey.robots.team import TeamModel
 from covey.sensors.degradation import Degradation
 
@@ -121,7 +122,7 @@ class Faults:
         steps = None if fault.for_s is None else math.ceil(fault.for_s / clock.step_s - 1e-9)
         self.active.append(Struck(fault, robot, None if steps is None else clock.step + steps, jump))
         data = fault.plain()
-        self._say("fault", robot, fault, ", ".join(f"{k} {v}" for k, v in data.items() if k not in ("kind", "robot")))
+        self._say("fault", robot, fault, Settings(data))
         return data
 
     def _jump(self, fault: LocalizationJumps, robot: int, stream: str) -> tuple[LocalizationJumps, Pose]:
@@ -136,8 +137,8 @@ class Faults:
         after = Pose(before.x + dx, before.y + dy, before.heading + math.radians(turn_deg))
         return fault, after @ before.inverse()
 
-    def _say(self, kind: str, robot: int, fault: Any, text: str) -> None:
-        self._record_event(kind, self._names[robot], fault.kind, self._port.state.pose[robot, :2], text)
+    def _say(self, kind: str, robot: int, fault: Any, says: str | Data) -> None:
+        self._record_event(kind, self._names[robot], fault.kind, self._port.state.pose[robot, :2], says)
 
     def _carried(self, sensor: str, robot: int) -> list[Any]:
         """Return the records of a robot's sensors with a name, or of a kind."""

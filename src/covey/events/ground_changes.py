@@ -67,7 +67,7 @@ class GroundChanges:
             edit = edit_of(ground)
             ground.apply(edit)
         except InvalidValueError as error:
-            self._record_event("refused", robot, what, text=str(error))
+            self._record_event("refused", robot, what, says=str(error))
             return None
         self._port.ground_edited(self._port.clock.step + 1, edit)
         rows, columns = np.nonzero(edit.before != edit.after)

@@ -6,7 +6,6 @@ recorded as an event. Events that were called for are also recorded as ``input``
 declarations that repeat the run.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,6 +37,7 @@ from covey.events.records import (
 )
 from covey.events.schedule import Schedule
 from covey.random import generator
+from covey.results.event_data import Data, Ordered, Settings, said
 from covey.results.run import Run
 from covey.results.snapshot import Event
 
@@ -62,7 +62,7 @@ class Call:
     @property
     def inputs(self) -> list[dict[str, Any]]:
         """What was recorded as inputs, as plain data with names, without a time."""
-        told = [json.loads(event.text) for event in self.events if event.kind == "input"]
+        told = [event.data for event in self.events if event.kind == "input"]
         return [{name: value for name, value in one.items() if name != "at_step"} for one in told]
 
 
@@ -155,16 +155,16 @@ class Inputs:
             for one in self.faults.each(record) if isinstance(record, Fault) else [record]:
                 happened = self._apply(one, f"calls/{step}/{k}")
                 for data in happened if isinstance(happened, list) else [happened or one.plain()]:
-                    self.record_event("input", text=json.dumps({"at_step": step, **data}))
+                    self.record_event("input", says=Settings({"at_step": step, **data}))
         self._under_way = None
 
     def record_event(
-        self, kind: str, robot: str = "", other: str = "", place: Any = (np.nan, np.nan), text: str = ""
+        self, kind: str, robot: str = "", other: str = "", place: Any = (np.nan, np.nan), says: str | Data = ""
     ) -> None:
-        """Record an event of the present step."""
+        """Record an event of the present step, with what it says."""
         x, y = (float(v) for v in place)
         clock = self._port.clock
-        event = Event(clock.step + 1, clock.time_s, kind, robot, other, x, y, text)
+        event = Event(clock.step + 1, clock.time_s, kind, robot, other, x, y, *said(says))
         self._port.record(event)
         if self._under_way is not None:
             self._under_way.events.append(event)
@@ -230,7 +230,7 @@ class Inputs:
     def _restore(self, event: RestoreEvent) -> Any:
         """Put back what an event of a name removed, or take back its change of the ground."""
         if event.restore not in self._undo:
-            self.record_event("refused", other=event.restore, text="nothing with this name can be restored")
+            self.record_event("refused", other=event.restore, says="nothing with this name can be restored")
             return None
         if not self._undo[event.restore]():
             return None
@@ -241,7 +241,7 @@ class Inputs:
         """Give the team an order, with a new number."""
         self._orders += 1
         self._port.order(event.order, self._orders)
-        self.record_event("order", place=event.order.objective_m, text=f"{event.order.formation}, {event.order.mode}")
+        self.record_event("order", place=event.order.objective_m, says=Ordered(event.order.model_dump(mode="json")))
         return event.plain()
 
     def _with_name(self, call: When) -> When:
@@ -263,5 +263,4 @@ class Inputs:
 
 def recorded_inputs(run: Run) -> list[dict[str, Any]]:
     """Return the events called for during a run, as declarations for a simulation that repeats it."""
-    events = run.events
-    return [json.loads(text) for text in events.filter(events["kind"] == "input")["text"]]
+    return [row["data"] for row in run.events_of("input")]

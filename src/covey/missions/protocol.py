@@ -15,6 +15,7 @@ from covey.physics.clock import Clock
 from covey.planning.orders import Order
 from covey.planning.waypoints import Waypoints
 from covey.registry import Registry
+from covey.results.event_data import Data
 from covey.robots.team import TeamModel, TeamState
 from covey.world.state import WorldState
 from covey.world.targets import Targets
@@ -82,11 +83,12 @@ class Tracker(ABC):
     measures: bool = True
 
     @abstractmethod
-    def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
+    def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> Sequence[tuple[int, str | Data]]:
         """Process the true poses (n, 3) of one step and the robots that are able to act, bool (n,).
 
         Returns:
-            The events of the step, as pairs of a robot and a text; each becomes an event of the kind ``mission``.
+            The events of the step, as pairs of a robot and what it has done, in words or as a record of
+            `covey.results.event_data`; each becomes an event of the kind ``mission``.
         """
 
     @property

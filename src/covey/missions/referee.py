@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from covey.records import Record, located
+from covey.results.event_data import Data, Met
 
 MOVED_M = 0.1
 """The clock starts when a robot has moved more than this in x or in y [m] …"""
@@ -218,7 +219,7 @@ class Referee:
         """Return whether it looks at a time [s], or did not yet."""
         return not self.is_over and time_s >= self._look_s - 1e-9
 
-    def look(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
+    def look(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str | Data]]:
         """Look at the robots' poses (n, 3), and at which of them are able to act, bool (n,); return what is new.
 
         The first poses are those from which motion is measured.
@@ -236,7 +237,7 @@ class Referee:
             said += self._end(time_s, said)
         return said
 
-    def _start(self, time_s: float, pose: np.ndarray) -> list[tuple[int, str]]:
+    def _start(self, time_s: float, pose: np.ndarray) -> list[tuple[int, str | Data]]:
         if self.state != "waiting":
             return []
         assert self._first is not None
@@ -248,7 +249,7 @@ class Referee:
         self.state, self.started_s = "running", time_s if self.rules.clock == "motion" else 0.0
         return [(int(moved.argmax()), "starts the clock")]
 
-    def _meet(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
+    def _meet(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str | Data]]:
         said = []
         for k, rule in enumerate(self._rules):
             if not rule.robots or np.isnan(self.found_s[k]) or not np.isnan(self.met_s[k]):
@@ -263,7 +264,7 @@ class Referee:
             if time_s - self._together_s[k] >= rule.for_s - 1e-9:
                 self.met_s[k] = time_s
                 self._count()
-                said.append((int(there[-1]), f"completes the meeting at {self.kinds[k]} {self.identities[k]}"))
+                said.append((int(there[-1]), Met(self.identities[k], self.kinds[k])))
         return said
 
     def _count(self) -> None:
@@ -272,7 +273,7 @@ class Referee:
             gained += rule.points * (not math.isnan(found_s)) + rule.meeting_points * (not math.isnan(met_s))
         self.points = gained - self.rules.false_report_points * self.false_reports
 
-    def _end(self, time_s: float, said: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    def _end(self, time_s: float, said: list[tuple[int, str | Data]]) -> list[tuple[int, str | Data]]:
         is_done = not np.isnan(self.found_s).any() and not np.isnan(self.met_s[self._wanted]).any()
         if not is_done and time_s - self.started_s < self.rules.time_limit_s - 1e-9:
             return []

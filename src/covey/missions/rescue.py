@@ -11,6 +11,7 @@ from covey.errors import MissionError, did_you_mean, nearest
 from covey.missions.protocol import Mission, MissionContext, Tracker, missions
 from covey.missions.referee import Judgement, KindRule, Referee, Rules
 from covey.records import located
+from covey.results.event_data import Data
 from covey.world.targets import Targets
 
 _DAT160 = {
@@ -171,7 +172,7 @@ class RescueTracker(Tracker):
         self._values = self._count()
         return judgement
 
-    def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
+    def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str | Data]]:
         """Process the true poses (n, 3) and the able robots, bool (n,); return what is new."""
         if not self.referee.is_due(time_s):
             return []

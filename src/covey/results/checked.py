@@ -18,7 +18,7 @@ _STEP, _EVENT = {"step": "number"}, dict.fromkeys(("x_m", "y_m", "time_s"), "num
 TABLES: dict[str, dict[str, str]] = {
     "measurements": {**_STEP, "robot": "text", **dict.fromkeys(("x_m", "y_m", "heading_rad"), "number")},
     "team": {**_STEP, **dict.fromkeys(("time_s", "covered_share", "min_separation_m"), "number")},
-    "events": {**_STEP, **_EVENT, **dict.fromkeys(("kind", "robot", "other", "text"), "text")},
+    "events": {**_STEP, **_EVENT, **dict.fromkeys(("kind", "robot", "other", "text", "data"), "text")},
     "host": {**_STEP, "time_s": "number", "wall_time_s": "number"},
 }
 """The columns that each table has at least, and what is in them."""

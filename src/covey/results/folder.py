@@ -11,7 +11,7 @@ from covey.errors import OF_THE_DISK, DiskError, RunFolderError
 from covey.results.checked import ManifestShape, read_json
 from covey.results.lock import LOCK, FolderLock
 
-FORMAT = 1
+FORMAT = 2
 LATEST = "latest"
 """In place of the name of a run folder: the newest run there. Where the system has links, it is one to that run."""
 TABLES = ("measurements.parquet", "team.parquet", "events.parquet", "host.parquet")

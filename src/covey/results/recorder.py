@@ -1,6 +1,7 @@
 """`Recorder`: the observer that writes the run folder."""
 
 import errno
+import json
 import os
 import time
 import weakref
@@ -140,7 +141,8 @@ class Recorder:
             self._open("measurements", [*step, ("robot", name), *_fields((*self._step_columns, *self._pose_columns))])
             self._open("team", [*step, *_fields(("time_s", *self._team_columns))])
             text = [(c, pa.string()) for c in ("kind", "robot", "other")]
-            self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), ("text", pa.string())])
+            texts = [(name, pa.string()) for name in ("text", "data")]
+            self._open("events", [*step, *_fields(("time_s",)), *text, *_fields(("x_m", "y_m")), *texts])
             self._open("host", [*step, *_fields(("time_s", "wall_time_s", "cpu_percent", "rss_mib"))])
         self._is_open = True
 
@@ -365,7 +367,8 @@ class Recorder:
             robots["step"] = np.repeat(team["step"], n)
             waiting |= {"measurements": robots, "team": team}
         if self._events:
-            waiting["events"] = {c: [getattr(e, c.removesuffix("_m")) for e in self._events] for c in _EVENT_COLUMNS}
+            events = {c: [getattr(e, c.removesuffix("_m")) for e in self._events] for c in _EVENT_COLUMNS}
+            waiting["events"] = events | {"data": [json.dumps(e.data) if e.data else "" for e in self._events]}
         return waiting
 
     def _sample_host(self) -> None:

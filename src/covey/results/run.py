@@ -1,6 +1,7 @@
 """`Run`: a finished run, opened from its folder."""
 
 import html
+import json
 import os
 import shlex
 import shutil
@@ -125,6 +126,24 @@ class Run:
                 if name and name not in self.names:
                     raise ValueError(f"it has an event of {name!r}, which is no robot of this run")
         return table
+
+    def events_of(self, *kinds: str) -> list[dict[str, Any]]:
+        """Return the events of some kinds, or all: a dict for each row of `events`, in which ``data`` is decoded.
+
+        ``data`` is what the event says as plain data, see `covey.results.event_data`; ``{}`` for kinds without.
+
+        Examples:
+            >>> [
+            ...     event["data"]["answer"] for event in run.events_of("mission") if "reported" in event["data"]
+            ... ]  # doctest: +SKIP
+            ['accepted', 'too far']
+        """
+        events = self.events.filter(self.events["kind"].is_in(kinds)) if kinds else self.events
+        with reading(self.folder / "events.parquet"):
+            rows = [row | {"data": json.loads(row["data"] or "{}")} for row in events.iter_rows(named=True)]
+            if not all(isinstance(row["data"], dict) for row in rows):
+                raise ValueError("the data of an event are no names with values")
+        return rows
 
     @property
     def tags_left(self) -> "pl.DataFrame":

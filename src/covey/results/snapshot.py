@@ -1,6 +1,7 @@
 """`Snapshot` and `Event`: the data that observers get after each step."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,7 +46,8 @@ class Event:
         robot: name of the robot concerned; empty for none.
         other: name of the other robot, or of the object, involved.
         x, y: place in the world frame [m]; NaN for none.
-        text: details for a reader.
+        text: details for people; no program reads it.
+        data: the same for programs, plain data by name, see `covey.results.event_data`; empty for most kinds.
     """
 
     step: int
@@ -56,6 +58,7 @@ class Event:
     x: float = math.nan
     y: float = math.nan
     text: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass

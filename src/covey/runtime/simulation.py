@@ -30,6 +30,7 @@ from covey.physics.planar.physics import NO_CONTACTS
 from covey.physics.protocol import Contacts
 from covey.planning.orders import ORDER_KEY, Order
 from covey.records import as_record
+from covey.results.event_data import Data, Reported, Sighted, said
 from covey.results.folder import GROUNDS
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
@@ -666,7 +667,7 @@ class Simulation:
             self._repeatable &= not failure.by_wall_time
             for i in failure.robots:
                 self.state.halted[i] = True
-                self._event("controller_failed", i, text=failure.text)
+                self._event("controller_failed", i, says=failure.text)
             if self.execution.on_controller_error == "raise":
                 text = failure.text.partition("\n")[0].replace(": ControllerError: ", ": ", 1)
                 raise ControllerError(text if self.time == 0 else f"{text} (at {self.time:g} s)") from None
@@ -723,32 +724,32 @@ class Simulation:
         if self.deciding.requested.reports or self.reporting.is_by_radio:
             self._judge()
         for i, change, (x, y), text in self.ground_accuracy.measure() if self.ground_accuracy.columns else ():
-            self._event("change_noticed", i, other=change, x=x, y=y, text=text)
+            self._event("change_noticed", i, other=change, x=x, y=y, says=text)
         for i, text in self.scoring.score():
-            self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], text=text)
+            self._event("mission", i, x=self.state.pose[i, 0], y=self.state.pose[i, 1], says=text)
         for seen in () if self.scoring.search is None else self.scoring.search.sightings:
-            (x, y), text = seen.place, seen.kind if seen.is_true else f"false alarm: {seen.kind}"
-            self._event("sighted", seen.robot, other=str(seen.identity), x=x, y=y, text=text)
+            (x, y), says = seen.place, Sighted(seen.kind, seen.is_true)
+            self._event("sighted", seen.robot, other=str(seen.identity), x=x, y=y, says=says)
 
     def _judge(self) -> None:
         judged = self.reporting.judge(self.deciding.requested.reports, self.deciding.answers, self.time)
         for report, judgement in judged:
             x, y = self.state.pose[report.robot, :2]
-            text = f"reports target {report.identity} at ({report.x:.1f}, {report.y:.1f}): {judgement.answer}"
-            self._event("mission", report.robot, x=x, y=y, text=text)
+            says = Reported(report.identity, round(report.x, 4), round(report.y, 4), judgement.answer)
+            self._event("mission", report.robot, x=x, y=y, says=says)
         if judged:
             self._recorder.add("reports", SCHEMA, table(judged, self.clock.step, self.time, self.names))
 
     def _observe(self) -> None:
         for i, x, y, content in self.communication.events:
-            self._event("tag_left", i, x=x, y=y, text=printable(str(content)[:80]))
+            self._event("tag_left", i, x=x, y=y, says=printable(str(content)[:80]))
         for aligning in self.map_exchange.aligning:
             for found in aligning.attempts:
                 x, y = self._pose_before[found.robot, :2]
-                self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, text=found.text)
+                self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, says=found.data)
         if notes := self.deciding.requested.notes:
             for i, note in notes:
-                self._event("note", i, text=note)
+                self._event("note", i, says=note)
             notes.clear()
         self._tell((*self.giving_up.goals(), *self.giving_up.standing(self.commands)))
         snapshot = self.observing.snapshot()
@@ -788,9 +789,11 @@ class Simulation:
             name = self.names[robot] if robot >= 0 else ""
             self.events.append(Event(self.clock.step, self.time, kind, name, other, float(x), float(y), text))
 
-    def _event(self, kind: str, robot: int, *, other: str = "", x: float = np.nan, y: float = np.nan, text: str = ""):
+    def _event(
+        self, kind: str, robot: int, *, other: str = "", x: float = np.nan, y: float = np.nan, says: str | Data = ""
+    ) -> None:
         step = self.clock.step + (kind in _BEFORE_ACTING)
-        self.events.append(Event(step, self.time, kind, self.names[robot], other, float(x), float(y), text))
+        self.events.append(Event(step, self.time, kind, self.names[robot], other, float(x), float(y), *said(says)))
 
 
 _BEFORE_ACTING = ("controller_failed", "sensor_silent", "sensor_heard")

@@ -1,6 +1,5 @@
 """`Edits`: who changed what in a run that viewers steer, and what each of them can take back and do again."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -279,7 +278,7 @@ def _inverse(events: Sequence[Event], deed: Mapping[str, Any], order: Deed | Non
         return {"restore": name} if happened("wall_removed", other=name) else None
     if "place" in deed:
         placed = happened("placed", robot=deed["place"])
-        return None if placed is None else {"place": deed["place"], "pose": json.loads(placed.text[len("from ") :])}
+        return None if placed is None else {"place": deed["place"], "pose": placed.data["before"]}
     if "to" in deed and "drive" in deed:
         return {"drive": deed["drive"]} if happened("driven", robot=deed["drive"]) else None
     if ground := deed.keys() & set(_GROUND):

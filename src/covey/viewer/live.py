@@ -384,4 +384,4 @@ def _plain_value(value: Any) -> Any:
 
 def _plain(event: Event) -> dict[str, Any]:
     """Return an event as plain data; NaN, a place that it does not have, becomes None."""
-    return {name: None if value != value else value for name, value in vars(event).items() if value != ""}
+    return {name: None if value != value else value for name, value in vars(event).items() if value not in ("", {})}

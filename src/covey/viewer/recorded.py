@@ -27,7 +27,6 @@ _RADIUS_M = 0.2
 """Radius of robots in runs that did not record their bodies."""
 _BLOCK_BYTES = 1 << 18
 """Size of a block of poses: browsers take in many messages of this size several times faster than a large one."""
-_EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
 
 
 class Recorded:
@@ -161,7 +160,7 @@ def _details_of(run: Run, layers: Iterable[str]) -> dict[str, Callable[[], list[
     if "waypoints_m" in run.mission:
         made["waypoints"] = lambda: [visits_of(run, steps_of(run))]
     if has_orders(run):
-        made["targets"] = lambda: [orders_of(run, step_s_of(run))]
+        made["targets"] = lambda: [orders_of(run)]
     return made
 
 
@@ -218,8 +217,8 @@ def recording_of(run: Run) -> bytes:
         if name not in ("step", "time_s"):
             arrays[f"team:{name}"] = run.series(name)
     events = [
-        {name.removesuffix("_m"): value for name, value in zip(_EVENTS, row, strict=True) if value != ""}
-        for row in run.events.select(_EVENTS).iter_rows()
+        {name.removesuffix("_m"): value for name, value in event.items() if value not in ("", {})}
+        for event in run.events_of()
     ]
     told = [list(row) for row in tags.select("robot", "time_s", "text").iter_rows()]
     return pack({"type": "recording", "status": run.status, "events": events, "tags": told}, arrays)

@@ -1,8 +1,5 @@
 """What the tables of a run tell of its robots: who stood still, visits of waypoints, orders, measurements."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
 from covey.results.folder import ATTITUDE_COLUMNS, POSE_COLUMNS
@@ -24,12 +21,11 @@ def flags_of(run: Run) -> np.ndarray:
     gone: set[int] = set()
     active: set[tuple[int, str]] = set()
     rows = []
-    events = run.events.filter(run.events["kind"].is_in(_MARKS))
-    for step, kind, robot, fault, text in events.select("step", "kind", "robot", "other", "text").iter_rows():
-        i = index[robot]
+    for event in run.events_of(*_MARKS):
+        step, kind, fault, i = event["step"], event["kind"], event["other"], index[event["robot"]]
         change = active.discard if kind == "recovered" else active.add
         change((i, kind if kind == "controller_failed" else fault))
-        if kind == "fault" and "vanishes True" in text:
+        if event["data"].get("vanishes"):
             gone.add(i)
         dead, mute = (i, "dies") in active, (i, "radio_dies") in active
         halted = dead or (i, "controller_failed") in active
@@ -72,11 +68,10 @@ def has_orders(run: Run) -> bool:
     return "order" in run.mission or bool((run.events["kind"] == "order").any())
 
 
-def orders_of(run: Run, step_s: float) -> bytes:
+def orders_of(run: Run) -> bytes:
     """Return the message ``targets``: ``orders``, each with the ``step`` from which on it held.
 
-    An order has ``objective_m``, ``formation``, ``within_m`` and ``target``, the places [m]. An order that a program
-    gave to a simulation without a scenario is known by its event only: then there are no places.
+    An order has ``objective_m``, ``formation``, ``within_m`` and ``target``, the places [m].
     """
     from covey.planning.orders import Order
     from covey.robots.catalogue import robots as catalogue
@@ -84,39 +79,14 @@ def orders_of(run: Run, step_s: float) -> bytes:
     flies = {"aerial_scout"} & set(catalogue.names())
     kinds = [body["kind"] for body in run.manifest.get("bodies", []) for _ in body["start"]]
     drives = np.array([kind not in flies for kind in kinds] or [True] * len(run.names))
-    known = list(_orders_known(run, step_s))
-    given = [(0, Order.of(run.mission["order"]), True)] if "order" in run.mission else []
-    events = run.events.filter(run.events["kind"] == "order")
-    for step, x, y, text in events.select("step", "x_m", "y_m", "text").iter_rows():
-        formation, mode = text.split(", ")
-        told = Order.of({"objective_m": (x, y), "formation": formation, "mode": mode})
-        same = [
-            (abs(at - step), order)
-            for at, order in known
-            if (order.objective_m, order.formation, order.mode) == (told.objective_m, formation, mode)
-        ]
-        given.append((step, min(same, key=lambda one: one[0])[1] if same else told, bool(same)))
+    given = [(0, run.mission["order"])] if "order" in run.mission else []
     orders = []
-    for step, order, whole in given:
-        able = ~halted_of(run, np.array([step]))[0] & drives
+    for step, entry in [*given, *((event["step"], event["data"]) for event in run.events_of("order"))]:
+        order, able = Order.of(entry), ~halted_of(run, np.array([step]))[0] & drives
         count = max(min(run.mission.get("robots", len(able)), int(able.sum())), 1)
-        target = np.round(order.slots(count), 4).tolist() if whole else []
         facts = {"objective_m": order.objective_m, "formation": order.formation, "within_m": order.within_m}
-        orders.append({"step": step, **facts, "target": target})
+        orders.append({"step": step, **facts, "target": np.round(order.slots(count), 4).tolist()})
     return pack({"type": "targets", "name": "targets", "orders": orders}, {})
-
-
-def _orders_known(run: Run, step_s: float) -> Iterator[tuple[float, Any]]:
-    """Yield the orders of the scenario, and those called for while it ran, with their steps."""
-    from covey.events.inputs import recorded_inputs
-    from covey.planning.orders import Order
-    from covey.scenario.yaml12 import parse_yaml
-
-    scenario = parse_yaml(run.manifest.get("scenario", "")).data or {}
-    for event in [*(scenario.get("events") or []), *recorded_inputs(run)]:
-        if event.get("order"):
-            step, time_s = event.get("at_step"), event.get("at_s") or 0.0
-            yield time_s / step_s if step is None else step, Order.of(event["order"])
 
 
 def measures_of(run: Run) -> bytes:

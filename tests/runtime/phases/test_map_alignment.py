@@ -88,14 +88,13 @@ def test_robots_think_in_the_frames_of_their_starts(met):
 
 def test_two_robots_find_each_other(met):
     sim, run = met
-    rows = aligned(run)
-    assert set(zip(rows["robot"], rows["other"], strict=True)) == {("r0", "r1"), ("r1", "r0")}
-    for row in rows.iter_rows(named=True):
-        verdict, *words = row["text"].split()
-        told = {key: float(value) for key, value in (word.split("=") for word in words)}
+    rows = run.events_of("maps_aligned")
+    assert {(row["robot"], row["other"]) for row in rows} == {("r0", "r1"), ("r1", "r0")}
+    for row in rows:
+        told = row["data"]
         i, j = int(row["robot"][1]), int(row["other"][1])
         off = true_pose(i, j).inverse() @ Pose(told["dx_m"], told["dy_m"], math.radians(told["heading_deg"]))
-        assert verdict == "accepted"
+        assert told["verdict"] == "accepted"
         assert math.hypot(off.x, off.y) < 0.5
         assert abs(math.degrees(off.heading)) < 2.0
         assert told["error_m"] == pytest.approx(math.hypot(off.x, off.y), abs=1e-3)
@@ -123,7 +122,7 @@ def test_maps_hold_what_the_other_saw_where_it_is(met):
 
 def test_metrics_say_who_found_whom(met):
     _, run = met
-    errors = [float(text.split("error_m=")[1].split()[0]) for text in aligned(run)["text"]]
+    errors = [row["data"]["error_m"] for row in run.events_of("maps_aligned")]
     assert run.metrics["aligned_share"] == 1.0
     assert run.metrics["first_alignment_s"] == pytest.approx(1.1)
     assert run.metrics["alignment_error_m"] == pytest.approx(sum(errors) / 2, abs=1e-9)

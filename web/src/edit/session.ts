@@ -66,19 +66,19 @@ export class Session {
   }
 
   private take(event: EventInfo): void {
-    const { kind, step, time_s, other, text, by = 0, edit = 0 } = event;
+    const { kind, step, time_s, other, data, by = 0, edit = 0 } = event;
     if (["wall_added", "obstacle_added", "jam"].includes(kind)) this.standing.add(other!);
     if (["wall_removed", "obstacle_removed", "jam_over"].includes(kind)) this.standing.delete(other!);
     if (kind === "door_opened" || kind === "door_closed") this.doors.set(other!, kind === "door_opened");
     else if (kind === "refused" && by) this.refusals.push(event);
     else if (kind === "jam") {
-      const { polygon_m, centre_m, radius_m } = JSON.parse(text!) as { polygon_m?: [number, number][]; centre_m: [number, number]; radius_m: number };
+      const { polygon_m, centre_m, radius_m } = data as { polygon_m?: [number, number][]; centre_m: [number, number]; radius_m: number };
       const jam = { area: polygon_m ?? circle(centre_m, radius_m), from: step, to: Infinity };
       this.jams.push(jam);
       this.open.set(other!, jam);
     } else if (kind === "jam_over" && this.open.has(other!)) this.open.get(other!)!.to = step;
     else if (kind === "input" && !event.refused) {
-      const { at_step, ...deed } = JSON.parse(text!) as Deed & { at_step: number };
+      const { at_step, ...deed } = data as Deed & { at_step: number };
       const changed = event.undoes ?? event.redoes;
       if (changed) for (const one of this.done) if (one.edit === changed) one.undone = event.undoes !== undefined;
       if (typeof deed.name === "string") this.named.set(deed.name, deed);

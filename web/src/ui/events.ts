@@ -24,7 +24,7 @@ export function markOf(kind: string): Mark {
 export const words = (kind: string) => kind.replaceAll("_", " ");
 
 export function textOf(event: EventInfo): string {
-  if (event.kind === "input" && event.text?.startsWith("{")) return `input – ${wordsOfDeed(JSON.parse(event.text) as Deed)}`;
+  if (event.kind === "input") return `input – ${wordsOfDeed(event.data as Deed)}`;
   if (event.kind === "jam") return `jam – ${event.other ?? ""}`;
   if (event.kind === "placed") return `placed ${event.robot ?? ""}`;
   return [words(event.kind), event.robot, event.other && `– ${event.other}`, event.text && `“${event.text}”`].filter(Boolean).join(" ");

@@ -62,7 +62,7 @@ def targets_of(run: "Run") -> list[Target]:
         rows = [] if run.reports is None else run.reports.rows(named=True)
         seen = [(row["identity"], row["time_s"], row["robot"]) for row in rows if row["answer"] == "accepted"]
     else:
-        seen = [(int(row["other"]), row["time_s"], row["robot"]) for row in _sighted(run) if _is_true(row)]
+        seen = [(int(row["other"]), row["time_s"], row["robot"]) for row in _sightings(run, are_true=True)]
     for identity, time_s, robot in seen:
         found.setdefault(int(identity), (float(time_s), str(robot)))
     nothing = math.nan, ""
@@ -74,7 +74,7 @@ def targets_of(run: "Run") -> list[Target]:
 
 def false_alarms(run: "Run") -> list[Mark]:
     """Return where cameras first read markers that are not there."""
-    return [Mark(row["time_s"], row["robot"], (row["x_m"], row["y_m"])) for row in _sighted(run) if not _is_true(row)]
+    return [_mark(row) for row in _sightings(run, are_true=False)]
 
 
 def false_reports(run: "Run") -> list[Mark]:
@@ -82,21 +82,20 @@ def false_reports(run: "Run") -> list[Mark]:
     if run.reports is None:
         return []
     wrong = run.reports.filter(run.reports["answer"].is_in(["too far", "unknown identity"])).rows(named=True)
-    return [Mark(row["time_s"], row["robot"], (row["x_m"], row["y_m"])) for row in wrong]
+    return [_mark(row) for row in wrong]
 
 
 def meetings(run: "Run") -> list[Mark]:
     """Return where the last robot of each meeting stood when it came."""
-    events = run.events.filter((run.events["kind"] == "mission") & run.events["text"].str.contains("the meeting at"))
-    return [Mark(row["time_s"], row["robot"], (row["x_m"], row["y_m"])) for row in events.rows(named=True)]
+    return [_mark(row) for row in run.events_of("mission") if "meeting" in row["data"]]
 
 
-def _sighted(run: "Run") -> list[dict[str, Any]]:
-    return run.events.filter(run.events["kind"] == "sighted").rows(named=True)
+def _sightings(run: "Run", *, are_true: bool) -> list[dict[str, Any]]:
+    return [row for row in run.events_of("sighted") if row["data"].get("is_true") is are_true]
 
 
-def _is_true(row: dict[str, Any]) -> bool:
-    return not row["text"].startswith("false alarm")
+def _mark(row: dict[str, Any]) -> Mark:
+    return Mark(row["time_s"], row["robot"], (row["x_m"], row["y_m"]))
 
 
 def face_segments(grid: Grid, faces: np.ndarray) -> np.ndarray:

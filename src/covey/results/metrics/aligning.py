@@ -16,20 +16,17 @@ RIGHT_M, RIGHT_DEG = 0.5, 2.0
 WRONG_DEG = 5.0
 
 
-def _found(run: "Run") -> list[tuple[float, tuple[str, str], str, dict[str, float]]] | None:
+def _found(run: "Run") -> list[tuple[float, tuple[str, str], str, dict[str, Any]]] | None:
     """Return time, pair, verdict and numbers of each attempt in order; None if the start poses were known."""
     if run.manifest.get("start_poses") != "unknown":
         return None
-    found = []
-    for row in run.events.iter_rows(named=True):
-        if row["kind"] == "maps_aligned":
-            verdict, *numbers = row["text"].split(";")[0].split()
-            pairs = (word.split("=") for word in numbers)
-            found.append((row["time_s"], (row["robot"], row["other"]), verdict, {k: float(v) for k, v in pairs}))
-    return found
+    return [
+        (row["time_s"], (row["robot"], row["other"]), row["data"].get("verdict", ""), row["data"])
+        for row in run.events_of("maps_aligned")
+    ]
 
 
-def _in_force(run: "Run") -> list[dict[str, float]] | None:
+def _in_force(run: "Run") -> list[dict[str, Any]] | None:
     """Return the numbers of each pair's alignment at the end; None if the start poses were known."""
     found, last = _found(run), {}
     for _, pair, verdict, numbers in found or ():
@@ -37,7 +34,7 @@ def _in_force(run: "Run") -> list[dict[str, float]] | None:
     return None if found is None else list(last.values())
 
 
-def _follow(in_force: dict, pair: tuple[str, str], verdict: str, numbers: dict[str, float]) -> None:
+def _follow(in_force: dict, pair: tuple[str, str], verdict: str, numbers: dict[str, Any]) -> None:
     """Change the alignments in force by an attempt."""
     if verdict in ("accepted", "revised"):
         in_force[pair] = numbers
@@ -45,7 +42,7 @@ def _follow(in_force: dict, pair: tuple[str, str], verdict: str, numbers: dict[s
         in_force.pop(pair, None)
 
 
-def _is_wrong(numbers: dict[str, float], degrees: float) -> bool:
+def _is_wrong(numbers: dict[str, Any], degrees: float) -> bool:
     return numbers["error_m"] > RIGHT_M or numbers["error_deg"] > degrees
 
 

@@ -20,6 +20,7 @@ from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, Verdict
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.tiles import TILE
 from covey.physics.clock import Clock, exact
+from covey.results.event_data import Aligned
 from covey.runtime.phases.team_slam import TeamSlam
 
 _LEVER_M = 20.0  # how far from the start of a robot a turn of its frame counts
@@ -48,17 +49,15 @@ class Attempt:
     refused: str = ""
 
     @property
-    def text(self) -> str:
-        """The verdict, the result as ``name=number``, and after a semicolon the reason for a refusal."""
-        T = self.T_found
-        words: list[str] = [self.verdict]
+    def data(self) -> Aligned:
+        """What the event says."""
+        T, numbers = self.T_found, {}
         if T is not None:
             off = self.T_true.inverse() @ T
-            words += [f"dx_m={T.x:.4f}", f"dy_m={T.y:.4f}", f"heading_deg={math.degrees(T.heading):.4f}"]
-            words += [] if self.confidence is None else [f"confidence={self.confidence:.4f}"]
-            words.append(f"error_m={math.hypot(off.x, off.y):.4f}")
-            words.append(f"error_deg={abs(math.degrees(off.heading)):.4f}")
-        return " ".join(words) + (f"; {self.refused}" if self.refused else "")
+            numbers = {"dx_m": T.x, "dy_m": T.y, "heading_deg": math.degrees(T.heading), "confidence": self.confidence}
+            numbers |= {"error_m": math.hypot(off.x, off.y), "error_deg": abs(math.degrees(off.heading))}
+        rounded = {name: None if value is None else round(value, 4) for name, value in numbers.items()}
+        return Aligned(self.verdict, **rounded, refused=self.refused or None)
 
 
 class MapAlignment:

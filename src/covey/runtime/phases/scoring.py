@@ -12,6 +12,7 @@ from covey.mapping.occupancy.belief import Beliefs
 from covey.missions import Coverage, Exploration, Mission, MissionContext, Tracker
 from covey.missions.search import SearchTracker, cameras
 from covey.physics.protocol import ROBOT_CONTACT, Contacts
+from covey.results.event_data import Data
 from covey.results.maps import SHARES, Maps
 from covey.world.world import OPEN
 
@@ -73,11 +74,11 @@ class Scoring:
             wanted = wanted | tracker.wanted(substeps)
         return wanted
 
-    def score(self) -> list[tuple[int, str]]:
+    def score(self) -> list[tuple[int, str | Data]]:
         """Measure the achievements of this step, and return the events; see `Tracker.measure`."""
         now, state = self.clock.time_s, self.state
         np.logical_not(state.halted, out=self._able)
-        events: list[tuple[int, str]] = []
+        events: list[tuple[int, str | Data]] = []
         for tracker in self.measuring:
             events += tracker.measure(now, state.pose, self._able)
         self._keep_union()
