@@ -1,4 +1,4 @@
-.PHONY: demo terrain test slow cluster lowest check lock clean
+.PHONY: demo terrain test slow cluster notebooks lowest check lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -42,6 +42,12 @@ slow: $(VENV)/.developing
 cluster: $(VENV)/.developing
 	$(BIN)/python -m pytest -m cluster -rs tests/cluster
 
+# the ten lessons in JupyterLab, in Chromium; a few minutes
+notebooks: $(VENV)/.developing
+	rm -rf .notebooks && $(PYTHON) -m venv .notebooks
+	.notebooks/bin/pip install --quiet --disable-pip-version-check --constraint requirements-dev.lock --editable . jupyterlab
+	$(BIN)/python benchmarks/notebooks.py --jupyter .notebooks/bin/jupyter
+
 # the oldest versions that pyproject.toml allows: they are installed, and what users do first is tried
 lowest:
 	rm -rf .lowest && $(PYTHON) -m venv .lowest
@@ -71,4 +77,4 @@ lock:
 	rm -rf .lock
 
 clean:
-	rm -rf $(VENV) .lowest build dist src/*.egg-info
+	rm -rf $(VENV) .lowest .notebooks build dist src/*.egg-info

@@ -28,6 +28,7 @@ def test_there_are_ten_each_with_aims_a_task_a_gap_a_check_and_a_picture():
         assert all(word in first for word in ("**Aims.**", "**Task.**"))
         assert f"pictures/{lesson.name[:2]}.png" in last
         assert lesson.cells[-2][1].startswith(f"check({int(lesson.name[:2])}, ")
+        assert lesson.cells[-3][1].splitlines()[-1] in ("out", "run"), "a notebook shows what the robots did"
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ sim = covey.Simulation(
     stop=covey.Stop(explored=0.95, timeout_s=600), seed=1,
 )  # fmt: skip
 run = sim.run()
+run
 
 # %%
 check(9, run)

@@ -49,6 +49,7 @@ def game(evader):
 
 outs = [game(evader) for evader in (runs_straight, runs_away, runs_in_circles)]
 out = outs[-1]
+out
 
 # %%
 check(10, outs)
