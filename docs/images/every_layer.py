@@ -105,7 +105,7 @@ SCENES = [
             "union": ("", []),
             "map": ("numbers", [1]),
             "frontiers": ("union", []),
-            **on_truth("trails", "numbers", "names"),
+            **on_truth("trails"),
             "paths": ("truth explored", []),
             "lidar": ("truth numbers", [1, 3]),
             "visible": ("truth numbers", [1, 3]),
@@ -121,7 +121,7 @@ SCENES = [
     ),
     Scene(tagged, 16.0, {"tags": ("truth trails", [])}),
     Scene(walled_in, 20.0, {"given-up": ("truth trails", [])}),
-    Scene(ordered, 1.0, {"targets": ("truth numbers", [])}),
+    Scene(ordered, 1.0, {**on_truth("numbers", "names"), "targets": ("truth numbers", [])}),
     Scene(lambda: covey.load("rescue"), 100.0, {"finds": ("truth trails", []), "searched": ("truth", [])}),
     Scene(lambda: covey.load("patrol"), 60.0, {"waypoints": ("truth trails", []), "notes": ("truth", [])}),
     Scene(

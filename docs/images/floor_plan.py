@@ -13,7 +13,7 @@ from covey.world.rooms import rooms
 FOLDER = Path(__file__).parent
 EXAMPLES = FOLDER.parents[1] / "examples"
 
-plan = read_floor_plan(EXAMPLES / "plans" / "second_floor.dxf", without_layers=["A-DOOR"])
+plan = read_floor_plan(EXAMPLES / "plans" / "second_floor.dxf", layers=["A-WALL"])
 read = plan_picture(plan.world, plan.lines, rooms(plan.world))
 (FOLDER / "floor_plan.png").write_bytes(read.to_bytes("png"))
 
