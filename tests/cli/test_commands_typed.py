@@ -26,6 +26,28 @@ def test_a_typed_wall_stands_from_the_next_step_on_and_what_is_wrong_is_said():
     assert "an event is one of" in said.getvalue()
 
 
+def test_after_a_hundred_wrong_lines_in_a_row_no_more_is_read():
+    said = io.StringIO()
+    right = "wall: {from: [1, -1], to: [1, 1]}\n"
+    commands = Commands(io.StringIO("a: 1\n" * 99 + right + "a: 1\n" * 100 + right), said)
+    commands.reader.join()
+    sim = covey.Simulation(covey.World.empty(6, 6))
+    commands(sim)
+    sim.step()
+    assert len(sim.inputs.applied) == 1
+    assert said.getvalue().count("not done: {") == 199
+    assert said.getvalue().endswith("no more is read; the run goes on without\n")
+
+
+@pytest.mark.parametrize("content", [b"\xd7\x9e\xff\n" * 3, b"0 " * 30_000], ids=["bytes", "a long line"])
+def test_commands_that_are_no_text_are_refused_in_words(tmp_path, content, capsys):
+    (tmp_path / "bytes").write_bytes(content)
+    run = ["run", "hello", "-q", "--no-pictures", "--out", str(tmp_path / "run")]
+    assert main([*run, "--commands", str(tmp_path / "bytes")]) in (0, 3)
+    assert "not done: " in capsys.readouterr().err
+    assert not recorded_inputs(Run(tmp_path / "run"))
+
+
 def test_a_pipe_of_events_reaches_a_run(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

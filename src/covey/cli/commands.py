@@ -12,11 +12,16 @@ if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
 
 
+_LONGEST, _MOST_WAITING, _MOST_WRONG = 20_000, 1000, 100
+"""The longest line, the largest number of lines that wait for a step, and of wrong ones in a row."""
+
+
 class Commands:
     """Reads events from a stream; each takes effect in the next step.
 
     A line is an event of a scenario without its time, such as ``crater: {centre_m: [3, 4]}``. A line with an error is
-    reported, and the run continues. Events are recorded as inputs, so the run can be repeated.
+    reported, and the run continues; after 100 such lines in a row nothing more is read. Events are recorded as inputs,
+    so the run can be repeated.
 
     Args:
         stream: source of the lines.
@@ -25,23 +30,38 @@ class Commands:
 
     def __init__(self, stream: IO[str], errors: IO[str] | None = None):
         self._errors = errors or sys.stderr
-        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._lines: queue.Queue[str] = queue.Queue(_MOST_WAITING)
+        self._wrong, self._is_over = 0, False
         self.reader = threading.Thread(target=self._read, args=(stream,), daemon=True)
         self.reader.start()
 
     def __call__(self, sim: "Simulation") -> None:
         """Apply the events typed since the last step."""
-        while not self._lines.empty():
+        for _ in range(0 if self._is_over else self._lines.qsize()):
             line = self._lines.get()
             try:
                 sim.do(event_of(line))
+                self._wrong = 0
             except CoveyError as error:
-                print(printable(f"not done: {error}"), file=self._errors, flush=True)
+                self._say(f"not done: {error}")
+                self._wrong += 1
+            if self._wrong == _MOST_WRONG:
+                self._is_over = True
+                self._say(f"{_MOST_WRONG} lines in a row were not done: no more is read; the run goes on without")
+                return
 
     def _read(self, stream: IO[str]) -> None:
-        for line in stream:
-            if line.strip():
-                self._lines.put(line)
+        try:
+            while not self._is_over and (line := stream.readline(_LONGEST)):
+                if line.strip():
+                    self._lines.put(line)
+        except ValueError as error:  # what is typed may be no text
+            self._say(f"not done: {error}; no more is read; the run goes on without")
+        if stream is not sys.stdin:
+            stream.close()
+
+    def _say(self, text: str) -> None:
+        print(printable(text), file=self._errors, flush=True)
 
 
 def event_of(line: str) -> dict:

@@ -174,7 +174,8 @@ def _commands(source: Path) -> Commands:
     if str(source) == "-":
         return Commands(sys.stdin)
     try:  # a pipe opened for writing too does not wait for a writer and never ends
-        return Commands(os.fdopen(os.open(source, os.O_RDWR if source.is_fifo() else os.O_RDONLY), encoding="utf-8"))
+        opened = os.open(source, os.O_RDWR if source.is_fifo() else os.O_RDONLY)
+        return Commands(os.fdopen(opened, encoding="utf-8", errors="backslashreplace"))
     except OSError as error:
         raise InvalidValueError(f"--commands {source}: cannot read it: {error.strerror or error}") from error
 
