@@ -24,6 +24,7 @@ from covey.experiments.report.report import Gallery, _in_latex, metric_figures, 
 from covey.experiments.report.runs import chosen, failed, spread
 from covey.experiments.run import Results, run_design
 from covey.results import statistics
+from covey.results.figures import style
 
 
 def table_of(a, b, timeout=100.0):
@@ -534,7 +535,15 @@ def test_the_tables_compile_and_fit_the_page(style, hostile, tmp_path):
     if not has_class(name):
         pytest.skip(f"needs the LaTeX class {name} (Debian: texlive-publishers, texlive-fonts-recommended)")
     wide = r"\textwidth516pt\columnwidth252pt\hsize252pt\oddsidemargin-20pt" if "two" in style else ""  # as IEEE's
-    text = rf"\documentclass{style}\usepackage{{array,booktabs}}{wide}\begin{{document}}\input{{tables.tex}}\end{{document}}"
+    head = {"IEEEtran": r"\footnotesize\scshape ", "llncs": r"\small Table 10. "}.get(name, "Table 10: ")
+    measured = (  # a caption that is longer than its line
+        r"\let\set\caption\renewcommand\caption[1]{\sbox0{\normalfont " + head + r"#1}"
+        r"\ifdim\wd0>\linewidth\typeout{Long caption: #1}\fi\set{#1}}"
+    )
+    text = (
+        rf"\documentclass{style}\usepackage{{array,booktabs}}{wide}{measured}"
+        r"\begin{document}\input{tables.tex}\end{document}"
+    )
     shutil.copy(hostile[2].latex, tmp_path)
     (tmp_path / "paper.tex").write_text(text, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
@@ -544,6 +553,7 @@ def test_the_tables_compile_and_fit_the_page(style, hostile, tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
     assert "Float too large" not in done.stdout
+    assert "Long caption" not in done.stdout, "one line"
 
 
 def test_a_table_for_a_paper_is_neither_scaled_nor_wider_than_a_column():
@@ -563,6 +573,28 @@ def test_a_table_for_a_paper_is_neither_scaled_nor_wider_than_a_column():
     parts = wider.to_latex().split(r"\end{table*}")[:-1]
     assert len(parts) > 2
     assert all("key" in part for part in parts)
+
+
+def test_a_caption_takes_one_line_and_the_note_says_the_rest():
+    cells = {"strategy": ["a", "b"], "shift [s]": [-1.25, 10.5]}
+    title = "exploration_time_s: Wilcoxon signed-rank test of controller, setting by setting"
+    latex = Sheet.of(pl.DataFrame(cells), title, "Two-sided.").to_latex()
+    assert r"\caption{exploration\_time\_s}" in latex, "the test does not fit into 40 letters"
+    assert rf"\raggedright {title.replace('_', chr(92) + '_')}. Two-sided.}}" in latex
+    wide = Sheet.of(pl.DataFrame(cells | {f"column {k}": [1.5, 2.5] for k in range(7)}), title, "Two-sided.")
+    assert r"\caption{exploration\_time\_s: Wilcoxon signed-rank test of controller}" in wide.to_latex(), (
+        "of a page: 60"
+    )
+    parts = Sheet.of(pl.DataFrame({f"column {k}": [1.5, 2.5] for k in range(30)}), "A" * 70).to_latex()
+    captions = re.findall(r"\\caption{(.*?)}", parts)
+    assert {len(caption) for caption in captions} == {60}
+    assert captions[1].endswith("A (2 of 3)")
+
+
+def test_figures_are_as_wide_as_ieees_columns():
+    """252 and 516 pt, of which an inch has 72.27: a figure that is wider is an overfull box."""
+    assert 251.8 < style.COLUMN_IN * 72.27 <= 252.0
+    assert 515.8 < style.PAGE_IN * 72.27 <= 516.0
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from covey.results.figures import (
     targets_left,
 )
 from covey.results.figures.study_layout import label
+from covey.results.figures.style import PAGE_IN
 
 SIZE, TERRAIN = "robots.scout.count", "world.terrain"
 TIMEOUT = 500.0
@@ -185,7 +186,7 @@ def test_pictures_are_written_as_png_svg_and_pdf_the_same_each_time(tmp_path):
     again = save_pictures({"fleet": fleet_metrics(table(), SIZE, TERRAIN)}, tmp_path / "b")
     assert [f.read_bytes() for f in files] == [f.read_bytes() for f in again]
     png, svg, pdf = (f.read_bytes() for f in files)
-    assert Image.open(io.BytesIO(png)).size[0] == 2148
+    assert Image.open(io.BytesIO(png)).size[0] == int(300 * PAGE_IN)
     assert ET.fromstring(svg).tag.endswith("svg")
     assert re.match(rb"%PDF-1\.\d", pdf)
     assert b"CreationDate" not in pdf

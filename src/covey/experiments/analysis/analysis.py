@@ -105,15 +105,16 @@ def summary(table: "pl.DataFrame", metric: str, axes: Axes, alone: "pl.DataFrame
         by += tuple(name for name in parameters(table) if name.endswith(".count") and name not in by)
     found = statistics.summarize(table, metric, by)
     until = found["until_s"].drop_nulls().unique(maintain_order=True).to_list()
-    mean = "mean of those that reached" if unreached(metric) else "mean"
+    there = bool(statistics.got_there(table, metric).all())
+    mean = "mean" if there or not unreached(metric) else "mean of reached"
     kinds = found["interval"].drop_nulls().unique(maintain_order=True).to_list()
     said = ["95 % interval of the median between order statistics"] if any(kind != "range" for kind in kinds) else []
     few = [f"smallest and largest run where there are fewer than {statistics.FEWEST}"] if "range" in kinds else []
     share = share_of(metric)
     counted = COUNTED if share is None else f"n: runs with a value; successes: runs that explored {share} %."
     explained = [COUNTED_TIMES if is_time_to_goal(metric) else counted]
-    if not statistics.got_there(table, metric).all():
-        explained += unreached(metric)
+    if not there:
+        explained += [*unreached(metric), *(["mean of reached: of these runs only."] if unreached(metric) else [])]
     if kinds:
         explained.append(f"low, high: {', or '.join([*said, *few])}. A dash: beyond the timeout, or no value.")
     if until:

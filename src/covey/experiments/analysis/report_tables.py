@@ -21,6 +21,8 @@ _WIDE = 40
 """Text columns with a cell longer than this break their lines [characters]."""
 _COLUMN_PT, _PAGE_PT, _LONG_PT = 245.0, 345.0, 140.0
 """Widths of a column of IEEE's, of a page of Springer's, and of a text column that breaks its lines [pt]."""
+_LETTERS, _LETTERS_OF_PAGE = 40, 60
+"""Most letters of a caption that takes one line, above a column and above a page."""
 _SMALL_LETTER_PT = 3.8
 """About the width of a letter in 7 pt [pt]."""
 
@@ -85,12 +87,14 @@ class Sheet:
             return "\n".join(part.tabular() for part in self._parts()) + "\n"
         found, parts = [], [(part, rows) for part in self._parts() for rows in _pages(part.rows)]
         for number, (part, rows) in enumerate(parts, start=1):
-            count = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
+            count = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
             label = rf"\label{{tab:{_slug(self.title)}{f'-{number}' if number > 1 else ''}}}"
             kind = "table" if part.width() <= _COLUMN_PT else "table*"
-            body = [rf"\caption{{{in_latex(self.title + count)}}}{label}", r"\centering", part.tabular(rows)]
-            if number == 1 and part.note:
-                body.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize\raggedright {part.note}}}")
+            caption = _first_line(self.title, (_LETTERS if kind == "table" else _LETTERS_OF_PAGE) - len(count))
+            body = [rf"\caption{{{in_latex(caption + count)}}}{label}", r"\centering", part.tabular(rows)]
+            note = f"{in_latex(self.title)}. {part.note}".strip() if caption != self.title else part.note
+            if number == 1 and note:
+                body.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize\raggedright {note}}}")
             found.append("\n".join((rf"\begin{{{kind}}}", *body, rf"\end{{{kind}}}", "")))
         return "\n".join(found)
 
@@ -232,6 +236,15 @@ def _pages(rows: Sequence[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:
             page, lines = [], 0
         page, lines = [*page, row], lines + high
     yield page
+
+
+def _first_line(title: str, most: int) -> str:
+    """Return a title, or as much of it as has at most so many letters and ends at a comma, a colon or a word."""
+    if len(title) <= most:
+        return title
+    head = title[: most + 1]
+    at = max(head.rfind(mark) for mark in (", ", ": ", " of "))
+    return head[: at if at > 0 else max(0, head.rfind(" "))] or title[:most]
 
 
 def _slug(title: str) -> str:

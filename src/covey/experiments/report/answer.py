@@ -1,5 +1,6 @@
 """The opening of a report: what was asked, the answer in a sentence, and what is uncertain about it."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -63,7 +64,7 @@ def _said(table: "pl.DataFrame", primary: Finding) -> str:
         return f"This design cannot tell: {primary.reason}."
     tested = [row for row in rows if row["p_adjusted"] is not None]
     if not tested:
-        return f"This design cannot tell: with so few runs that differ, no outcome could have reached p < {ALPHA:g}."
+        return f"This design cannot tell: {_too_few(rows)}, no outcome could have reached p < {ALPHA:g}."
     if len(rows) == 1:
         return _of_two(primary.metric, rows[0])
     best = best_of(table, primary.metric, primary.question)
@@ -80,6 +81,17 @@ def _said(table: "pl.DataFrame", primary: Finding) -> str:
     if shown and open_:
         parts.append(f"That it is better than {', '.join(open_)} is not shown")
     return f"{'. '.join(parts)}."
+
+
+def _too_few(rows: Sequence[dict[str, Any]]) -> str:
+    """Return in words how few blocks or runs differ; the smallest p of a test in pairs is 2 / 2^n of n such blocks."""
+    if any(row["blocks"] is None for row in rows):
+        return "with so few runs that differ"
+    differ = max(round(1.0 - math.log2(row["smallest_p"])) if row["telling"] else 0 for row in rows)
+    tests = f" and a family of {len(rows)} tests" if len(rows) > 1 else ""
+    return (
+        f"at most {differ} of {max(row['blocks'] for row in rows)} blocks differ between two values. With these{tests}"
+    )
 
 
 def _of_two(metric: str, row: dict[str, Any]) -> str:
@@ -127,13 +139,17 @@ def _difference(metric: str, row: dict[str, Any], *, signed: bool = False) -> st
 
 def _uncertain(table: "pl.DataFrame", primary: Finding) -> Iterator[str]:
     rows = primary.rows.to_dicts() if not primary.reason else []
+    late = not (table["status"] == "reached").all()
     blocks = [row["blocks"] for row in rows if row["blocks"] is not None]
     if blocks and min(blocks) < 10:
         yield f"There are only {min(blocks)} blocks: a difference that is not shown may well be there."
     unknown = sum(row["n_a"] - row["telling"] for row in rows if row["telling"] is not None)
     if unknown:
         pairs = sum(row["n_a"] for row in rows)
-        yield f"{unknown} of {pairs} pairs say nothing, because both runs ran out of time or are equal."
+        late = (
+            "ran out of time or " if is_until_goal(primary.metric) and not (table["status"] == "reached").all() else ""
+        )
+        yield f"{unknown} of {pairs} pairs say nothing, because both runs {late}are equal."
     if is_until_goal(primary.metric) and not (table["status"] == "reached").all():
         yield "Runs that did not reach the goal count as worse than all that did, by an unknown amount."
     few = [row["runs_needed"] for row in rows if row["p_adjusted"] is not None and row["p_adjusted"] >= ALPHA]

@@ -45,7 +45,8 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
     """
     names, scale = facets(table, facet), Scale(levels(table, x), side_by_side=True)
     n = sorted({len(part) for _, part in groups(table, [x] if facet is None else [x, facet])})
-    text = _explain(n, is_time_to_goal(metric))
+    whole = sample(table, metric)
+    text = _explain(n, "" if whole.reached.all() else _LATE if is_time_to_goal(metric) else _UNKNOWN)
     width = style.PAGE_IN if len(scale.values) * len(names) > 16 else style.COLUMN_IN
     colors = [style.robot_color(k, len(names)) for k in range(len(names))]
     handles = [] if facet is None else [entry(written(name), k, len(names)) for k, name in enumerate(names)]
@@ -56,7 +57,7 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
     axes = layout.place_axes(picture, 0.5, below + 0.36, width - 0.65, _HEIGHT_IN)
     scale.dress(axes, label(x))
     axes.set_ylabel(label(metric), fontsize=style.FONT, labelpad=2, color=style.INK)
-    until = sample(table, metric).until_s
+    until = whole.until_s
     wide = 0.55 * scale.gap / len(names)
     for key, part in groups(table, facet):
         k = names.index(key[0]) if key else 0
@@ -68,7 +69,7 @@ def box_plots(table: "pl.DataFrame", metric: str, x: str, facet: str | None = No
     if column(table, metric).dtype.is_integer():  # a count
         axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     from_zero(axes)
-    if until is not None and not sample(table, metric).reached.all():
+    if until is not None and not whole.reached.all():
         axes.axhline(until, color=style.FAINT, lw=0.7, ls=(0, (4, 2)), zorder=1)
         axes.set_ylim(top=until * 1.09)
     legend(picture, handles, title)
@@ -103,12 +104,15 @@ def _box(axes: Axes, found: MetricSample, at: float, wide: float, color: str, sy
         )
 
 
-def _explain(n: list[int], timed: bool) -> str:
+_LATE = " Dashed: timeout; above it how many runs did not reach the goal, counted as longer."
+_UNKNOWN = " Runs that did not get there are not drawn; medians and quartiles count them as worse than all others."
+
+
+def _explain(n: list[int], late: str) -> str:
     runs = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}" if n else "no"
     few = "Dots: runs; thick line: median; thin line: range."
     box = "Boxes: quartiles; thick line: median; thin line: range."
     shown = few if n and n[-1] < FEWEST else box if n and n[0] >= FEWEST else f"{box} Below {FEWEST} runs dots: runs."
-    late = " Dashed: timeout; above it how many runs did not reach the goal, counted as longer." if timed else ""
     return f"{shown} {runs} runs of each setting.{late}"
 
 

@@ -22,8 +22,8 @@ ROBOTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A
 INK, FAINT, GRID = "#1A1A1A", "#6B6B6B", "#D9D9D9"
 WALL_COLOR, FREE_COLOR, UNKNOWN_COLOR, OPEN_COLOR = "#3A3A3A", "#FFFFFF", "#D3D7DC", "#EEF1F4"
 LINK_COLOR = "#F0C000"
-COLUMN_IN, PAGE_IN = 3.5, 7.16
-"""Width of one column and of the page of a two-column paper [inch]."""
+COLUMN_IN, PAGE_IN = 3.486, 7.139
+"""Width of one column and of the page of IEEE's papers, 252 and 516 pt of 1/72.27 inch, rounded down [inch]."""
 DPI = 300
 FONT, SMALL = 8.0, 7.0
 LABELLED = 12
