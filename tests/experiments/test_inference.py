@@ -16,7 +16,7 @@ from covey.experiments.analysis.questions import identical, main_parameter, prim
 from covey.experiments.analysis.report_tables import within
 from covey.experiments.design.axes import Axes
 from covey.experiments.design.records import Design
-from covey.experiments.report.answer import answer, not_reached
+from covey.experiments.report.answer import _of_two, answer, not_reached
 from covey.results import statistics
 from covey.results.statistics import SUCCESS, average_ranks, censored, compare
 
@@ -406,3 +406,36 @@ def test_two_shares_of_success_have_agresti_and_mins_interval(table, found):
     assert (row["mean_low"], row["mean_high"]) == pytest.approx((middle - away, middle + away), abs=1e-6)
     (_, sheet, *_) = analysis.of_success(table, Axes.of(design(), table), found)
     assert "with Agresti and Min's 95 % interval" in sheet.caption
+
+
+def test_an_answer_says_how_large_what_is_not_shown_may_be():
+    """Three strategies in eight seeds that hardly differ: the interval and the blocks stand in the sentence."""
+    rng = np.random.default_rng(3)
+    times = {name: 200.0 + 10.0 * np.arange(8) + rng.normal(0.0, 5.0, 8) for name in ("steady", "brisk", "calm")}
+    rows = [
+        {"run_id": f"{name}{k}", "vector": name, "iteration": k, "seed": k, CONTROLLER: name, "status": "reached"}
+        | {"timeout_s": TIMEOUT_S, "exploration_time_s": float(t), "simulated_time_s": float(t)}
+        for name, those in times.items()
+        for k, t in enumerate(those)
+    ]
+    table = pl.DataFrame(rows)
+    found = findings(
+        table, ["exploration_time_s"], questions(design(), table, Axes.of(design(), table)), "exploration_time_s"
+    )
+    said = answer(table, found).answer
+    best = said.partition(" ")[0]
+    (other,) = [row for row in found[0].rows.iter_rows(named=True) if {row["a"], row["b"]} == {best, "calm"}]
+    sign = 1.0 if other["b"] == best else -1.0
+    ends = sorted((sign * other["shift_low"], sign * other["shift_high"]))
+    assert "That it is better than any other is not shown: " in said
+    assert f"calm less {best} is {within(sign * other['shift'], *ends)} s (p = " in said
+    assert said.endswith(", 8 blocks).")
+
+
+def test_the_better_one_is_better_by_the_size_that_is_printed():
+    """Most pairs are a little slower, some much faster: the shift decides, not the number of pairs."""
+    row = {"a": "steady", "b": "brisk", "p_adjusted": 0.01, "blocks": 12, "cliffs_delta": 0.2, "shift": -5.0}
+    row |= {"shift_low": -9.0, "shift_high": -1.0, "mean_shift": None, "mean_low": None, "mean_high": None}
+    assert (
+        _of_two("exploration_time_s", row) == "steady is better than brisk by 5.0 (1.0 to 9.0) s (p = 0.01, 12 blocks)."
+    )

@@ -588,7 +588,7 @@ def test_a_caption_takes_one_line_and_the_note_says_the_rest():
     parts = Sheet.of(pl.DataFrame({f"column {k}": [1.5, 2.5] for k in range(30)}), "A" * 70).to_latex()
     captions = re.findall(r"\\caption{(.*?)}", parts)
     assert {len(caption) for caption in captions} == {60}
-    assert captions[1].endswith("A (2 of 3)")
+    assert re.search(r"A \(2 of \d\)$", captions[1])
 
 
 def test_figures_are_as_wide_as_ieees_columns():

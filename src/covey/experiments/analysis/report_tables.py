@@ -86,10 +86,10 @@ class Sheet:
         if not self.title:
             return "\n".join(part.tabular() for part in self._parts()) + "\n"
         found, parts = [], [(part, rows) for part in self._parts() for rows in _pages(part.rows)]
+        kind = "table" if max(part.width() for part, _ in parts) <= _COLUMN_PT else "table*"
         for number, (part, rows) in enumerate(parts, start=1):
             count = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
             label = rf"\label{{tab:{_slug(self.title)}{f'-{number}' if number > 1 else ''}}}"
-            kind = "table" if part.width() <= _COLUMN_PT else "table*"
             caption = _first_line(self.title, (_LETTERS if kind == "table" else _LETTERS_OF_PAGE) - len(count))
             body = [rf"\caption{{{in_latex(caption + count)}}}{label}", r"\centering", part.tabular(rows)]
             note = f"{in_latex(self.title)}. {part.note}".strip() if caption != self.title else part.note

@@ -74,13 +74,23 @@ def _said(table: "pl.DataFrame", primary: Finding) -> str:
             f"{clear} of {len(rows)} differences are shown (p < {ALPHA:g} in their family); no seed has a run of each."
         )
     with_best = [_from_best(row, best) for row in tested if best in (row["a"], row["b"])]
-    shown = [f"{row['b']} by {_difference(primary.metric, row)}" for row in with_best if row["p_adjusted"] < ALPHA]
-    open_ = [written(row["b"]) for row in with_best if row["p_adjusted"] >= ALPHA]
+    clear = [row for row in with_best if row["p_adjusted"] < ALPHA and _first_is_better(primary.metric, row)]
+    shown = [f"{row['b']} by {_difference(primary.metric, row)}" for row in clear]
+    open_ = [row for row in with_best if row not in clear]
     parts = [f"{written(best)} has the best average rank in {label(primary.metric)}"]
-    parts.append(f"It is better than {'; '.join(shown)}" if shown else "That it is better than any other is not shown")
-    if shown and open_:
-        parts.append(f"That it is better than {', '.join(open_)} is not shown")
+    parts += [f"It is better than {'; '.join(shown)}"] if shown else []
+    if open_:
+        names = ", ".join(written(row["b"]) for row in open_) if shown else "any other"
+        sizes = "; ".join(
+            f"{written(row['b'])} less {written(best)} is {_difference(primary.metric, _turned(row), signed=True)}"
+            for row in open_[:_MOST_OPEN]
+        )
+        parts.append(f"That it is better than {names} is not shown: {sizes}")
     return f"{'. '.join(parts)}."
+
+
+_MOST_OPEN = 3
+"""Most differences that are not shown but said with their sizes."""
 
 
 def _too_few(rows: Sequence[dict[str, Any]]) -> str:
@@ -100,16 +110,24 @@ def _of_two(metric: str, row: dict[str, Any]) -> str:
             f"A difference between {written(row['a'])} and {written(row['b'])} is not shown: "
             f"{_difference(metric, row, signed=True)}."
         )
-    first = (row["cliffs_delta"] > 0) == (metric in LARGER_IS_BETTER)
-    better, worse = (row["a"], row["b"]) if first else (row["b"], row["a"])
+    better, worse = (row["a"], row["b"]) if _first_is_better(metric, row) else (row["b"], row["a"])
     return f"{written(better)} is better than {written(worse)} by {_difference(metric, _from_best(row, better))}."
+
+
+def _first_is_better(metric: str, row: dict[str, Any]) -> bool:
+    """Return whether ``a`` is on the better side, by the size that is printed."""
+    size = next((row[name] for name in ("shift", "mean_shift", "cliffs_delta") if row[name]), 0.0)
+    return (size > 0) == (metric in LARGER_IS_BETTER)
 
 
 def _from_best(row: dict[str, Any], best: Any) -> dict[str, Any]:
     """Return a comparison with the best value as ``a``."""
-    if row["a"] == best:
-        return row
-    turned = {name: None if row[name] is None else -row[name] for name in ("shift", "mean_shift")}
+    return row if row["a"] == best else _turned(row)
+
+
+def _turned(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a comparison with ``a`` and ``b`` exchanged."""
+    turned = {name: None if row[name] is None else -row[name] for name in ("shift", "mean_shift", "cliffs_delta")}
     for name in ("shift", "mean"):
         low, high = row[f"{name}_low"], row[f"{name}_high"]
         turned[f"{name}_low"] = None if high is None else -high
