@@ -31,6 +31,7 @@ ARGUMENTS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     # suggestions below the address bar: each window would load a page of 400 files for them, a third of a test's time
     "--disable-features=PreloadTopChromeWebUI,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup",
+    "--process-per-site",  # the pages of a module have one process, which starts once
 )
 
 AXE = Path(__file__).parents[3] / "web/node_modules/axe-core/axe.min.js"
@@ -55,8 +56,56 @@ def browser():
         pytest.skip(reason)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
+        browser.new_context(reduced_motion="reduce")  # that of `page_in`
         yield browser
         browser.close()
+
+
+def listen(page, errors):
+    """Let the errors of a page go to a list, and return the listeners."""
+    heard = {
+        "pageerror": lambda error: errors.append(str(error)),
+        "console": lambda said: said.type == "error" and errors.append(said.text),
+    }
+    for event, listener in heard.items():
+        page.on(event, listener)
+    return heard
+
+
+@contextmanager
+def page_in(browser, errors, width=980, height=800):
+    """Give the page that the tests of a module share, as a new one would be; errors in it go to a list.
+
+    A new context with a new page takes twice as long until it shows a run.
+    """
+    shared = browser.contexts[0]
+    page = shared.pages[0] if shared.pages else shared.new_page()
+    page.set_default_timeout(240_000)
+    page.set_viewport_size({"width": width, "height": height})
+    heard = listen(page, errors)
+    yield page
+    for event, listener in heard.items():
+        page.remove_listener(event, listener)
+    for other in shared.pages[1:]:
+        other.close()
+    if not page.is_closed():
+        if page.url.startswith("http"):
+            page.evaluate("sessionStorage.clear()")
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+    shared.clear_cookies()
+
+
+@contextmanager
+def page_of_its_own(browser, errors, **context):
+    """Give a page in a context of its own, with options of Playwright's ``browser.new_context``."""
+    size = {"width": 980, "height": 800}
+    pages = browser.new_context(**{"viewport": size, "reduced_motion": "reduce"} | context)
+    pages.set_default_timeout(240_000)
+    page = pages.new_page()
+    listen(page, errors)
+    yield page
+    pages.close()
 
 
 @pytest.fixture(scope="module")
@@ -161,14 +210,11 @@ def page_of(browser, lingering):
                 live.linger()
 
             server = stack.enter_context(_running(live, run, ended, lingering))
-            options = {"viewport": {"width": 980, "height": 800}, "reduced_motion": "reduce"} | context
-            pages = browser.new_context(**options)
-            stack.callback(pages.close)
-            pages.set_default_timeout(240_000)
-            page = pages.new_page()
-            page.add_init_script(script)
-            page.on("pageerror", lambda error: errors.append(str(error)))
-            page.on("console", lambda said: said.type == "error" and errors.append(said.text))
+            if script or context:
+                page = stack.enter_context(page_of_its_own(browser, errors, **context))
+                page.add_init_script(script)
+            else:
+                page = stack.enter_context(page_in(browser, errors))
             page.goto(server.url if edits else server.view_url)
             shown = Shown(page, live, server, errors)
             shown.until("!!(window.covey && covey.model.frame && covey.model.layers.size)")

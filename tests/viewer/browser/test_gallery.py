@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 import pytest
-from tests.viewer.browser.conftest import barriers, needs_axe, until
+from tests.viewer.browser.conftest import barriers, needs_axe, page_in, page_of_its_own, until
 from tests.viewer.test_study import PLAIN, SLOW
 
 from covey.experiments import run
@@ -25,14 +25,9 @@ from covey.viewer.study import Study
 def opened(browser, url, **context):
     """Open a page; an error in it fails the test."""
     errors = []
-    pages = browser.new_context(**{"viewport": {"width": 980, "height": 800}, "reduced_motion": "reduce"} | context)
-    page = pages.new_page()
-    page.set_default_timeout(240_000)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and errors.append(said.text))
-    page.goto(url)
-    yield page
-    pages.close()
+    with page_of_its_own(browser, errors, **context) if context else page_in(browser, errors) as page:
+        page.goto(url)
+        yield page
     errors = [error for error in errors if "ERR_CONNECTION_REFUSED" not in error]  # the page of a run that has ended
     assert not errors, errors
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.viewer.browser.conftest import until
+from tests.viewer.browser.conftest import page_in, until
 from tests.viewer.browser.test_replay import PIXEL
 
 import covey
@@ -29,16 +29,14 @@ def elsewhere(tmp_path_factory):
 def two(browser, recorded, shorter):
     """Return the page and its two frames."""
     run = recorded[0]
-    with Server(Recorded(run, shorter), second=Recorded(shorter, run)) as server:
-        page = browser.new_page(viewport={"width": 1300, "height": 700})
-        errors = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
+    errors = []
+    server = Server(Recorded(run, shorter), second=Recorded(shorter, run))
+    with server, page_in(browser, errors, 1300, 700) as page:
         page.goto(server.view_url)
         until(
             lambda: page.evaluate("!!(window.covey && covey.apps.every((app) => app.model.layers.size > 1))"), page=page
         )
         yield page, page.frames[1:]
-        page.close()
     assert errors == []
 
 
@@ -80,8 +78,9 @@ def test_both_look_at_the_same_place(two):
 
 @pytest.mark.slow
 def test_runs_in_different_worlds_have_a_camera_each(browser, recorded, elsewhere):
-    with Server(Recorded(recorded[0]), second=Recorded(elsewhere)) as server:
-        page = browser.new_page(viewport={"width": 1300, "height": 700})
+    errors = []
+    server = Server(Recorded(recorded[0]), second=Recorded(elsewhere))
+    with server, page_in(browser, errors, 1300, 700) as page:
         page.goto(server.view_url)
         until(lambda: page.evaluate("!!(window.covey && covey.apps)"), page=page)
         left, right = page.frames[1:]
@@ -100,7 +99,7 @@ def test_runs_in_different_worlds_have_a_camera_each(browser, recorded, elsewher
         for frame in (left, right):
             until(lambda frame=frame: frame.evaluate("covey.view.canvas.clientHeight") > 100, "a scene", page=page)
             assert frame.evaluate("document.querySelector('.slider').getBoundingClientRect().bottom <= innerHeight")
-        page.close()
+    assert errors == []
 
 
 @pytest.mark.slow

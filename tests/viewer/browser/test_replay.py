@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.viewer.browser.conftest import until
+from tests.viewer.browser.conftest import page_in, until
 
 from covey.viewer import Server
 from covey.viewer.recorded import Recorded
@@ -21,15 +21,10 @@ PIXEL = """([x, y]) => {
 @contextmanager
 def opened(browser, run):
     errors = []
-    with Server(Recorded(run)) as server:
-        page = browser.new_page(viewport={"width": 980, "height": 800})
-        page.on("pageerror", lambda error: errors.append(str(error)))
+    with Server(Recorded(run)) as server, page_in(browser, errors) as page:
         page.goto(server.view_url)
         until(lambda: page.evaluate("!!(window.covey && covey.model.frame && covey.model.layers.size > 1)"), page=page)
-        try:
-            yield page
-        finally:
-            page.close()
+        yield page
     assert not errors
 
 
