@@ -43,6 +43,22 @@ def test_every_name_of_the_facade_leads_somewhere(name):
     assert name in dir(covey)
 
 
+PACKAGES = ("comms", "controllers", "events", "missions", "robots", "sensors", "testing", "viewer")
+
+
+def test_public_packages_are_there_after_import_covey_alone():
+    code = f"import covey\nfor p in {PACKAGES}: m = getattr(covey, p); print(*[n for n in m.__all__ if getattr(m, n)])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"Coverage", "check_sensor", "Lidar", "WallEvent", "WheelSticks", "Radio"} <= set(done.stdout.split())
+
+
+def test_a_name_that_is_nearly_right_is_answered_with_the_right_one():
+    with pytest.raises(
+        AttributeError, match=r"'covey\.events' has no attribute 'WalEvent', did you mean 'WallEvent'\?"
+    ):
+        _ = covey.events.WalEvent
+
+
 def test_what_a_controller_meets_comes_from_covey_with_a_docstring():
     met = []
 

@@ -4,14 +4,14 @@ Names are loaded at first use, so that ``import covey`` is fast.
 """
 
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from covey.current_folder import ignore_settings
+from covey.lazy import names_of
 from covey.tracebacks import install as _show_short_tracebacks
 
 if TYPE_CHECKING:
-    from covey import robots, viewer
+    from covey import comms, controllers, events, missions, robots, sensors, testing, viewer
     from covey.comms.message import Message
     from covey.comms.tags import TagReading, Tags
     from covey.controllers import laws
@@ -102,18 +102,24 @@ __all__ = [
     "__version__",
     "addon",
     "addons",
+    "comms",
     "controller",
+    "controllers",
+    "events",
     "graphs",
     "law",
     "laws",
     "load",
     "load_design",
     "load_scenario",
+    "missions",
     "play",
     "robots",
     "run_design",
     "sensor",
+    "sensors",
     "statistics",
+    "testing",
     "view",
     "viewer",
 ]
@@ -160,25 +166,15 @@ _HOMES = {
 
 
 _MODULES = {
-    "addons": "covey.lab.addons",
-    "graphs": "covey.planning.graphs",
-    "laws": "covey.controllers.laws",
-    "robots": "covey.robots",
-    "statistics": "covey.results.statistics",
-    "viewer": "covey.viewer",
+    **{n: f":covey.{n}" for n in ("comms", "controllers", "events", "missions", "robots", "sensors", "testing")},
+    "addons": ":covey.lab.addons",
+    "graphs": ":covey.planning.graphs",
+    "laws": ":covey.controllers.laws",
+    "statistics": ":covey.results.statistics",
+    "viewer": ":covey.viewer",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(_MODULES[name])
-    if name not in _HOMES:
-        from covey.errors import did_you_mean
-
-        near = "" if name.startswith("_") else did_you_mean(name, (*_HOMES, *_MODULES)).partition(";")[0]
-        raise AttributeError(f"module 'covey' has no attribute {name!r}{near}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return value
+__getattr__ = names_of(__name__, _HOMES | _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Libraries that take long to load; each is loaded when something of it is first used.
+"""Libraries that take long to load, and public names of packages; each is loaded when it is first used.
 
 ::
 
@@ -10,10 +10,10 @@ that cannot do anything without a library imports it as usual.
 
 import os
 import signal
+import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from covey.errors import CoveyError
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -35,6 +35,8 @@ else:
                 self._refused = ""
                 os.register_at_fork(after_in_child=self._refuse)  # the child lacks its threads
             if vars(self).get("_refused"):
+                from covey.errors import CoveyError
+
                 raise CoveyError(self._refused)
             value = getattr(import_module(self._name), attribute)
             if self._name == "polars" and hasattr(signal, "siginterrupt"):
@@ -61,12 +63,41 @@ else:
         for name in ("ndimage", "optimize", "sparse", "sparse.linalg", "spatial", "special", "stats")
     )
 
+
+def names_of(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package whose public names are loaded when they are first used.
+
+    Args:
+        package: its ``__name__``.
+        homes: the module of each name; of a name that is itself a module, that module after a colon.
+
+    Examples:
+        >>> load = names_of("covey", {"Pose": "covey.geometry.se2", "robots": ":covey.robots"})
+        >>> load("Pose").__name__, load("robots").__name__
+        ('Pose', 'covey.robots')
+    """
+
+    def load(name: str) -> Any:
+        home = homes.get(name)
+        if home is None:
+            from covey.errors import did_you_mean
+
+            near = "" if name.startswith("_") else did_you_mean(name, homes).partition(";")[0]
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{near}")
+        value = import_module(home[1:]) if home.startswith(":") else getattr(import_module(home), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load
+
+
 __all__ = [
     "Image",
     "ImageDraw",
     "PngImagePlugin",
     "TiffImagePlugin",
     "TiffTags",
+    "names_of",
     "ndimage",
     "nx",
     "optimize",

@@ -1,1 +1,68 @@
 """Events and faults that change a world and its robots during a run: their declaration, schedule and effects."""
+
+from typing import TYPE_CHECKING
+
+from covey.lazy import names_of
+
+if TYPE_CHECKING:
+    from covey.events.fault_records import Dies, Fault, LocalizationJumps, RadioDies, SensorFault, WheelSticks
+    from covey.events.records import (
+        DoorEvent,
+        DriveEvent,
+        GroundEvent,
+        JamEvent,
+        ObstacleEvent,
+        OrderEvent,
+        PlaceEvent,
+        RemoveEvent,
+        RepairEvent,
+        RestoreEvent,
+        SaveGroundEvent,
+        WallEvent,
+    )
+
+_EVENTS = (
+    "DoorEvent",
+    "DriveEvent",
+    "GroundEvent",
+    "JamEvent",
+    "ObstacleEvent",
+    "OrderEvent",
+    "PlaceEvent",
+    "RemoveEvent",
+    "RepairEvent",
+    "RestoreEvent",
+    "SaveGroundEvent",
+    "WallEvent",
+)
+_FAULTS = ("Dies", "Fault", "LocalizationJumps", "RadioDies", "SensorFault", "WheelSticks")
+
+__all__ = [
+    "Dies",
+    "DoorEvent",
+    "DriveEvent",
+    "Fault",
+    "GroundEvent",
+    "JamEvent",
+    "LocalizationJumps",
+    "ObstacleEvent",
+    "OrderEvent",
+    "PlaceEvent",
+    "RadioDies",
+    "RemoveEvent",
+    "RepairEvent",
+    "RestoreEvent",
+    "SaveGroundEvent",
+    "SensorFault",
+    "WallEvent",
+    "WheelSticks",
+]
+
+__getattr__ = names_of(
+    __name__,
+    {**dict.fromkeys(_EVENTS, "covey.events.records"), **dict.fromkeys(_FAULTS, "covey.events.fault_records")},
+)
+
+
+def __dir__() -> list[str]:
+    return __all__
