@@ -57,6 +57,8 @@ def test_parameters_and_settings_are_typed_after_set(capsys, tmp_path):
     typed = ["play", "go_to", "-s", "goals_m=[[9, 5]]", "-s", "gain=0.1", "-s", "starts=[[5, 5, 0]]"]
     assert main([*typed, "-s", "kinematics=holonomic", "--stop", "1", "--speed", "max", "--save", table]) == 0
     assert covey.Out.load(table).commands[0, 0, :2].tolist() == pytest.approx([0.4, 0.0])
+    assert main(["play", "wander", "-s", "robots=2", "-s", "stop_s=1", "--speed", "max"]) == 0
+    assert "2 robots, 1 s" in capsys.readouterr().out, "-s sets what has an option of its own, too"
     assert main(["play", "go_to", "-s", "gian=1", "--speed", "max"]) == 2
     assert "did you mean 'gain'" in capsys.readouterr().err
 

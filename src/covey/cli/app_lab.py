@@ -57,6 +57,7 @@ def play(
     from covey.cli.play import play_command
 
     given = {"robots": robots, "stop_s": stop, "seed": seed}
+    given = {name: value for name, value in given.items() if value is not None}
     return play_command(law, speed, {**changes_of(overrides, None), **given}, save, plot, film)
 
 
