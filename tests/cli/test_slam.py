@@ -98,7 +98,7 @@ def test_the_folder_has_map_trajectory_graph_scores_and_report(recorded):
     names = {path.name for path in folder.iterdir()}
     assert names == {
         "loops.csv",
-        "map.png", "map.yaml", "trajectory.tum", "trajectory.csv", "graph.g2o", "scores.json", "report.html", "figures",
+        "map.png", "map.yaml", "trajectory.tum", "trajectory.csv", "graph.g2o", "graph.npz", "scores.json", "report.html", "figures",
     }  # fmt: skip
     drawn = {path.name for path in (folder / "figures").iterdir()}
     assert drawn == {f"{n}.{k}" for n in ("map", "trajectory", "loops", "errors") for k in ("png", "svg", "pdf")}
@@ -366,3 +366,32 @@ def test_help_names_formats_and_outcome(capsys):
     said = " ".join(capsys.readouterr().out.split())
     for words in (".npz, CARMEN (.log, .clf, also .gz)", "covey[bags]", ".g2o or .g2o.gz", "runs/slam-NAME/DATE-TIME"):
         assert words in said.replace(" │", "").replace("│ ", "")
+
+
+@pytest.mark.slow
+def test_two_logs_of_a_site_and_a_map_that_is_continued(recorded, tmp_path):
+    """A second drive through the room begins elsewhere, with another odometry; both ways give one map."""
+    folder, _, log = recorded
+    stream = compose(np.array([-20.0, 5.0, 2.0]), log.odometry)[30:]
+    later = replace(log[30:], odometry=stream, stream=stream, rows=np.arange(len(stream)), reference=None)
+    save_log(tmp_path / "later.npz", later)
+    keys = json.loads((folder / "out" / "scores.json").read_text())["key_frames"]
+    for typed, first in (([str(folder / "room.npz")], len(log)), (["--continue", str(folder / "out")], keys)):
+        main(["slam", *typed, str(tmp_path / "later.npz"), "--out", str(tmp_path / "out"), "--force", "-q"])
+        scores = json.loads((tmp_path / "out" / "scores.json").read_text())
+        assert (scores["log"], scores["sessions"]) == ("room+later", [0, first])
+        assert (scores["scans"], len(scores["pieces"])) == (first + len(later), 2)
+    assert (tmp_path / "out" / "graph.npz").is_file()
+
+
+def test_what_several_logs_cannot_have_is_told(recorded, tmp_path, capsys):
+    log = str(recorded[0] / "room.npz")
+    assert main(["slam", log, log, "--method", "particles"]) == 2
+    assert "follows one log; --method graph joins several" in capsys.readouterr().err
+    assert main(["slam", log, log, "--relations", str(recorded[0] / "room.csv")]) == 2
+    assert "--relations are those of one log" in capsys.readouterr().err
+    assert main(["slam", log, "--continue", str(tmp_path / "none")]) == 2
+    assert "there is no file" in capsys.readouterr().err
+    write_g2o(tmp_path / "graph.g2o", square())
+    assert main(["slam", str(tmp_path / "graph.g2o"), log]) == 2
+    assert "a second log" in capsys.readouterr().err

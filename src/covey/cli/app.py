@@ -265,7 +265,8 @@ def new(name: str, /) -> None:
 def slam(
     log: Path,
     /,
-    *,
+    *further: Path,
+    continued: Annotated[Path | None, Parameter(name="--continue")] = None,
     relations: Path | None = None,
     out: Path | None = None,
     method: Annotated[Literal["graph", "matching", "particles"], Parameter(show_default=False)] = "graph",
@@ -294,6 +295,10 @@ def slam(
     log
         Scans and odometry: .npz, CARMEN (.log, .clf, also .gz), or a ROS bag, which needs pip install 'covey[bags]'.
         Or a pose graph, .g2o or .g2o.gz.
+    further
+        More logs of the same site: all become one map, wherever each begins, once their places are recognised.
+    continued
+        Go on with the map of an earlier run: its folder, or the graph.npz in it. The log may begin anywhere in it.
     relations
         Known motions between scans, to score the trajectory with: .relations, by stamps, or a CSV file, by rows.
     out
@@ -316,11 +321,13 @@ def slam(
 
     if is_graph(log):
         given = {"--relations": relations is not None, "--set": overrides != [], "--method": method != "graph"}
-        given |= {"--seed": seed is not None, "--unchecked": unchecked}
+        given |= {"--seed": seed is not None, "--unchecked": unchecked, "--continue": continued is not None}
+        given |= {"a second log": bool(further)}
         refuse(given, f"is for logs of scans, but {log} is a pose graph")
         return graph_command(log, out, force, quiet)
     changes = dict(parse_override(text) for text in overrides)
-    return slam_command(log, relations, out, method, changes, seed, resolution, force, quiet, unchecked)
+    logs = (log, *further)
+    return slam_command(logs, relations, out, method, changes, seed, resolution, force, quiet, unchecked, continued)
 
 
 @app.command

@@ -3,7 +3,7 @@
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -21,13 +21,15 @@ from covey.experiments.logs.scores import headlines, scores_of
 from covey.mapping.map_of_scans import explained_by, map_of
 from covey.mapping.slam.following import Followed, follow, follow_with_particles
 from covey.mapping.slam.g2o import read_g2o
-from covey.mapping.slam.graph_slam import GraphSettings
+from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
 from covey.mapping.slam.log import Log
 from covey.mapping.slam.particle_settings import ParticleSettings
 from covey.mapping.slam.plausible import check_log
 from covey.mapping.slam.pose_graph import optimise
 from covey.mapping.slam.reading import read_log
+from covey.mapping.slam.saved_graph import load_graph
 from covey.mapping.slam.scores import Relations, load_relations, load_stamped_relations
+from covey.mapping.slam.sessions import together
 from covey.records import as_record
 from covey.scenario.folders import fresh_folder
 
@@ -42,7 +44,7 @@ def is_graph(path: Path) -> bool:
 
 
 def slam_command(
-    path: Path,
+    paths: Sequence[Path],
     relations: Path | None,
     out: Path | None,
     method: Method,
@@ -52,22 +54,35 @@ def slam_command(
     force: bool,
     quiet: bool,
     unchecked: bool = False,
+    continued: Path | None = None,
 ) -> int:
-    """Run SLAM over a log, write its folder, and print the main scores; return 3 if the map is in pieces."""
+    """Run SLAM over logs, write the folder, and print the main scores; return 3 if the map is in pieces.
+
+    Several logs, and a graph that is continued with them, are sessions of one map.
+    """
     if not 0.005 <= resolution_m <= 10.0:
         raise InvalidValueError(f"--resolution is {resolution_m:g}; a cell has a side of 0.005 to 10 m")
     if seed is not None and method != "particles":
         raise InvalidValueError("--seed is for --method particles; the other methods draw no random numbers")
     settings = settings_of(changes, method)
+    several = len(paths) > 1 or continued is not None
+    if several and method == "particles":
+        raise InvalidValueError("--method particles follows one log; --method graph joins several")
+    if several and relations is not None:
+        raise InvalidValueError("--relations are those of one log; leave them out, or give one log without --continue")
     if out is not None:
         check_place(out, overwrite=force)
-    log = read_log(path)
-    if not unchecked:
-        check_log(log)
+    logs, graph = [read_log(path) for path in paths], None
+    for one in () if unchecked else logs:
+        check_log(one)
+    if continued is not None:
+        before, graph = load_graph(continued, plain_settings(changes, method))
+        settings, logs = graph.settings, [before, *logs]
+    log = together(logs)
     known = None if relations is None else relations_from(relations, log)
     with nullcontext() if quiet else Progress(len(log)) as bar:
         try:
-            found = _followed(log, settings, seed or 0, None if bar is None else bar.observe)
+            found = _followed(log, settings, seed or 0, None if bar is None else bar.observe, graph)
         except KeyboardInterrupt:
             print("interrupted; nothing was written", file=sys.stderr)
             return INTERRUPTED
@@ -130,10 +145,12 @@ def relations_from(path: Path, log: Log) -> Relations:
     return load_relations(path)
 
 
-def _followed(log: Log, settings: Settings, seed: int, progress: Callable[[int], None] | None) -> Followed:
+def _followed(
+    log: Log, settings: Settings, seed: int, progress: Callable[[int], None] | None, graph: GraphSlam | None
+) -> Followed:
     if isinstance(settings, ParticleSettings):
         return follow_with_particles(log, settings, seed, progress)
-    return follow(log, settings, progress)
+    return follow(log, settings, progress, graph)
 
 
 def _range_m(settings: Settings, log: Log) -> float:
@@ -149,6 +166,20 @@ def settings_of(changes: Mapping[str, Any], method: Method) -> Settings:
     Raises:
         InvalidValueError: there is no such setting, a value is not allowed, or it belongs to another method.
     """
+    plain = plain_settings(changes, method)
+    if method == "particles":
+        preset = plain.pop("preset", None)
+        chosen = {} if preset is None else ParticleSettings.preset(str(preset)).model_dump(exclude_unset=True)
+        return as_record(ParticleSettings, {**chosen, **plain}, "--set")
+    return as_record(GraphSettings, plain, "--set")
+
+
+def plain_settings(changes: Mapping[str, Any], method: Method) -> dict[str, Any]:
+    """Return what was typed after ``--set`` as a nested dictionary, with what the method itself sets.
+
+    Raises:
+        InvalidValueError: a value belongs to another method.
+    """
     plain: dict[str, Any] = {}
     for path, value in changes.items():
         first, dot, below = path.partition(".")
@@ -156,15 +187,11 @@ def settings_of(changes: Mapping[str, Any], method: Method) -> Settings:
             plain[first] = value
         elif isinstance(plain.setdefault(first, {}), dict):
             plain[first][below] = value
-    if method == "particles":
-        preset = plain.pop("preset", None)
-        chosen = {} if preset is None else ParticleSettings.preset(str(preset)).model_dump(exclude_unset=True)
-        return as_record(ParticleSettings, {**chosen, **plain}, "--set")
     if method == "matching":
         if "loops" in plain:
             raise InvalidValueError("--method matching closes no loops; leave out --set loops…, or take --method graph")
         plain["loops"] = None
-    return as_record(GraphSettings, plain, "--set")
+    return plain
 
 
 class Progress(TextBar):

@@ -29,7 +29,8 @@ def map_of(log: Log, poses: np.ndarray, resolution_m: float, range_m: float) -> 
         InvalidValueError: the map would be too large.
     """
     laser = log.laser
-    reach = min(range_m, laser.range_max) + _MARGIN_M + math.hypot(laser.mount[0], laser.mount[1])
+    mounts = np.array([laser.mount]) if log.mounts is None else log.mounts
+    reach = min(range_m, laser.range_max) + _MARGIN_M + float(np.hypot(mounts[:, 0], mounts[:, 1]).max())
     low, high = poses[:, :2].min(axis=0) - reach, poses[:, :2].max(axis=0) + reach
     low = resolution_m * np.floor(low / resolution_m)
     if np.prod((high - low) / resolution_m) > MAX_CELLS:
@@ -40,13 +41,13 @@ def map_of(log: Log, poses: np.ndarray, resolution_m: float, range_m: float) -> 
         )
     mapping = Mapping(resolution_m=resolution_m, max_range_m=range_m)
     beliefs = Beliefs(["map"], tuple(high - low), tuple(low), mapping)
-    batch = _BATCH if log.fans is None else 1
+    batch = _BATCH if log.fans is None and log.mounts is None else 1
     for first in range(0, len(poses), batch):
         part = slice(first, first + batch)
         angles, ranges = (laser.angles, log.ranges[part]) if log.fans is None else log.scan(first)
         scans = np.atleast_2d(np.where(laser.returns(ranges), ranges, np.nan))
         robots = np.zeros(len(scans), np.int64)
-        beliefs.update(robots, poses[part], scans, angles, laser.mount, laser.range_max, 0)
+        beliefs.update(robots, poses[part], scans, angles, log.mount(first), laser.range_max, 0)
     return _cropped(beliefs.grid)
 
 
@@ -62,7 +63,7 @@ def explained_by(log: Log, poses: np.ndarray, grid: Grid, range_m: float, near_m
         range_m: returns beyond it do not count.
         near_m: so near a return must be to an occupied cell [m].
     """
-    laser, reach = log.laser, math.ceil(near_m / grid.resolution)
+    reach = math.ceil(near_m / grid.resolution)
     steps = [(r, c) for r in range(-reach, reach + 1) for c in range(-reach, reach + 1) if r * r + c * c <= reach**2]
     walls = np.pad(grid.cells >= 50, reach + 1)
     near = np.zeros_like(walls)
@@ -70,8 +71,7 @@ def explained_by(log: Log, poses: np.ndarray, grid: Grid, range_m: float, near_m
         near |= np.roll(walls, (r, c), (0, 1))
     many = hits = 0
     for row in np.unique(np.linspace(0, len(log) - 1, min(len(log), _LOOKED_AT)).astype(int)).tolist():
-        angles, ranges = log.scan(row)
-        points = laser.points(np.where(ranges < range_m, ranges, np.inf), angles)
+        points = log.points(row, range_m)
         c, s = math.cos(poses[row, 2]), math.sin(poses[row, 2])
         cells = np.rint(grid.to_cells(points @ np.array([[c, s], [-s, c]]) + poses[row, :2])).astype(int) + reach + 1
         cells = np.clip(cells, 0, np.array(near.shape) - 1)

@@ -22,6 +22,7 @@ from covey.mapping.slam.graph_slam import GraphSettings
 from covey.mapping.slam.log import Log
 from covey.mapping.slam.particle_settings import ParticleSettings
 from covey.mapping.slam.pose_graph import PoseGraph
+from covey.mapping.slam.saved_graph import graph_as_bytes
 from covey.results.figures import slam as figures
 from covey.results.folder import unwritable, write_json, write_whole
 from covey.results.manifest import versions
@@ -88,6 +89,7 @@ def write_log_folder(
         if slam is not None and slam.edges:
             write_g2o(folder / "graph.g2o", slam.graph())
             write_whole(folder / "loops.csv", loops_as_csv(slam).encode())
+            write_whole(folder / "graph.npz", graph_as_bytes(log, slam))
         write_json(folder / SCORES, scored.plain)
         gallery, shown = Gallery(folder / "figures"), []
         for k, (name, (draw, caption)) in enumerate(drawn.items()):
@@ -101,6 +103,7 @@ def write_log_folder(
                 ("trajectory.tum", "poses: stamp, x, y, z, quaternion; the rows of the log where stamps are lost"),
                 ("trajectory.csv", "poses and odometry by scan, and which scans are key frames"),
                 *([] if slam is None else [("graph.g2o", "key frames and their relations, with the poses of the end")]),
+                *([] if slam is None else [("graph.npz", "the same with their scans, for covey slam LOG --continue")]),
                 *([] if slam is None else [("loops.csv", "loops with their residuals, and those taken back")]),
                 (SCORES, "all scores"),
             ),

@@ -1,5 +1,6 @@
 """What is measured of SLAM over a log, as plain data."""
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +36,9 @@ def scores_of(log: Log, found: Followed, relations: Relations | None) -> Scored:
     Raises:
         InvalidValueError: a relation names a pose that the log lacks.
     """
-    seconds, loops = found.seconds, None if found.slam is None else found.slam.loops
+    seconds, loops = found.seconds[found.known :], None if found.slam is None else found.slam.loops
     steps = np.hypot(*np.diff(found.poses[:, :2], axis=0).T)
+    steps[np.array(log.begins[1:], int) - 1] = 0.0  # to another session
     plain: dict[str, Any] = {
         "log": log.name,
         "scans": len(log),
@@ -44,7 +46,7 @@ def scores_of(log: Log, found: Followed, relations: Relations | None) -> Scored:
         "key_frames": len(found.key_rows),
         "loops_accepted": 0 if loops is None else len(loops.accepted),
         "loops_refused": 0 if loops is None else len(loops.refused),
-        "scans_per_s": len(log) / (float(seconds.sum()) + found.settling_s),
+        "scans_per_s": len(seconds) / (float(seconds.sum()) + found.settling_s),
         "p50_ms": 1e3 * float(np.percentile(seconds, 50)),
         "p99_ms": 1e3 * float(np.percentile(seconds, 99)),
         "settling_s": found.settling_s,
@@ -52,6 +54,8 @@ def scores_of(log: Log, found: Followed, relations: Relations | None) -> Scored:
     along, remarks = {}, list(_remarks(log))
     if found.slam is not None:
         plain |= trust_in(found.slam)
+        if len(log.begins) > 1:
+            plain["sessions"] = list(log.begins)
         remarks += list(_doubts(plain))
     if relations is not None:
         last = int(max(relations.first.max(), relations.second.max()))
@@ -201,7 +205,10 @@ def _plain(errors: PoseErrors) -> dict[str, float]:
 def _remarks(log: Log):
     """Yield what is odd about a log."""
     yield from log.remarks
-    back = np.diff(log.times[np.isfinite(log.times)])
+    if len(log.begins) > 1:
+        yield f"The scans are of {len(log.begins)} sessions, which begin with scans {', '.join(map(str, log.begins))}."
+    parts = (log.times[begin:end] for begin, end in itertools.pairwise((*log.begins, len(log))))
+    back = np.concatenate([np.diff(times[np.isfinite(times)]) for times in parts])
     if (back < 0.0).any():
         times = int((back < 0.0).sum())
         yield f"Stamps step back {times} times, by up to {-back.min():.3g} s. The order of the log counts."

@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,9 @@ from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, opt
 from covey.mapping.slam.surfaces import Cloud, KeyFrame, normals_of, together
 from covey.mapping.slam.trust import FAR, MOST_NOISE, REASON, agreeing_loops, chi2_of, solved, with_noise
 from covey.records import Record
+
+Mount = tuple[float, float, float]
+KeyScan = tuple[np.ndarray, np.ndarray, Mount]
 
 _AROUND_M = 4.0  # a local map reaches so much farther than a scan: the robot moves on until it is made anew
 _TIED_M = 6.0  # places nearer in the graph share a local map
@@ -110,8 +113,9 @@ class GraphSlam:
     ):
         self.laser, self.settings = laser, settings or GraphSettings()
         self.pose = np.zeros(3) if start is None else np.array(start, np.float64)
-        self._beams = self._directions(laser.angles)
-        self._eye = np.array(laser.mount[:2], np.float64)
+        self._beams = self._directions(laser.angles, laser.mount)
+        self._kept: dict[Mount, int] = {}  # newest key frame of each lidar, by its mount
+        self._begins = False  # whether the next scan begins a session
         self._reach = min(laser.range_max, self.settings.range_m)
         self.poses = np.empty((0, 3))
         self.key_rows: list[int] = []
@@ -138,13 +142,20 @@ class GraphSlam:
         self._unsettled = 0  # loops that are not in the poses yet
         self._solving: tuple[PoseGraph, Optimised] | None = None
 
-    def add(self, motion: np.ndarray, ranges: np.ndarray, angles: np.ndarray | None = None) -> np.ndarray:
+    def add(
+        self,
+        motion: np.ndarray,
+        ranges: np.ndarray,
+        angles: np.ndarray | None = None,
+        mount: Mount | None = None,
+    ) -> np.ndarray:
         """Add a scan and the odometry's motion since the last one, in the frame of that time; return the pose.
 
         Args:
             motion: x, y [m], heading [rad], (3,).
             ranges: scan [m], (B,).
             angles: bearings of its beams [rad], (B,), in the frame of the lidar; None: those of the lidar.
+            mount: pose of the lidar that took it in the frame of the robot, if there are several; None: of the lidar.
 
         Raises:
             InvalidValueError: the motion is not finite; nothing is added then.
@@ -152,12 +163,19 @@ class GraphSlam:
         motion = np.asarray(motion, np.float64)
         if not np.isfinite(motion).all():
             raise InvalidValueError(f"the motion of a scan must be finite, not {motion.tolist()}")
-        points, normals = self._points(ranges, self._beams if angles is None else self._directions(angles))
+        at = self.laser.mount if mount is None else mount
+        if angles is None and at == self.laser.mount:
+            directions = self._beams
+        else:
+            directions = self._directions(self.laser.angles if angles is None else angles, at)
+        eye = np.array(at[:2], np.float64)
+        points, normals = self._points(ranges, directions, eye)
         if not self.frames:
             self.pose = composed(self.pose, motion)
-            self._keep(points, normals)
+            self._keep(points, normals, at)
             return self.pose
-        motion, is_new = self._believed(motion, points)
+        motion, is_new = (np.zeros(3), True) if self._begins else self._believed(motion, points)
+        self._begins = False
         self._since.follow(motion)
         guess = composed(self.poses[-1], self._since.motion)
         match = None if is_new else self._match(points, normals, guess)
@@ -170,7 +188,7 @@ class GraphSlam:
                 self._held[row] = len(self.frames), between(guess, composed(self.poses[-1], self._held[row][1]))
             self.pieces.bridges.append(Bridge(len(self._held) + 1 - _CARRIED, motion, None))
         if is_new:
-            self._begin_piece(guess, points, normals)
+            self._begin_piece(guess, points, normals, at)
             self._work()
             return self.pose
         self.pose = guess if match is None else match.pose
@@ -178,8 +196,10 @@ class GraphSlam:
         self._matched = np.zeros((3, 3)) if match is None else match.information
         self._tied += turned(self._matched, self.poses[-1, 2])
         since = between(self.poses[-1], self.pose)
-        if self._is_away(since, _SOON if match is not None and match.score < _NEW else 1.0):
-            self._keep(points, normals)
+        kept = self._kept.get(at, self.pieces.begins[-1])
+        since_own = since if kept == len(self.frames) - 1 else between(self.poses[kept], self.pose)
+        if self._is_away(since_own, _SOON if match is not None and match.score < _NEW else 1.0):
+            self._keep(points, normals, at)
         else:
             self._held.append((len(self.frames) - 1, since))
             self.moved_last = self._is_away(between(self._moved, since), _BETWEEN)
@@ -232,13 +252,19 @@ class GraphSlam:
         self._matched, self._tied = np.zeros((3, 3)), inverted(self._since.covariance())
         self._held.append((len(self.frames) - 1, between(self.poses[-1], pose)))
 
-    def _begin_piece(self, pose: np.ndarray, points: np.ndarray, normals: np.ndarray) -> None:
+    def begin_session(self) -> None:
+        """Finish what was added; the next scan is of another drive, and nobody knows where that begins."""
+        self.settle()
+        self._begins = bool(self.frames)
+
+    def _begin_piece(self, pose: np.ndarray, points: np.ndarray, normals: np.ndarray, mount: Mount) -> None:
         """Begin a new piece of the map with the newest scan: nobody knows where it is."""
         self.pieces.begin(len(self.frames))
         self._since.doubt = _ANYWHERE
         self.pose, self._matched, self._tied = pose, np.zeros((3, 3)), inverted(self._since.covariance())
         self._place, self._strange, self._fit, self._anew = None, 0, 0.0, 0
-        self._keep(points, normals)
+        self._kept.clear()
+        self._keep(points, normals, mount)
         self._since = self._begun()
 
     def join_piece(self, begin: int, poses: np.ndarray) -> None:
@@ -252,6 +278,28 @@ class GraphSlam:
         self.revision += 1
         self._anew = 0
         self._see(len(self.frames) - 1)
+
+    def resume(
+        self, scans: Iterable[KeyScan], poses: np.ndarray, edges: list[Edge], begins: list[int], joined: list[bool]
+    ) -> None:
+        """Take over what an earlier drive has left, before the first scan; its key frames become the first scans.
+
+        Args:
+            scans: of its key frames the ranges, the bearings and the mount, as for `add`.
+            poses: estimates of these, (n, 3).
+            edges: their relations.
+            begins, joined: see `Pieces`.
+        """
+        frames = []
+        for ranges, angles, mount in scans:
+            eye = np.array(mount[:2], np.float64)
+            frames.append(KeyFrame(*self._points(ranges, self._directions(angles, mount), eye), eye))
+        self.frames, self.poses, self.edges, self._ends = frames, poses.copy(), list(edges), self._ends[:0]
+        self.key_rows = list(range(len(frames)))
+        self._held = [(k, np.zeros(3)) for k in self.key_rows]
+        self.pose, self.pieces.begins, self.pieces.joined = poses[-1].copy(), list(begins), list(joined)
+        if self.loops:
+            self.loops.resume([(edge.first, edge.second) for edge in edges if edge.is_loop])
 
     def close(self, first: int, second: int, motion: np.ndarray, information: np.ndarray) -> None:
         """Add a loop that joins a piece."""
@@ -337,17 +385,17 @@ class GraphSlam:
         s = self.settings
         return SinceKeyFrame((s.m_per_m, s.rad_per_m, s.rad_per_rad), self._noise, doubt)
 
-    def _directions(self, angles: np.ndarray) -> np.ndarray:
-        """Return the directions (B, 2) of beams in the frame of the robot."""
-        bearings = angles + self.laser.mount[2]
+    def _directions(self, angles: np.ndarray, mount: Mount) -> np.ndarray:
+        """Return the directions (B, 2) of the beams of a lidar in the frame of the robot."""
+        bearings = angles + mount[2]
         return np.column_stack((np.cos(bearings), np.sin(bearings)))
 
-    def _points(self, ranges: np.ndarray, beams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _points(self, ranges: np.ndarray, beams: np.ndarray, eye: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         points = np.empty_like(beams)
-        x, y = self._eye
+        x, y = eye
         points = points[: ends_of(np.asarray(ranges, np.float64), beams, x, y, self._reach, points)]
         normals = np.empty_like(points)
-        normals_of(points, self._eye, 0.5, normals)
+        normals_of(points, eye, 0.5, normals)
         return points, normals
 
     def _is_away(self, since: np.ndarray, share: float) -> bool:
@@ -400,14 +448,15 @@ class GraphSlam:
         along = jump @ match.information[:2, :2] @ jump / way**2
         return bool(along * s.noise_m**2 > _FIXING * len(points))
 
-    def _keep(self, points: np.ndarray, normals: np.ndarray) -> None:
+    def _keep(self, points: np.ndarray, normals: np.ndarray, mount: Mount) -> None:
         """Make the newest scan a key frame."""
         n = len(self.frames)
+        self._kept[mount] = n
         self.moved_last, self._moved = True, np.zeros(3)
         self._since = self._begun(0.5 * self._since.doubt)
         self.key_rows.append(len(self._held))
         self._held.append((n, np.zeros(3)))
-        self.frames.append(KeyFrame(points, normals, self._eye))
+        self.frames.append(KeyFrame(points, normals, np.array(mount[:2], np.float64)))
         if n:
             self._known = carried(self._known, self.poses[-1], self.pose, self._tied / self.noise)
             self._relate(n)

@@ -34,12 +34,7 @@ class Laser:
     mount: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if not all(abs(one) < MOST_MOUNT_M for one in self.mount[:2]) or not math.isfinite(self.mount[2]):
-            x, y, heading = self.mount
-            raise InvalidValueError(
-                f"the laser is at x {x:g} m, y {y:g} m, heading {heading:g} rad on the robot; it is at most "
-                f"{MOST_MOUNT_M:g} m from its centre: give its place in metres and radians"
-            )
+        _check_mount(*self.mount)
 
     def returns(self, ranges: np.ndarray) -> np.ndarray:
         """Return which values of a scan, of any shape, are distances to something, bool."""
@@ -54,6 +49,14 @@ class Laser:
         hit = self.returns(ranges)
         r, angle = np.asarray(ranges, np.float64)[hit], (self.angles if angles is None else angles)[hit] + self.mount[2]
         return np.column_stack((self.mount[0] + r * np.cos(angle), self.mount[1] + r * np.sin(angle)))
+
+
+def _check_mount(x: float, y: float, heading: float) -> None:
+    if not (abs(x) < MOST_MOUNT_M and abs(y) < MOST_MOUNT_M and math.isfinite(heading)):
+        raise InvalidValueError(
+            f"the laser is at x {x:g} m, y {y:g} m, heading {heading:g} rad on the robot; it is at most "
+            f"{MOST_MOUNT_M:g} m from its centre: give its place in metres and radians"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +77,10 @@ class Log:
         fans: of each scan the bearing of its first beam, the step to the next one [rad], and the number of its beams,
             (N, 3), see `covey.mapping.slam.fans`. None: all scans have the beams of ``laser``.
         remarks: what was odd when it was read, sentences.
+        mounts: of each scan the pose of its lidar in the robot's frame, (N, 3), if there are several lidars; None: all
+            scans are of ``laser``.
+        begins: rows with which a session begins, ascending, the first 0. What the robot did before a session is not
+            known, nor where it begins; see `covey.mapping.slam.sessions`.
 
     Raises:
         InvalidValueError: shapes do not fit, a pose of the odometry is not finite, or a row is not in the stream.
@@ -90,6 +97,8 @@ class Log:
     stream_times: np.ndarray | None = None
     fans: np.ndarray | None = None
     remarks: tuple[str, ...] = ()
+    mounts: np.ndarray | None = None
+    begins: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
         n, beams = len(self.ranges), len(self.laser.angles)
@@ -97,6 +106,7 @@ class Log:
         shapes |= {"stream": (len(self.stream), 3)} | ({} if self.reference is None else {"reference": (n, 3)})
         shapes |= {} if self.stream_times is None else {"stream_times": (len(self.stream),)}
         shapes |= {} if self.fans is None else {"fans": (n, 3)}
+        shapes |= {} if self.mounts is None else {"mounts": (n, 3)}
         for name, shape in shapes.items():
             if (found := getattr(self, name).shape) != shape:
                 raise InvalidValueError(f"the log {self.name} needs {name} of shape {shape}, not {found}")
@@ -116,6 +126,10 @@ class Log:
                 raise InvalidValueError(
                     f"the log {self.name}: each scan needs a first bearing, a step other than 0, 1 to {beams} beams"
                 )
+        for mount in () if self.mounts is None else np.unique(self.mounts, axis=0).tolist():
+            _check_mount(*mount)
+        if self.begins[0] != 0 or (np.diff([*self.begins, n]) <= 0).any():
+            raise InvalidValueError(f"the log {self.name}: its sessions begin at {self.begins} of {n} scans")
         if self.rows[0] < 0 or self.rows[-1] >= len(self.stream) or (np.diff(self.rows) <= 0).any():
             raise InvalidValueError(f"the log {self.name}: the rows of its scans do not ascend through the stream")
 
@@ -125,6 +139,8 @@ class Log:
     def __getitem__(self, which: np.ndarray | slice) -> "Log":
         """Return the log of some of the scans; the stream stays."""
         reference = None if self.reference is None else self.reference[which]
+        kept = np.arange(len(self))[which]
+        begins = np.unique(np.searchsorted(kept, self.begins)) if len(self.begins) > 1 else np.zeros(1, int)
         return replace(
             self,
             ranges=self.ranges[which],
@@ -133,6 +149,8 @@ class Log:
             rows=self.rows[which],
             reference=reference,
             fans=None if self.fans is None else self.fans[which],
+            mounts=None if self.mounts is None else self.mounts[which],
+            begins=tuple(begins[begins < len(kept)].tolist()),
         )
 
     def scan(self, row: int) -> tuple[np.ndarray, np.ndarray]:
@@ -141,6 +159,19 @@ class Log:
             return self.laser.angles, self.ranges[row]
         first, step, beams = self.fans[row]
         return first + step * np.arange(int(beams)), self.ranges[row, : int(beams)]
+
+    def mount(self, row: int) -> tuple[float, float, float]:
+        """Return the pose x, y [m], heading [rad] of the lidar of one scan in the robot's frame."""
+        if self.mounts is None:
+            return self.laser.mount
+        x, y, heading = self.mounts[row].tolist()
+        return x, y, heading
+
+    def points(self, row: int, most_m: float = math.inf) -> np.ndarray:
+        """Return the end points (k, 2) [m] of the beams of one scan that return from nearer, in the robot's frame."""
+        angles, ranges = self.scan(row)
+        laser = self.laser if self.mounts is None else replace(self.laser, mount=self.mount(row))
+        return laser.points(np.where(ranges < most_m, ranges, np.inf), angles)
 
     def is_beam(self) -> np.ndarray:
         """Return which of the ranges are of a beam, bool (N, B): scans may have fewer beams than others."""
@@ -178,10 +209,10 @@ def load_log(path: str | Path) -> Log:
     """Read a log of the format ``.npz``.
 
     Its arrays are ``ranges`` (N, B), ``odom`` (N, 3), ``t`` (N,), ``angle_min``, ``angle_increment``, ``range_max`` and
-    ``laser_xytheta`` (3,). If the beams vary, ``angle_min`` and ``angle_increment`` have a number for each scan (N,),
-    and so has ``beams``, how many of its ranges count. It may have ``stream_odom`` (M, 3) with ``stream_index`` (N,)
-    and ``stream_t`` (M,), and a reference (N, 3), ``ref_graph`` or ``ref_rbpf``. Without ``stream_odom`` the scans are
-    the stream.
+    ``laser_xytheta`` (3,), or (N, 3) if there are several lidars. If the beams vary, ``angle_min`` and
+    ``angle_increment`` have a number for each scan (N,), and so has ``beams``, how many of its ranges count. It may
+    have ``stream_odom`` (M, 3) with ``stream_index`` (N,) and ``stream_t`` (M,), a reference (N, 3), ``ref_graph`` or
+    ``ref_rbpf``, and ``session_begins``. Without ``stream_odom`` the scans are the stream.
 
     Raises:
         InvalidValueError: the file is not such a log; the message says what is missing or wrong.
@@ -203,14 +234,18 @@ def load_log(path: str | Path) -> Log:
         raise InvalidValueError(f"{path}: {bad[0]} is not an array of numbers")
     reach = _number(path, "range_max", held["range_max"])
     mount = np.asarray(held["laser_xytheta"], float)
-    if mount.shape != (3,) or not (np.abs(mount) < MOST).all() or not reach > 0.0:
-        raise InvalidValueError(f"{path}: range_max must be above 0, and laser_xytheta must be three numbers")
     ranges, odometry = held["ranges"], np.asarray(held["odom"], np.float64)
+    if mount.shape not in ((3,), (len(ranges), 3)) or not (np.abs(mount) < MOST).all() or not reach > 0.0:
+        raise InvalidValueError(
+            f"{path}: range_max must be above 0, and laser_xytheta must be three numbers, or three for each of the "
+            f"{len(ranges)} scans"
+        )
+    mounts = mount if mount.ndim == 2 and len(mount) else None
     if ranges.ndim != 2:
         raise InvalidValueError(f"{path}: ranges have the shape {ranges.shape}; they need a row for each scan")
     angles, fans, remarks = _beams_of(path, held, ranges)
     try:
-        laser = Laser(angles, reach, tuple(mount.tolist()))
+        laser = Laser(angles, reach, tuple((mount if mounts is None else mount[0]).tolist()))
     except InvalidValueError as error:
         raise InvalidValueError(f"{path}: laser_xytheta: {error}") from error
     stream = np.asarray(held.get("stream_odom", odometry), np.float64)
@@ -220,10 +255,13 @@ def load_log(path: str | Path) -> Log:
     reference = np.asarray(known[0], np.float64) if known else None
     stamps = np.asarray(held["stream_t"], np.float64) if "stream_t" in held else None
     times = np.asarray(held["t"], np.float64)
-    return Log(path.stem, laser, ranges, odometry, times, stream, rows, reference, stamps, fans, remarks)
+    begins = tuple(np.asarray(held.get("session_begins", [0]), np.int64).ravel().tolist())
+    return Log(
+        path.stem, laser, ranges, odometry, times, stream, rows, reference, stamps, fans, remarks, mounts, begins
+    )
 
 
-_OPTIONAL = ("stream_odom", "stream_index", "stream_t", "ref_graph", "ref_rbpf", "beams")
+_OPTIONAL = ("stream_odom", "stream_index", "stream_t", "ref_graph", "ref_rbpf", "beams", "session_begins")
 
 
 def _beams_of(
@@ -265,6 +303,15 @@ def save_log(path: str | Path | IO[bytes], log: Log) -> None:
     Raises:
         InvalidValueError: the bearings of the beams are not evenly spaced, or there is only one.
     """
+    np.savez_compressed(path, **arrays_of(log))
+
+
+def arrays_of(log: Log) -> dict[str, Any]:
+    """Return the arrays of a log as `save_log` writes them.
+
+    Raises:
+        InvalidValueError: see `save_log`.
+    """
     arrays: dict[str, Any] = {"ranges": log.ranges, "odom": log.odometry, "t": log.times}
     if log.fans is None:
         step = np.diff(log.laser.angles)
@@ -274,9 +321,12 @@ def save_log(path: str | Path | IO[bytes], log: Log) -> None:
     else:
         arrays |= {"angle_min": log.fans[:, 0], "angle_increment": log.fans[:, 1], "beams": log.fans[:, 2].astype(int)}
     arrays |= {"range_max": log.laser.range_max}
-    arrays |= {"laser_xytheta": np.array(log.laser.mount), "stream_odom": log.stream, "stream_index": log.rows}
+    arrays |= {"laser_xytheta": np.array(log.laser.mount) if log.mounts is None else log.mounts}
+    arrays |= {"stream_odom": log.stream, "stream_index": log.rows}
     if log.stream_times is not None:
         arrays["stream_t"] = log.stream_times
     if log.reference is not None:
         arrays["ref_graph"] = log.reference
-    np.savez_compressed(path, **arrays)
+    if len(log.begins) > 1:
+        arrays["session_begins"] = np.array(log.begins)
+    return arrays

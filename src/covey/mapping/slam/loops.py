@@ -76,6 +76,12 @@ class Loops:
         self._solved = 0  # at this revision the doubted loops are in the poses
         self._doubted: dict[tuple[int, int], tuple[Loop, int]] = {}  # until which key frame each may be confirmed
 
+    def resume(self, accepted: list[tuple[int, int]]) -> None:
+        """Take over the loops that were found earlier among the key frames of the graph."""
+        self.accepted = list(accepted)
+        for n in range(len(self._slam.frames)):
+            self._places.see(self._slam, n)
+
     def candidates(self, n: int) -> list[tuple[int, int]]:
         """Return the pairs of key frames to compare after key frame n was kept."""
         slam, s = self._slam, self.settings

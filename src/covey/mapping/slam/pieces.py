@@ -68,6 +68,11 @@ class Pieces:
         """The steps between pieces that are not joined."""
         return {(k - 1, k) for k, joined in zip(self.begins, self.joined, strict=True) if not joined}
 
+    def _placed(self) -> np.ndarray:
+        """Return the key frames before the newest piece whose place is known, (k,)."""
+        ends = zip(self.begins[:-1], self.begins[1:], self.joined[:-1], strict=True)
+        return np.concatenate([np.arange(begin, end) for begin, end, joined in ends if joined])
+
     def begin(self, k: int) -> None:
         """Begin a piece with key frame k."""
         self.begins.append(k)
@@ -87,22 +92,24 @@ class Pieces:
             if wanted > newest or wanted == self._asked:
                 return False
             self._asked, self._alike = wanted, []
-            self._todo = self._places(begin)
+            self._todo = self._places()
         self._look(self._todo.pop())
         if not self._todo:
             self._join()
         return True
 
-    def _places(self, begin: int) -> list[int]:
+    def _places(self) -> list[int]:
         """Return key frames before the newest piece, so far from each other that each looks at a place of its own."""
-        cells = np.floor(self._slam.poses[:begin, :2] / _APART_M).astype(np.int64)
-        return np.sort(np.unique(cells, axis=0, return_index=True)[1])[::-1].tolist()
+        placed = self._placed()
+        cells = np.floor(self._slam.poses[placed, :2] / _APART_M).astype(np.int64)
+        return placed[np.sort(np.unique(cells, axis=0, return_index=True)[1])[::-1]].tolist()
 
     def _there(self, at: np.ndarray) -> np.ndarray:
         """Return the key frames before the newest piece that are nearest to a place."""
-        away = np.hypot(*(self._slam.poses[: self.begins[-1]] - at)[:, :2].T)
+        placed = self._placed()
+        away = np.hypot(*(self._slam.poses[placed] - at)[:, :2].T)
         near = np.argsort(away, kind="stable")[:_MOST]
-        return np.sort(near[away[near] < _THERE_M])
+        return placed[np.sort(near[away[near] < _THERE_M])]
 
     def _here(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the points around key frame m of the newest piece in its frame, and their normals."""
@@ -180,8 +187,8 @@ class Pieces:
 
     def _match(self, m: int, guess: np.ndarray, window_m: float, window_rad: float) -> tuple[int, Match] | None:
         """Return the key frame there, and where key frame m of the newest piece fits near a guess; None: nowhere."""
-        slam, s, begin = self._slam, self._slam.settings, self.begins[-1]
-        k = int(np.argmin(np.hypot(*(slam.poses[:begin] - guess)[:, :2].T)))
+        slam, s, placed = self._slam, self._slam.settings, self._placed()
+        k = int(placed[np.argmin(np.hypot(*(slam.poses[placed] - guess)[:, :2].T))])
         place = slam.around(self._there(guess), slam.poses[k], tight=True)
         points, facing = self._here(m)
         match = fit_near(place, points, facing, guess, window_m, window_rad, _SCORE - 0.1, _SCORE, s.noise_m)

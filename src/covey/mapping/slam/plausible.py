@@ -5,6 +5,7 @@ nothing, so a log that shows them is refused.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,6 +41,13 @@ def check_log(log: Log) -> None:
 
 def doubt(log: Log) -> str:
     """Return what shows that a log cannot be what it says, with what to do; empty: nothing does."""
+    if log.mounts is not None:  # each lidar by itself
+        mounts, which = np.unique(log.mounts, axis=0, return_inverse=True)
+        lidars = (
+            replace(log[which.ravel() == k], mounts=None, laser=replace(log.laser, mount=tuple(mount)))
+            for k, mount in enumerate(mounts.tolist())
+        )
+        return next((said for said in map(doubt, lidars) if said), "")
     return _of_beams(log) or _of_ranges(log) or _of_motion(log)
 
 
