@@ -70,6 +70,32 @@ def test_a_setting_at_which_a_library_panics_is_named(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("command", ["--version", "show maze"])
+def test_an_output_that_takes_nothing_is_told(command):
+    with open("/dev/full", "w") as full:
+        typed = [sys.executable, "-m", "covey", *command.split()]
+        done = subprocess.run(typed, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == FAILED
+    assert done.stderr.startswith("cannot write: No space left on device")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("value", ["x", "1e99", "-1", "9" * 30, ""])
+def test_a_time_of_files_that_is_none_is_ignored_and_told(value, monkeypatch, capsys):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", value)
+    assert main(["--version"]) == REACHED
+    assert "SOURCE_DATE_EPOCH" not in os.environ
+    assert "is no number of seconds since 1970: it is ignored" in capsys.readouterr().err
+
+
+def test_a_time_of_files_stays(monkeypatch, capsys):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    assert main(["--version"]) == REACHED
+    assert os.environ["SOURCE_DATE_EPOCH"] == "1700000000"
+    assert not capsys.readouterr().err
+
+
 def test_controllers_load_without_docstrings():
     """As with ``python -OO``."""
 

@@ -79,7 +79,10 @@ def _main(arguments: Sequence[str] | None) -> int:
         from covey.cli.app import app
 
         typed = list(sys.argv[1:] if arguments is None else arguments)
-        return app(typed, exit_on_error=False, print_error=True, result_action="return_value") or REACHED
+        code = app(typed, exit_on_error=False, print_error=True, result_action="return_value") or REACHED
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what cannot be written is told here, and not by Python at its end
+        return code
     except CycloptsError:
         return BAD_INPUT
     except CoveyError as error:
@@ -87,10 +90,12 @@ def _main(arguments: Sequence[str] | None) -> int:
         of_the_machine = isinstance(error, (ControllerError, MachineError)) or full_disk(error)
         return FAILED if of_the_machine else BAD_INPUT
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_nowhere()
         return REACHED
     except OSError as error:
         if said := full_disk(error):
+            if error.filename is None:
+                _print_nowhere()
             print(_printable(said), file=sys.stderr)
             return FAILED
         if error.filename is None:
@@ -117,6 +122,14 @@ def _main(arguments: Sequence[str] | None) -> int:
             raise
         print(_printable(line), file=sys.stderr)
         return FAILED
+
+
+def _print_nowhere() -> None:
+    """Let what is still to be printed go nowhere, if the output can take no more."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _printable(text: str) -> str:

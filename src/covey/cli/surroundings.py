@@ -14,8 +14,19 @@ _SETTINGS = {"numba": "NUMBA_", "matplotlib": "MPL", "polars": "POLARS_"}
 """Libraries, and how the names of their settings in the environment begin."""
 
 
+_EPOCH, _LAST_S = "SOURCE_DATE_EPOCH", 253_402_300_799
+"""The time of files that are built [s since 1970], which libraries read as a number; the end of the year 9999."""
+
+
 def make_fit() -> None:
-    """Let text that the terminal cannot show become ``?``, and give help a width that it ends with."""
+    """Let text that the terminal cannot show become ``?``, and give help a width that it ends with.
+
+    A `SOURCE_DATE_EPOCH` that is no time, with which libraries could not be loaded, is ignored, and told.
+    """
+    epoch = os.environ.get(_EPOCH)
+    if epoch is not None and not (epoch.isascii() and epoch.isdecimal() and int(epoch[:20]) <= _LAST_S):
+        del os.environ[_EPOCH]
+        print(f"{_EPOCH}={epoch[:40]!a} is no number of seconds since 1970: it is ignored", file=sys.stderr)
     streams: list[Any] = [sys.stdout, sys.stderr]
     for stream in streams:
         if getattr(stream, "errors", "") == "strict" and hasattr(stream, "reconfigure"):
