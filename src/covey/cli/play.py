@@ -14,7 +14,7 @@ def play_command(
     law: str, speed: str | None, given: dict[str, Any], save: Path | None, plot: Path | None, film: Path | None
 ) -> int:
     """Play the law of a file, print how it ended, write what was asked for, and return the exit code."""
-    settings = given | ({} if speed is None else {"speed": parse_speed(speed)})
+    settings: dict[str, Any] = given | ({} if speed is None else {"speed": parse_speed(speed)})
     reference = law if ".py" in law else f"{law}.py" if Path(f"{law}.py").is_file() else law
     for method, path in (("save", save), ("plot", plot), ("film", film)):
         if path is not None:
