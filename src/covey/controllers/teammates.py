@@ -31,6 +31,7 @@ class Teammates:
     """Reports the robot's pose, goal and facts to the others, and remembers their reports.
 
     A robot that has been silent for ``forget_s`` is forgotten: one that vanished or is out of reach blocks nobody. A
+    blind one tells nothing, so that the others soon do what it would have done. A
     robot whose frame this robot does not know is ignored; otherwise its pose and goal are transformed into this robot's
     frame, and its facts are left as they are.
 
@@ -56,7 +57,7 @@ class Teammates:
             if T_own_sender != (0.0, 0.0, 0.0):
                 pose, told_goal = T_own_sender @ pose, told_goal and T_own_sender @ told_goal
             self.mates[message.sender] = Mate(message.sent_s, pose, told_goal, told_facts)
-        if now >= self._next_s - 1e-9 or (goal, facts) != self._told:
+        if not robot.blind and (now >= self._next_s - 1e-9 or (goal, facts) != self._told):
             robot.send((robot.pose, goal, facts), kind=KIND)
             self._told, self._next_s = (goal, facts), now + self.every_s
 

@@ -235,6 +235,14 @@ class Robot:
         """
         return tuple(self._silent)
 
+    @property
+    def blind(self) -> bool:
+        """Whether all sensors that show what is ahead are silent: those of its map; without a map, its lidars.
+
+        ``goto``, ``follow`` and ``forward`` of a blind robot stand and go on when it sees again; ``drive`` does not.
+        """
+        return bool(self._silent) and self.model.is_blind(self._silent)
+
     def samples(self, sensor: str) -> list[Sample]:
         """Return all readings of a sensor since the controller's last step, oldest first.
 
@@ -686,7 +694,9 @@ class Robot:
         if motion is not None and motion.outcome is None:
             if motion.until is not None:
                 motion.poll(self)
-            if motion.outcome is None:
+            if motion.outcome is None and motion.looks_ahead and self.blind:
+                self._navigator.wait()
+            elif motion.outcome is None:
                 twist = motion.twist(self)  # uses the previous command
                 if motion.outcome is None:
                     command = twist

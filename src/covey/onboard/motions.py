@@ -159,11 +159,13 @@ class Motion(Waiting, ABC):
 
     Attributes:
         plans: whether the navigator plans a path for it.
+        looks_ahead: whether it drives by what its sensors show ahead, so that a blind robot waits with it.
     """
 
     __slots__ = ("began",)
     label = "driving"
     plans = False
+    looks_ahead = False
 
     def __init__(self, until: Until = None):
         super().__init__(until)
@@ -218,6 +220,7 @@ class Goto(Motion):
 
     label = "going"
     plans = True
+    looks_ahead = True
 
     def __init__(self, goal: tuple[float, float], heading: float | None, tolerance_m: float, until: Until):
         super().__init__(until)
@@ -244,6 +247,7 @@ class Follow(Motion):
 
     label = "following"
     plans = True
+    looks_ahead = True
 
     def __init__(self, path: list[tuple[float, float]], tolerance_m: float, until: Until):
         super().__init__(until)
@@ -273,6 +277,7 @@ class Manoeuvre(Motion):
     def __init__(self, kind: str, amount: float, until: Until):
         super().__init__(until)
         self.label = "turning" if kind == "turn" else "driving"
+        self.looks_ahead = kind != "turn"
         self.kind, self.amount = kind, amount
 
     def twist(self, robot: "Robot") -> Twist:

@@ -104,6 +104,10 @@ class Navigator:
         if at is not None or len(self.plan.rest):
             self.jams = np.vstack((self.jams, self.plan.ahead(x, y, 0.0)[:2] if at is None else at))
 
+    def wait(self) -> None:
+        """Stand for a step without its sensors; the time does not count as time without progress."""
+        self._fresh, self._time = True, None
+
     def stop(self) -> None:
         """Give up the present goal and stand still."""
         self._mode = "idle"

@@ -1,6 +1,7 @@
 """`RobotModel`: a robot model: body, drive, sensors, mapping."""
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, Self, get_args
 
@@ -142,6 +143,18 @@ class RobotModel(Record):
     def maps(self) -> bool:
         """Whether it has a mapping, and a sensor for it."""
         return self.mapping is not None and any(sensor.kind in self.mapping.uses for sensor in self.sensors)
+
+    def is_blind(self, silent: Sequence[str]) -> bool:
+        """Return whether all sensors that show what is ahead are silent: those of its map; without a map, its lidars.
+
+        Args:
+            silent: names of its sensors that are silent.
+        """
+        if not silent:
+            return False
+        kinds = self.mapping.uses if self.mapping is not None else ("lidar",)
+        eyes = {sensor.name for sensor in self.sensors if sensor.kind in kinds}
+        return bool(eyes) and eyes <= set(silent)
 
     @property
     def mapping_range_m(self) -> float | None:

@@ -36,6 +36,7 @@ from covey.sensors.lidar import LidarReading
 
 LOG = logging.getLogger("covey")
 _LOOK_S = 0.2  # how long it waits at once
+_SILENT, _SILENT_S = 1.5, 0.25  # a sensor is silent after so many periods, and this time for the way
 _LATE_S = 2.0  # how long a step waits for a reading that is due
 _LIDAR_S = 2.0  # how long the start waits for a scan and its frame
 _SAY_S = 5.0
@@ -119,6 +120,7 @@ class ControllerNode:
         self._in_step, self._stale = True, False
         self._seen: list[list[tuple[float, Any]]] = [[] for _ in setup.sensors]
         self._newest: list[Any] = [None] * len(setup.sensors)
+        self._heard_s: dict[str, float] = {}  # stamp of the newest reading of each sensor [s]
         self._mates: list[tuple[int, Any]] = []  # stamps and readings of the neighbours that came last
         self._localizer: NodeLocalizer | None = None
         self._fan: np.ndarray | None = None  # the angles of the rays that map
@@ -277,6 +279,7 @@ class ControllerNode:
                 spread,
                 self._requests.answers(),
                 reckoned,
+                silent=self._silent(),
             )
             self._seen = [[] for _ in setup.sensors]
             self._received = TeamUpdate()
@@ -355,10 +358,19 @@ class ControllerNode:
                 if name in places:
                     self._seen[places[name]].append((self._seconds(stamp_ns), reading))
                     self._newest[places[name]] = reading
+                    self._heard_s[name] = self._seconds(stamp_ns)
                 if sense is self._senses.scans:
                     scans.append((stamp_ns, reading))
         fans = [(at_ns, self._on_fan(scan)) for at_ns, scan in scans]
         return [(at_ns, self._without_mates(at_ns, scan)) for at_ns, scan in fans if scan is not None]
+
+    def _silent(self) -> tuple[str, ...]:
+        """Return the sensors of which a sample is late; one that has never said anything is none of the robot's."""
+        now = self._clock.time_s
+        late = {
+            one.name: _SILENT / one.rate_hz + getattr(one, "latency_s", 0.0) + _SILENT_S for one in self._setup.sensors
+        }
+        return tuple(name for name, late_s in late.items() if now - self._heard_s.get(name, now) > late_s)
 
     def _on_fan(self, scan: LidarReading) -> LidarReading | None:
         """Return a scan on the rays that map; None: it is of another lidar."""

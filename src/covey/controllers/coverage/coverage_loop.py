@@ -203,7 +203,9 @@ class Sweep:
         return max(-limit, min(limit, gain * turn))
 
     def _blocked(self, robot: Robot, left: float) -> bool:
-        """Return whether something blocks the path ahead, before its end."""
+        """Return whether something blocks the path ahead, before its end; for all a blind robot knows, it does."""
+        if robot.blind:
+            return True
         scan, others = getattr(robot, "lidar", None), getattr(robot, "neighbours", None)
         if others is not None and len(others.ranges):
             ahead, beside = others.ranges * np.cos(others.bearings), others.ranges * np.sin(others.bearings)

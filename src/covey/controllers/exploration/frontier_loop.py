@@ -79,7 +79,7 @@ async def explore(
     progress = ProgressTimer(0.3, stall_s)
     in_vain, known = 0, -1
     while in_vain < _PATIENCE:
-        if maps_nothing(robot):
+        if robot.blind:
             await rest_blind(robot)
             progress.restart(robot.time, *robot.pose[:2])
         goal = first(robot) if first is not None else None
@@ -109,20 +109,12 @@ async def explore(
             progress.restart(robot.time, *robot.pose[:2])
 
 
-def maps_nothing(robot: Robot) -> bool:
-    """Return whether all sensors with which the robot maps are silent: it can neither explore nor see what is ahead."""
-    if not robot.silent or robot.model.mapping is None:
-        return False
-    eyes = [sensor.name for sensor in robot.model.sensors if sensor.kind in robot.model.mapping.uses]
-    return bool(eyes) and set(eyes) <= set(robot.silent)
-
-
 async def rest_blind(robot: Robot) -> None:
     """Stand and tell nothing until the robot sees again: the others forget it, and do what it would have done."""
     robot.note("its sensors for the map are silent; it stands")
-    while maps_nothing(robot):
+    while robot.blind:
         robot.rest()
-        await robot.sleep(1.0, until=lambda robot: not maps_nothing(robot))
+        await robot.sleep(1.0, until=lambda robot: not robot.blind)
     await robot.stop()
 
 
@@ -195,7 +187,7 @@ class _Watch:
         again = self.tell is not _silent and self.tell(robot, self.goal)
         time_s, (x, y, _) = robot.time, robot.pose
         self.stalled = self.progress.expired(time_s, x, y)
-        if again or self.stalled or time_s >= self.deadline_s - 1e-9 or maps_nothing(robot):
+        if again or self.stalled or time_s >= self.deadline_s - 1e-9 or robot.blind:
             return True
         belief = robot.map
         if belief is None or self.near_m == math.inf or (version := belief.version) == self._version:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.controllers.exploration.frontier_loop import maps_nothing, rest_blind
+from covey.controllers.exploration.frontier_loop import rest_blind
 from covey.controllers.exploration.next_best_view import unseen_area
 from covey.controllers.exploration.team_assignment import MOST_MATES, middles, sensor_range_m
 from covey.controllers.rescue.lookout import Lookout
@@ -138,7 +138,7 @@ async def search(robot: Robot, state: "Searcher") -> None:
     """Do what a state chooses, until nothing is left."""
     await robot.turn(math.tau, until=state.interrupted)
     while True:
-        if maps_nothing(robot):
+        if robot.blind:
             await rest_blind(robot)
         task = state.choose(robot)
         if task is None:
@@ -261,7 +261,7 @@ class Searcher:
         def over(robot: Robot) -> bool:
             again = self.interrupted(robot)
             self._stalled = self._drives and self._progress.expired(robot.time, *robot.pose[:2])
-            return again or self._stalled or robot.time >= end_s - 1e-9 or maps_nothing(robot)
+            return again or self._stalled or robot.time >= end_s - 1e-9 or robot.blind
 
         return over
 

@@ -436,6 +436,10 @@ class Deciding:
             for name in names:
                 part, twists = self._part[name], answer.twists[name]
                 commands[part] = twists if twists.shape[1] == 3 else self._turned(part, twists)
+        for robot, silent in self.sensing.silent.items():  # a law does not see which of its robots are blind
+            group = next(g for g, first in self._parts() if first <= robot < first + len(g.start))
+            if group.program is not None and group.program.scope != "robot" and group.robot.is_blind(silent):
+                commands[robot] = 0.0
 
     def _turned(self, part: slice, velocities: np.ndarray) -> np.ndarray:
         """Return velocities of robots in the world frame, (n, 2), as body twists (n, 3)."""
