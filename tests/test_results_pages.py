@@ -91,6 +91,23 @@ def test_differences_of_strategies_are_those_of_their_rows(coordination, page):
     assert ranks["strategy"][0] == "hungarian_assignment"
 
 
+def test_the_system_test_is_that_of_its_rows():
+    """Each number of its table, and of the sentence below it."""
+    text = (RESULTS / "reference.md").read_text(encoding="utf-8")
+    (rows,) = (rows for head, rows in tables(text).items() if head[0] == "strategy")
+    table, metric = rows_of("system_test_30x30.csv"), "exploration_time_s"
+    found = {row["strategy"]: row for row in statistics.summarize(table, metric, "strategy").to_dicts()}
+    assert len(rows) == len(found) == 2
+    for name, there, median, quartiles, _ in rows:
+        row = found[name]
+        assert same(there, row["successes"], row["runs"])
+        assert same(median, row["median"], row["low"], row["high"])
+        assert same(quartiles, row["q1"], row["q3"])
+    (row,) = statistics.compare(table, metric, "strategy").to_dicts()
+    (said,) = re.findall(r"A difference between the two is not shown: ([^)]*)\)", text)
+    assert same(said, row["shift"], row["shift_low"], row["shift_high"], row["p"], row["blocks"])
+
+
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*.md")), ids=lambda path: path.stem)
 def test_tables_of_older_code_say_so_in_their_first_cell(path):
     """A table that is copied out of its page takes the mark along; so does a picture with its text."""
