@@ -1,5 +1,6 @@
 """Decisions of the strategies that do not deal goals out: views, trees, auctions, links, and the leader's rule."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -151,6 +152,19 @@ def test_a_link_keeps_a_margin_and_one_without_it_may_only_become_shorter():
     assert nearest_connected(here, np.array([[-0.1, 0.0]]), far, far, 6.0, margin_m=1.0) == -1
     chain = np.array([[4.0, 0.0], [9.9, 0.0]])  # of the links of others the range counts
     assert nearest_connected(here, np.array([[0.0, 0.5]]), chain, chain, 6.0, margin_m=1.0) == 0
+
+
+def test_two_robots_do_not_both_leave_the_long_link_to_a_third_to_the_other():
+    """Links of 8 m, a margin of 0.5 m: side by side, 7.8 m from the third, each could say that the other holds it."""
+    here, away = np.zeros(2), np.array([[0.0, -0.5]])
+    others = np.array([[1.0, 0.0], [0.5, 7.8]])
+    assert math.dist(others[0], others[1]) < 8.0
+    assert nearest_connected(here, away, others, others, 8.0) == 0, "without a margin the other's link is as good"
+    assert nearest_connected(here, away, others, others, 8.0, margin_m=0.5) == -1
+    near = np.array([[1.0, 0.5], [0.5, 7.8]])
+    assert nearest_connected(here, away, near, near, 8.0, margin_m=0.5) == 0, "7.3 m: the other would hold it by itself"
+    behind = np.array([[1.0, 0.0], [1.0, 7.95]])
+    assert nearest_connected(here, np.array([[0.3, 0.0]]), behind, behind, 8.0, margin_m=0.5) == 0, "not its own link"
 
 
 def test_a_robot_follows_only_as_far_as_its_network_holds():

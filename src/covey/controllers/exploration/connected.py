@@ -46,7 +46,8 @@ async def connected(
     The paper draws and judges all moves of the team together. Here each robot judges its own moves against the others'
     present and announced positions. Others move at the same time and are heard a moment later, so the robot keeps its
     own links shorter than ``range_m``, by what it drives in ``margin_s``; a link that is longer already may become
-    shorter, not longer. A robot that has been silent for ``forget_s`` is lost and holds nobody back. A
+    shorter, not longer. In place of its own link it takes only links of others that keep this margin, because these
+    others may rely on its own. A robot that has been silent for ``forget_s`` is lost and holds nobody back. A
     robot that hears nobody explores alone, and so does one that found no connected path for ``give_up_s``.
 
     Args:
@@ -194,6 +195,9 @@ def nearest_connected(
 ) -> int:
     """Return the first place from which all robots that are reached from here stay reachable, or -1.
 
+    A robot with a link of its own may lose it only if other links that are shorter by the margin hold that robot. Else
+    two robots each rely on the long link of the other to a third one, drive away together, and both links break.
+
     Args:
         here: x, y of the robot [m].
         ahead: float64 (k, 2), places that it could go to, best first [m].
@@ -210,11 +214,14 @@ def nearest_connected(
     """
     held = reached(here, now, range_m)
     now, then = now[held], then[held]
-    own_m = np.clip(np.hypot(*(now - here).T), range_m - margin_m, range_m)
-    for i, place in enumerate(ahead):
-        if (reached(place, now, range_m, own_m) & reached(place, then, range_m, own_m)).all():
-            return i
-    return -1
+    far_m = np.hypot(*(now - here).T)
+    own_m, linked = np.clip(far_m, range_m - margin_m, range_m), far_m <= range_m
+
+    def holds(place: np.ndarray, others: np.ndarray) -> bool:
+        by_sure = reached(place, others, range_m - margin_m, own_m)
+        return bool((by_sure | (~linked & reached(place, others, range_m, own_m))).all())
+
+    return next((i for i, place in enumerate(ahead) if holds(place, now) and holds(place, then)), -1)
 
 
 def reached(here: np.ndarray, others: np.ndarray, range_m: float, own_m: np.ndarray | None = None) -> np.ndarray:
