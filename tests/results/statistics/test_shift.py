@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from covey.results.statistics import shift, shift_in_pairs, walsh_share
+from covey.results.statistics import mean_difference, mean_difference_in_pairs, shift, shift_in_pairs, walsh_share
 
 INF = math.inf
 
@@ -114,3 +114,39 @@ def test_thirty_thousand_runs_are_compared():
     alternating = np.where(np.arange(n) % 2, 1.0, -1.0)
     assert walsh_share(alternating, np.zeros(n)) == 0.5
     assert walsh_share(np.append(alternating, 1.0), np.zeros(n + 1)) > 0.5
+
+
+def test_the_interval_of_two_means_is_welchs_of_scipy():
+    rng = np.random.default_rng(4)
+    a, b = rng.exponential(100.0, 9), rng.exponential(60.0, 14)
+    found, interval = mean_difference(a, b)
+    theirs = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    assert found == pytest.approx(a.mean() - b.mean())
+    assert interval is not None
+    assert (interval.low, interval.high) == (pytest.approx(theirs.low), pytest.approx(theirs.high))
+    late = np.minimum(a, np.sort(a)[1])  # eight of nine at the timeout
+    assert mean_difference(late, b)[1] is None
+
+
+def test_a_mean_of_few_blocks_that_differ_has_no_interval():
+    a, b = np.full(20, 300.0), np.full(20, 300.0)
+    a[:5] -= np.arange(10.0, 60.0, 10.0)
+    assert mean_difference_in_pairs(a, b) == (pytest.approx(-7.5), None)
+    a[5] -= 20.0
+    assert mean_difference_in_pairs(a, b)[1] is not None
+
+
+@pytest.mark.parametrize("timeout", [0.9, 1.1])
+def test_where_it_is_given_the_interval_of_restricted_means_holds_the_truth(timeout):
+    """Lognormal times, one strategy 1.2 times as slow; the truth is the mean of a million times."""
+    rng, hits, n = np.random.default_rng(1), [], 15
+    many = rng.lognormal(0.0, 0.27, 1_000_000)
+    truth = np.minimum(1.2 * many, timeout).mean() - np.minimum(many, timeout).mean()
+    for _ in range(100):
+        own = rng.normal(0.0, 0.2, n)
+        a, b = (np.minimum(by * np.exp(own + rng.normal(0.0, 0.18, n)), timeout) for by in (1.2, 1.0))
+        _, interval = mean_difference_in_pairs(a, b)
+        if interval is not None:
+            hits.append(interval.low <= truth <= interval.high)
+    assert len(hits) > 40
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.05)

@@ -25,15 +25,23 @@ class Interval:
     Attributes:
         low, high: the ends.
         kind: ``rank test`` or ``exchange test`` (the shifts that it does not reject), ``order statistics`` (of a
-            median), ``corrected t`` (of a mean), ``Agresti-Min`` or ``Newcombe`` (of the difference of two shares),
-            ``bootstrap``, or ``range`` (smallest and largest value).
+            median), ``corrected t`` (of a mean), ``Welch t`` (of the difference of two means), ``Agresti-Min`` or
+            ``Newcombe`` (of the difference of two shares), ``bootstrap``, or ``range`` (smallest and largest value).
         level: level of the interval; not for a range.
     """
 
     low: float
     high: float
     kind: Literal[
-        "rank test", "exchange test", "order statistics", "corrected t", "Agresti-Min", "Newcombe", "bootstrap", "range"
+        "rank test",
+        "exchange test",
+        "order statistics",
+        "corrected t",
+        "Welch t",
+        "Agresti-Min",
+        "Newcombe",
+        "bootstrap",
+        "range",
     ]
     level: float
 
