@@ -7,6 +7,7 @@ import pytest
 
 from covey.controllers.exploration.nearest_frontier import nearest_frontier
 from covey.events.faults import stuck_twist
+from covey.mapping import localization
 from covey.onboard.controller import Program
 from covey.onboard.group import Group
 from covey.robots.catalogue import pioneer3dx
@@ -178,6 +179,18 @@ def test_all_robots_and_robots_of_a_group():
     assert sorted(r for _, kind, r, other in happened(run) if other == "dies") == ["b0", "b1"]
 
 
+def test_wheels_that_slip_move_the_robot_less_than_its_odometry_believes():
+    """Half of 0.3 m/s is lost from 1 to 5 s: it drives 0.15 m/s, and believes 0.3."""
+    group = Group("scout", pioneer3dx(), ((-3.0, 0.0, 0.0),), ahead, localization=localization.Odometry())
+    slips = fault("wheels_slip", share=0.5, for_s=4.0)
+    run = Simulation(World.empty(12, 6, resolution_m=0.1), [group], stop=Stop(timeout_s=9), faults=[slips]).run()
+    times, true, believed = run.pose_times, run.poses[:, 0, 0], run.estimates[:, 0, 0]
+    for begin_s, end_s, share in ((2.0, 4.5, 0.5), (6.0, 8.5, 1.0)):
+        moved, thought = (np.diff(np.interp((begin_s, end_s), times, one))[0] for one in (true, believed))
+        assert moved == pytest.approx(0.3 * share * (end_s - begin_s), abs=0.01)
+        assert thought == pytest.approx(0.3 * (end_s - begin_s), abs=0.02)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "struck",
@@ -190,6 +203,7 @@ def test_all_robots_and_robots_of_a_group():
         {"kind": "sensor", "sensor": "lidar", "range_factor": 0.3, "noise_m": 0.2, "dropout": 0.5},
         {"kind": "sensor", "sensor": "neighbours", "for_s": 3.0},
         {"kind": "wheel_sticks", "for_s": 4.0},
+        {"kind": "wheels_slip", "share": 0.6, "for_s": 4.0},
         {"kind": "localization_jumps"},
         {"kind": "localization_jumps", "sigma_m": 50.0, "for_s": 2.0},
     ],

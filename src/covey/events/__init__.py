@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 from covey.lazy import names_of
 
 if TYPE_CHECKING:
-    from covey.events.fault_records import Dies, Fault, LocalizationJumps, RadioDies, SensorFault, WheelSticks
+    from covey.events.fault_records import (
+        Dies,
+        Fault,
+        LocalizationJumps,
+        RadioDies,
+        SensorFault,
+        WheelsSlip,
+        WheelSticks,
+    )
     from covey.events.records import (
         DoorEvent,
         DriveEvent,
@@ -35,7 +43,7 @@ _EVENTS = (
     "SaveGroundEvent",
     "WallEvent",
 )
-_FAULTS = ("Dies", "Fault", "LocalizationJumps", "RadioDies", "SensorFault", "WheelSticks")
+_FAULTS = ("Dies", "Fault", "LocalizationJumps", "RadioDies", "SensorFault", "WheelSticks", "WheelsSlip")
 
 __all__ = [
     "Dies",
@@ -56,6 +64,7 @@ __all__ = [
     "SensorFault",
     "WallEvent",
     "WheelSticks",
+    "WheelsSlip",
 ]
 
 __getattr__ = names_of(

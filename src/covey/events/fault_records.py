@@ -98,6 +98,13 @@ class WheelSticks(Fault):
     wheel: Literal["left", "right"] = Field(default="left", description="left or right.")
 
 
+class WheelsSlip(Fault):
+    """The wheels slip: the robot moves less than they turn, and its odometry measures what they turn."""
+
+    kind: Literal["wheels_slip"] = Field(default="wheels_slip", description="The name of this kind of fault.")
+    share: float = Field(default=0.3, gt=0, le=0.95, description="Share of each motion that is lost.")
+
+
 class LocalizationJumps(Fault):
     """The pose estimate jumps; later estimates are relative to the jump."""
 
@@ -111,5 +118,7 @@ class LocalizationJumps(Fault):
     sigma_deg: float = Field(default=10.0, ge=0, le=180, description="Standard deviation of a random heading [deg].")
 
 
-AnyFault = Annotated[Dies | RadioDies | SensorFault | WheelSticks | LocalizationJumps, Field(discriminator="kind")]
+AnyFault = Annotated[
+    Dies | RadioDies | SensorFault | WheelSticks | WheelsSlip | LocalizationJumps, Field(discriminator="kind")
+]
 """Any fault that a scenario can declare; ``kind`` selects the record."""

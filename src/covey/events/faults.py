@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.events.fault_records import Dies, Fault, LocalizationJumps, RadioDies, SensorFault, WheelSticks
+from covey.events.fault_records import Dies, Fault, LocalizationJumps, RadioDies, SensorFault, WheelsSlip, WheelSticks
 from covey.events.port import Impairment, Port
 from covey.events.records import RepairEvent
 from covey.geometry.se2 import Pose
@@ -46,6 +46,7 @@ class Faults:
         self._sensors = [group.robot.sensors for group in port.groups for _ in group.names]
         self.active: list[Struck] = []
         self._stuck: dict[int, str] = {}
+        self._slip: dict[int, float] = {}  # share of each motion that is left
 
     def strike(self, fault: Fault, stream: str) -> list[dict[str, Any]] | None:
         """Apply a fault; return it for each robot struck, or None if there was no robot to strike."""
@@ -85,11 +86,15 @@ class Faults:
 
     def driven(self, commands: np.ndarray) -> np.ndarray:
         """Return the body twists (n, 3) that the wheels produce for commands (n, 3)."""
-        if not self._stuck:
+        if not self._stuck and not self._slip:
             return commands
         commands = commands.copy()
         for robot, wheel in self._stuck.items():
             commands[robot] = stuck_twist(commands[robot], wheel, *_drive(self._port.model, robot))
+        for robot, left in self._slip.items():
+            top, spin, _ = _drive(self._port.model, robot)
+            most = np.array([top, top, spin])
+            commands[robot] = left * np.clip(commands[robot], -most, most)
         return commands
 
     def _choose(self, fault: Fault, stream: str) -> list[int]:
@@ -154,6 +159,7 @@ class Faults:
         for i, s in dead.items():
             state.vanished[i] |= s.fault.vanishes
         self._stuck = {s.robot: s.fault.wheel for s in self.active if isinstance(s.fault, WheelSticks)}
+        self._slip = {s.robot: 1.0 - s.fault.share for s in self.active if isinstance(s.fault, WheelsSlip)}
         jumps: dict[int, Pose] = {}
         for s in self.active:
             if s.jump is not None:
@@ -166,6 +172,9 @@ class Faults:
         for i in dead:
             for record in dict.fromkeys(self._sensors[i]):
                 degraded.setdefault(record, []).append(Degradation(i, np.uint64(0), math.inf, 0.0, 1.0))
+        for robot, left in self._slip.items():
+            for record in self._carried("odometry", robot) if robot not in dead else ():
+                degraded.setdefault(record, []).append(Degradation(robot, np.uint64(0), stretch=1.0 / left))
         for s in self.active:
             if isinstance(s.fault, SensorFault) and s.robot not in dead:
                 for record in self._carried(s.fault.sensor, s.robot):

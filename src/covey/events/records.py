@@ -294,7 +294,7 @@ class RepairEvent(When):
     """A robot recovers from a fault before its time is over, or from one that would have lasted to the end."""
 
     repair: str = Field(min_length=1, description="Name of the robot.")
-    fault: Literal["dies", "radio_dies", "sensor", "wheel_sticks", "localization_jumps"] | None = Field(
+    fault: Literal["dies", "radio_dies", "sensor", "wheel_sticks", "wheels_slip", "localization_jumps"] | None = Field(
         default=None, description="Kind of the fault, of several the newest one; null: all faults of the robot."
     )
     sensor: str | None = Field(default=None, description="With fault: sensor, the sensor as the fault names it.")

@@ -110,7 +110,8 @@ class OdometryReadings(Readings):
         return OdometryReading(*self.motion[i].tolist())
 
     def degrade(self, i: int, worse: Degradation) -> None:
-        """Degrade a reading: noise on the measured motion; a lost sample has none."""
+        """Degrade a reading: wheels that slip, noise on the measured motion; a lost sample has none."""
+        self.motion[i] *= worse.stretch
         self.motion[i, :2] += worse.noise_m * worse.normals(2)[0]
         if worse.lost(1)[0]:
             self.motion[i] = 0.0
