@@ -15,7 +15,7 @@ _POSE_BYTES = 8_000_000
 _MOST_POSES = 24_000
 _SERIES_BYTES = 8_000_000
 _MOST_SAMPLES = 1000
-_EVERY_S = 0.5
+_EVERY_S = 1.0
 """Time between two samples of measurements [s], until there are too many."""
 _NEWEST_EVENTS, _NEWEST_LINKS, _NEWEST_CHANGES = 2000, 20_000, 20_000
 _TRAIL_BYTES = 100_000
