@@ -92,11 +92,13 @@ def test_what_is_known_around_a_vertex_tells_how_rough_the_ground_may_be_there()
     slopes_around(team.mark[0], team.mean[0], team.variance[0], 3, 3, 1.0, slopes)
     points = np.array([[3.3, 3.1, 0.9], [3.4, 3.2, 0.8], [2.9, 3.2, 0.7]])
     value, variance, shape = vertex_of(points[:, :2], np.full(3, 1 / sigma**2), points[:, 2], 1.0, 3, 3, slopes)
+    edge = (LEAST * sigma) ** 2 * slopes[4] / SLOPE**2
+    assert 0 < slopes[4] < SLOPE**2
     for step in range(400):
         beliefs.see_points(ONE, ONE, NOWHERE, points[None], np.array([[3.0, 3.0, 1e4]]), sigma, step)
         if step == 0:
             assert beliefs[0].altitude()[3, 3] == pytest.approx(value, abs=1e-6)
-            assert beliefs[0].variance()[3, 3] == pytest.approx(variance + (LEAST * sigma) ** 2, rel=1e-6)
+            assert beliefs[0].variance()[3, 3] == pytest.approx(variance + edge, rel=1e-6)
     assert 0.3 * shape < beliefs[0].variance()[3, 3] < variance
 
 

@@ -42,16 +42,23 @@ def around_by_hand(mark, mean, variance, a, b, spacing):
     across = (z[1:, 1:] - z[:-1, :-1]) / spacing
     bends = [east[:, 1:] - east[:, :-1], north[1:] - north[:-1], (across[1:, 1:] - across[:-1, :-1]) / math.sqrt(2.0)]
     bends = np.concatenate([bend[np.isfinite(bend)] for bend in bends])
+    v = np.where(good, variance[part], np.nan) / spacing**2
+    noise = [v[:, 2:] + 4 * v[:, 1:-1] + v[:, :-2], v[2:] + 4 * v[1:-1] + v[:-2]]
+    noise.append((v[2:, 2:] + 4 * v[1:-1, 1:-1] + v[:-2, :-2]) / 2.0)
+    noise = np.concatenate([of[np.isfinite(of)] for of in noise])
+    rough = (bends**2 / 2.0).sum()
+    rough *= min(rough / (noise.sum() / 2.0), 1.0) if len(bends) and noise.sum() else 1.0
     unknown = max(1.0 - len(bends) / ENOUGH, 1e-5)
-    single = (unknown * SLOPE**2 + WIDER * (bends**2 / 2.0).sum()) / (unknown + len(bends))
+    single = (unknown * SLOPE**2 + WIDER * rough) / (unknown + len(bends))
     slopes = [of[np.isfinite(of)] for of in (east, north)]
     means = [of.mean() if len(of) else 0.0 for of in slopes]
     return [*means, *(single / len(of) if len(of) else 0.0 for of in slopes), single]
 
 
-def test_slopes_around_a_vertex_are_means_and_half_the_mean_square_of_bends():
+@pytest.mark.parametrize("deviation", [0.2, 0.02])  # the ground is rough; or beliefs do not know it better
+def test_slopes_around_a_vertex_are_means_and_half_the_mean_square_of_bends(deviation):
     random = np.random.default_rng(1)
-    mean, found = random.normal(0.0, 0.2, (9, 11)), np.empty(5)
+    mean, found = random.normal(0.0, deviation, (9, 11)), np.empty(5)
     mark, variance = random.integers(0, 2, (9, 11)).astype(np.uint8), random.uniform(0.0, 0.003, (9, 11))
     for a, b in np.ndindex(9, 11):
         slopes_around(mark, mean, variance, a, b, 0.5, found)
@@ -130,6 +137,14 @@ def test_on_flat_ground_errors_of_the_pose_cost_nothing():
     assert np.abs(error).max() < 0.06
     assert np.median(deviation) < 0.005  # a tenth of what 30 degrees make of it
     assert np.sqrt(np.mean(deviation**2)) < 0.05
+
+
+@pytest.mark.parametrize("sensor", [LIDAR, DepthCamera()])
+def test_on_flat_ground_intervals_are_not_much_wider_than_the_errors(sensor):
+    """Where the pose is known: errors over deviations have a deviation of 1 if intervals are exact."""
+    error, deviation = circling(sensor, plane(0), 0, (1e-9, 1e-9), True)
+    assert 0.5 < np.std(error / deviation) < 1.1
+    assert 0.93 < (np.abs(error) <= 1.96 * deviation).mean() < 0.995
 
 
 def test_a_wedge_tells_vertices_apart_so_only_errors_of_half_a_spacing_count():

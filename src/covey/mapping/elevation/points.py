@@ -28,8 +28,8 @@ GRAZING = 0.15
 ROUGH = 0.25
 """A vertex whose standard deviation from points is larger than this, in spacings, counts as not measured."""
 LEAST = 0.06
-"""Smallest standard deviation of a vertex from points, in standard deviations of a range: near an edge of the ground it
-stays unclear on which side a point lies."""
+"""Smallest standard deviation of a vertex from points on unknown ground, in standard deviations of a range: near an
+edge of the ground it stays unclear on which side a point lies. It is in proportion to how much slopes around differ."""
 
 
 @kernel
@@ -99,8 +99,9 @@ def see_points(team, robots, picked, poses, errors, points, eyes, place, own_fra
                     continue
                 dx, dy = own_frame[0] + b * spacing - poses[m, 0], own_frame[1] + a * spacing - poses[m, 1]
                 moved, _, _ = shifted(covariances[m], dx, dy, slopes)
-                shape = got[2] + floor + (0.0 if white[m] else moved)
-                altitude, spread = eyes[r, 2] + got[0], got[1] + floor + moved
+                edge = floor * min(slopes[4] / (SLOPE * SLOPE), 1.0)  # flat ground has no edges
+                shape = got[2] + edge + (0.0 if white[m] else moved)
+                altitude, spread = eyes[r, 2] + got[0], got[1] + edge + moved
                 measure(team, i, a, b, altitude, math.nan, spread, shape, step, test)
                 team.dirty[i, a // TILE * (columns // TILE) + b // TILE] = 1
         for at in range(used):

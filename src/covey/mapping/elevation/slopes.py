@@ -52,15 +52,17 @@ def slopes_around(mark, mean, variance, a, b, spacing, found):
 
     The ground bends at a vertex if the slopes on both sides of it differ. Bends around the vertex, to the east, north
     and north-east, tell how much single slopes differ from their mean: half the mean square of bends is the variance
-    of one slope. With fewer than `ENOUGH` bends, the slopes of unknown ground count, too, the more the fewer there are.
-    Where nothing is known, the mean slopes are 0, and so are their variances.
+    of one slope. Bends whose mean square is below what the variances of the altitudes make of it are no roughness but
+    errors of the belief: they count the less, by the ratio of both. With fewer than `ENOUGH` bends, the slopes of
+    unknown ground count, too, the more the fewer there are. Where nothing is known, the mean slopes are 0, and so
+    are their variances.
 
     Args:
         mark, mean, variance: of one robot of a `TeamElevation`, (rows, columns).
         a, b: the vertex. spacing: [m].
         found: float64 (5,), written.
     """
-    east, north, easts, norths, bends, count = 0.0, 0.0, 0, 0, 0.0, 0.0
+    east, north, easts, norths, bends, unsure, count = 0.0, 0.0, 0, 0, 0.0, 0.0, 0.0
     most, rows, columns = (SURELY * spacing) ** 2, mark.shape[0], mark.shape[1]
     top, bottom = max(a - REACH, 0), min(a + REACH, rows - 1)
     left, right = max(b - REACH, 0), min(b + REACH, columns - 1)
@@ -82,7 +84,12 @@ def slopes_around(mark, mean, variance, a, b, spacing, found):
                 if p0 < top or q0 < left or mark[p0, q0] != MEASURED or variance[p0, q0] > most:
                     continue
                 bend = rise - mean[p, q] + mean[p0, q0]
-                bends, count = bends + bend * bend / (2.0 * (i + j) * spacing * spacing), count + 1.0
+                of_bend = variance[p1, q1] + 4.0 * variance[p, q] + variance[p0, q0]
+                bends += bend * bend / (2.0 * (i + j) * spacing * spacing)
+                unsure += of_bend / (2.0 * (i + j) * spacing * spacing)
+                count += 1.0
+    if bends < unsure:
+        bends *= bends / unsure
     unknown = max(1.0 - count / ENOUGH, 1e-5)
     single = (unknown * SLOPE * SLOPE + WIDER * bends) / (unknown + count)
     found[0] = east / (easts * spacing) if easts else 0.0
