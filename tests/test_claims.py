@@ -77,6 +77,7 @@ def commands():
             yield page.name, re.split(r" [>&|](?: |$)", line)[0]
 
 
+@pytest.mark.slow
 def test_every_command_on_the_pages_can_be_typed():
     wrong, count = [], 0
     for line, page in {line: page for page, line in commands()}.items():
