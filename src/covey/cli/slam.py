@@ -18,6 +18,7 @@ from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError
 from covey.experiments.logs.folder import check_place, write_graph_folder, write_log_folder
 from covey.experiments.logs.scores import headlines, scores_of
+from covey.experiments.logs.stretches import in_words, stretches_of
 from covey.mapping.map_of_scans import explained_by, map_of
 from covey.mapping.slam.following import Followed, follow, follow_with_particles
 from covey.mapping.slam.g2o import read_g2o
@@ -95,7 +96,10 @@ def slam_command(
         rows = found.key_rows
         grid = map_of(log[rows], found.poses[rows], resolution_m, _range_m(settings, log))
         explained = explained_by(log, found.poses, grid, _range_m(settings, log))
-        scored.plain["explained"] = None if math.isnan(explained) else explained
+        share = explained.share()
+        scored.plain["explained"] = None if math.isnan(share) else share
+        scored.plain["stretches"] = stretches_of(log, found.poses, explained, scored.plain)
+        scored.remarks.extend(in_words(scored.plain["stretches"]))
         with nullcontext(out) if out is not None else fresh_folder(f"slam-{log.name}") as folder:
             write_log_folder(folder, log, found, grid, scored, settings, say)
     if not quiet:

@@ -1,6 +1,7 @@
 """The map that scans at known poses show."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,10 +52,31 @@ def map_of(log: Log, poses: np.ndarray, resolution_m: float, range_m: float) -> 
     return _cropped(beliefs.grid)
 
 
-def explained_by(log: Log, poses: np.ndarray, grid: Grid, range_m: float, near_m: float = 0.1) -> float:
-    """Return the share of the returns of a log that end at a wall of its map; NaN: there is no return.
+class Explained(NamedTuple):
+    """What a map explains of some scans of its log.
 
-    Where a map has walls twice, or a stretch is bent, less of it is explained.
+    Attributes:
+        rows: the scans, (m,).
+        returns: how many of their returns are near enough to count, (m,).
+        at_walls: how many of these end at a wall of the map, (m,).
+    """
+
+    rows: np.ndarray
+    returns: np.ndarray
+    at_walls: np.ndarray
+
+    def share(self, first: int = 0, last: int | None = None) -> float:
+        """Return the share of the returns of the scans ``first`` to ``last`` that end at a wall; NaN: none returns.
+
+        Where a map has walls twice, or a stretch is bent, less of it is explained.
+        """
+        part = (self.rows >= first) & (self.rows <= (self.rows[-1] if last is None else last))
+        returns = int(self.returns[part].sum())
+        return int(self.at_walls[part].sum()) / returns if returns else math.nan
+
+
+def explained_by(log: Log, poses: np.ndarray, grid: Grid, range_m: float, near_m: float = 0.1) -> Explained:
+    """Return how many returns of a log end at a wall of its map; of a long log some hundred scans are looked at.
 
     Args:
         log: n scans.
@@ -69,14 +91,15 @@ def explained_by(log: Log, poses: np.ndarray, grid: Grid, range_m: float, near_m
     near = np.zeros_like(walls)
     for r, c in steps:
         near |= np.roll(walls, (r, c), (0, 1))
-    many = hits = 0
-    for row in np.unique(np.linspace(0, len(log) - 1, min(len(log), _LOOKED_AT)).astype(int)).tolist():
+    rows = np.unique(np.linspace(0, len(log) - 1, min(len(log), _LOOKED_AT)).astype(int))
+    returns, at_walls = np.zeros(len(rows), int), np.zeros(len(rows), int)
+    for k, row in enumerate(rows.tolist()):
         points = log.points(row, range_m)
         c, s = math.cos(poses[row, 2]), math.sin(poses[row, 2])
         cells = np.rint(grid.to_cells(points @ np.array([[c, s], [-s, c]]) + poses[row, :2])).astype(int) + reach + 1
         cells = np.clip(cells, 0, np.array(near.shape) - 1)
-        many, hits = many + len(points), hits + int(near[cells[:, 0], cells[:, 1]].sum())
-    return hits / many if many else math.nan
+        returns[k], at_walls[k] = len(points), int(near[cells[:, 0], cells[:, 1]].sum())
+    return Explained(rows, returns, at_walls)
 
 
 def _cropped(grid: Grid) -> Grid:

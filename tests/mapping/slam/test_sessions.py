@@ -119,9 +119,11 @@ def test_two_lidars_of_a_log_are_used_each_with_its_own_mount(drives, tmp_path):
     assert {tuple(frame.eye) for frame in found.slam.frames} == {(0.2, 0.0), (-0.3, 0.05)}
     rows = found.key_rows
     grid = map_of(log[rows], found.poses[rows], 0.05, 8.0)
-    assert explained_by(log, found.poses, grid, 8.0) > 0.95
+    assert explained_by(log, found.poses, grid, 8.0).share() > 0.95
     one = replace(log, mounts=None)
-    assert explained_by(one, found.poses, map_of(one[rows], found.poses[rows], 0.05, 8.0), 8.0) < 0.9, "both ahead"
+    assert explained_by(one, found.poses, map_of(one[rows], found.poses[rows], 0.05, 8.0), 8.0).share() < 0.9, (
+        "both ahead"
+    )
 
 
 def test_particles_refuse_what_they_cannot_take(drives):

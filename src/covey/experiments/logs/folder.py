@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from covey.errors import RunFolderError
 from covey.experiments.analysis.report_tables import Sheet, text
 from covey.experiments.logs.scores import Scored, from_start, headlines, loops_as_csv
+from covey.experiments.logs.stretches import LENGTH_M, doubted
 from covey.experiments.report.report import Gallery
 from covey.geometry.grid import Grid
 from covey.lazy import Image
@@ -66,8 +67,12 @@ def write_log_folder(
     slam, odometry = found.slam, from_start(log)
     loops = None if slam is None else slam.loops
     accepted, refused = ((), ()) if loops is None else (loops.accepted, loops.refused)
+    doubtful = [(one["first_scan"], one["last_scan"]) for one in doubted(scored.plain["stretches"])]
     drawn = {
-        "map": (lambda: figures.map_of_scans(grid), "The map, from the key frames."),
+        "map": (
+            lambda: figures.map_of_scans(grid, [found.poses[a : b + 1] for a, b in doubtful]),
+            "The map, from the key frames" + (", and the way where it is doubtful." if doubtful else "."),
+        ),
         "trajectory": (
             lambda: figures.trajectory_over_odometry(found.poses, odometry, grid),
             "The estimated way over that of the odometry, and the walls of the map.",
@@ -98,6 +103,7 @@ def write_log_folder(
         table = [(name, text(value), meaning) for name, (value, meaning) in headlines(scored.plain).items()]
         sheets = [
             Sheet("Outcome", ("score", "value", ""), tuple(table), (False, True, False)),
+            _stretches(scored.plain["stretches"]),
             _files(
                 ("map.yaml, map.png", "the map, as ROS reads it"),
                 ("trajectory.tum", "poses: stamp, x, y, z, quaternion; the rows of the log where stamps are lost"),
@@ -208,6 +214,15 @@ def _write_page(
 
 def _files(*rows: tuple[str, str]) -> Sheet:
     return Sheet("Files", ("file", "what"), rows, (False, False))
+
+
+def _stretches(stretches: list[dict[str, Any]]) -> Sheet:
+    rows = tuple(
+        (f"{one['first_scan']} to {one['last_scan']}", text(one["explained"]), "; ".join(one["doubts"]) or "–")
+        for one in stretches
+    )
+    title = f"Stretches of {LENGTH_M:g} m"
+    return Sheet(title, ("scans", "share explained by the map", "doubts"), rows, (False, True, False))
 
 
 def _settings(settings: GraphSettings | ParticleSettings) -> Sheet:

@@ -1,6 +1,6 @@
 """Pictures of SLAM: the map, the trajectory over the odometry, loops, errors along the log, and pose graphs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -13,12 +13,17 @@ ESTIMATE, ODOMETRY, ACCEPTED, REFUSED = style.ROBOTS[0], style.ROBOTS[4], style.
 _POINTS = 4000
 
 
-def map_of_scans(grid: Grid) -> style.Picture:
-    """Return a map, -1 unknown, 0 free, 100 occupied."""
+def map_of_scans(grid: Grid, doubtful: Sequence[np.ndarray] = ()) -> style.Picture:
+    """Return a map, -1 unknown, 0 free, 100 occupied, with the stretches of the way (k, 3) that are doubtful."""
     picture, axes = layout.map_picture(ground.bounds(grid))
     ground.show_cells(axes, grid, ground.occupancy_pixels(grid))
     names = ((style.WALL_COLOR, "occupied"), (style.FREE_COLOR, "free"), (style.UNKNOWN_COLOR, "unknown"))
-    layout.legend(axes, [layout.patch(color, name) for color, name in names])
+    names = names[::2] if doubtful else names  # a fourth entry would lie on the scale bar
+    for way in doubtful:
+        thin = way[:: max(1, len(way) // _POINTS), :2]
+        axes.plot(thin[:, 0], thin[:, 1], color=REFUSED, lw=2.4, alpha=0.75, solid_capstyle="round", zorder=3)
+    marks = [_line(REFUSED, "way, doubtful")] if doubtful else []
+    layout.legend(axes, [*(layout.patch(color, name) for color, name in names), *marks])
     layout.scale_bar(axes)
     return picture
 
