@@ -50,7 +50,7 @@ def warm() -> None:
     from covey.scenario.build import build
     from covey.scenario.load import parse_scenario
 
-    for text in _sources()[: len(_sources()) // 2]:
+    for text in _sources()[: len(_sources()) // 2 : 4]:
         simulation = build(parse_scenario(text, folder=_library()))
         for _ in range(STEPS):
             simulation.step()

@@ -3,7 +3,7 @@
 import tempfile
 
 import pytest
-from attacks import bounded, controllers, full_disks, kills, pages, ports, starts
+from attacks import bounded, controllers, full_disks, pages, ports, starts
 
 from covey.cli.exit_codes import NOT_REACHED
 from covey.results.run import Run
@@ -13,15 +13,15 @@ from covey.results.run import Run
 @pytest.mark.parametrize(
     ("module", "cases"),
     [
-        ("scenarios", 24),
-        ("maps", 60),
-        ("event_lines", 4),
-        ("mjcf", 4),
-        ("commands", 5),
-        ("logs", 30),
+        ("scenarios", 4),
+        ("maps", 12),
+        ("event_lines", 1),
+        ("mjcf", 1),
+        ("commands", 2),
+        ("logs", 6),
         ("run_folders", 1),
-        ("wrong_files", 3),
-        ("full_disks", 2),
+        ("wrong_files", 1),
+        ("full_disks", 1),
     ],
 )
 def test_whatever_is_given_is_taken_or_refused_in_words(module, cases, tmp_path, monkeypatch):
@@ -64,21 +64,11 @@ def test_a_case_that_hangs_dies_raises_or_grows_is_found(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", controllers.WAYS)
-@pytest.mark.parametrize("name", ["raises BaseException('b')", "huge_message"])
+@pytest.mark.parametrize(("name", "way"), [("raises BaseException('b')", "in_process"), ("huge_message", "processes")])
 def test_a_hostile_controller_ends_no_run(name, way, tmp_path):
     end, wrong, _ = controllers.attack(name, way, tmp_path)
     assert not wrong
     assert end == "exit code 3"
-
-
-@pytest.mark.slow
-def test_a_study_that_is_killed_has_the_table_of_one_that_is_not(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(kills, "EACH", 1)
-    monkeypatch.setattr(kills, "_took", [])
-    kills.warm()
-    assert kills.case(0) == "same"
 
 
 @pytest.mark.slow
@@ -95,13 +85,13 @@ def test_nothing_but_loopback_is_listened_on_unless_asked(tmp_path, monkeypatch)
 
 @pytest.mark.slow
 def test_runs_that_start_at_the_same_time_are_all_whole(tmp_path):
-    assert starts.attack(tmp_path, 3) == [NOT_REACHED] * 3
-    assert starts.whole(tmp_path) == [0, 1, 2]
+    assert starts.attack(tmp_path, 2) == [NOT_REACHED] * 2
+    assert starts.whole(tmp_path) == [0, 1]
     folders = [path.parent for path in tmp_path.rglob("manifest.json") if not path.parent.is_symlink()]
-    assert [Run(folder).metrics["simulated_time_s"] for folder in folders] == [2.0] * 3
+    assert [Run(folder).metrics["simulated_time_s"] for folder in folders] == [2.0] * 2
 
 
 @pytest.mark.slow
 def test_viewers_that_come_go_and_send_garbage_leave_nothing_and_stop_nobody():
-    outcome = pages.attack(connections=40, messages=150)
+    outcome = pages.attack(connections=20, messages=60)
     assert not outcome.wrong, outcome

@@ -174,13 +174,13 @@ def test_children_take_nothing_from_the_current_folder(folder):
             "from pathlib import Path\nPath(__file__).with_name('it_ran').write_text('')\n"
         )
     settings_of_libraries(folder)
-    write(folder, "")
-    (folder / "p.yaml").write_text(json.dumps(SCENARIO | {"execution": {"controllers": "processes"}}))
-    covey = [sys.executable, "-P", "-m", "covey", "run"]
-    for arguments in (["d.yaml", "-q", "--jobs", "1"], ["p.yaml", "-q", "--no-pictures"]):
-        done = subprocess.run([*covey, *arguments], capture_output=True, text=True, check=False, timeout=240)
-        assert done.returncode in (REACHED, NOT_REACHED), done.stderr
-        assert not (folder / "it_ran").exists(), arguments
+    scenario = SCENARIO | {"execution": {"controllers": "processes"}}
+    design = {"scenario": scenario, "iterations": 1, "parameters": {"robots.a.count": [1]}}
+    (folder / "d.yaml").write_text("design: d\n" + "".join(f"{k}: {json.dumps(v)}\n" for k, v in design.items()))
+    command = [sys.executable, "-P", "-m", "covey", "run", "d.yaml", "-q", "--jobs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    assert done.returncode == REACHED, done.stderr
+    assert not (folder / "it_ran").exists()
     compiling = "from covey.scenario import warmup; warmup.meet = warmup.move = warmup.think = lambda: None; warmup.compile_all()"
     subprocess.run([sys.executable, "-P", "-c", compiling], check=True, timeout=240)
     assert not (folder / "it_ran").exists()

@@ -9,7 +9,7 @@ from covey.testing import check_controller
 @pytest.mark.slow
 @pytest.mark.parametrize("name", controllers.names())
 def test_controllers_pickle_repeat_themselves_and_know_no_truth(name):
-    check_controller(controllers.get(name), seconds=3.0)
+    check_controller(controllers.get(name), seconds=1.5)
 
 
 def test_the_shelf_is_complete():

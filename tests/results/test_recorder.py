@@ -218,13 +218,11 @@ def test_host_table_grows_with_wall_time(circle_frame, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_killed_run_is_whole_up_to_its_last_checkpoint(tmp_path):
-    """Its last checkpoint is of step 2000: blocks of 100 steps are written, and the rows of the last 50 wait."""
+    """Its last checkpoint is of step 300: blocks of 100 steps are written, and the rows of the last 50 wait."""
     often = "from covey.results import recorder\nrecorder._CHECKPOINT_S = 0.0\n"
     child = run_child(
         often
-        + CHILD.replace(
-            "if step == 2000:", "if step == 2050:\n        module._CHECKPOINT_S = 1e9\n    if step == 2051:"
-        ),
+        + CHILD.replace("if step == 2000:", "if step == 350:\n        module._CHECKPOINT_S = 1e9\n    if step == 351:"),
         tmp_path / "run",
     )
     assert child.stdout.readline() == "ready\n"
@@ -233,13 +231,13 @@ def test_a_killed_run_is_whole_up_to_its_last_checkpoint(tmp_path):
     with pytest.raises(RunFolderError, match=r"incomplete.*killed"):
         Run(tmp_path / "run")
     run = Run(tmp_path / "run", incomplete=True)
-    assert run.steps.tolist() == list(range(1, 2051))
-    assert run.measurements["step"].to_list() == [step for step in range(1, 2051) for _ in range(2)]
+    assert run.steps.tolist() == list(range(1, 351))
+    assert run.measurements["step"].to_list() == [step for step in range(1, 351) for _ in range(2)]
     draw = np.random.default_rng(1)
-    drawn = [(draw.random((2, 3)), draw.random(2))[0] for _ in range(2050)]
+    drawn = [(draw.random((2, 3)), draw.random(2))[0] for _ in range(350)]
     assert np.array_equal(run.poses, drawn)
     assert not {"checkpoint", "measurements.parquet.part"} & {path.name for path in run.folder.iterdir()}
-    assert len(Run(tmp_path / "run", incomplete=True).measurements) == 4100  # again, from the whole tables
+    assert len(Run(tmp_path / "run", incomplete=True).measurements) == 700  # again, from the whole tables
 
 
 @pytest.mark.slow

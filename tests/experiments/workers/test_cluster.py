@@ -58,7 +58,7 @@ def dask(tmp_path):
 def undisturbed(plain, tmp_path_factory):
     """Return a design, and its results where nobody kills anything."""
     compile_if_cold()
-    design = plain(iterations=3, stop={"timeout_s": 15})
+    design = plain(iterations=2, stop={"timeout_s": 10})
     with pytest.MonkeyPatch.context() as patch:
         executed_here(patch)
         return design, run_design(design, tmp_path_factory.mktemp("undisturbed") / "local", jobs=1)

@@ -11,7 +11,7 @@ robots:
      robot: {base: pioneer3dx, mapping: {resolution_m: 0.2}}}
 radio: {range_m: 30}
 share_maps: {every_s: 1}
-stop: {timeout_s: 25}
+stop: {timeout_s: 12}
 execution: {controllers: WHERE}
 record: {maps_every_s: 1}
 seed: 3

@@ -16,9 +16,8 @@ FIVE = [{"draw": "victim", "count": 2}, {"draw": "small_fire", "count": 2}, {"dr
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 200, 50))
-def test_200_floors_have_the_statistics_of_the_course_and_targets_that_robots_can_see(first, all_can_be_seen):
-    for seed in range(first, first + 50):
+def test_floors_have_the_statistics_of_the_course_and_targets_that_robots_can_see(all_can_be_seen):
+    for seed in range(16):
         plan = rescue_plan(seed)
         world = laid(plan, 0.05)
         length = sum(math.dist(a, b) for a, b in plan.walls)
@@ -38,7 +37,7 @@ def test_200_floors_have_the_statistics_of_the_course_and_targets_that_robots_ca
 
 @pytest.mark.slow
 def test_the_start_room_has_one_exit():
-    for seed in range(20):
+    for seed in range(8):
         plan = rescue_plan(seed)
         world = laid(plan, 0.05)
         x0, y0, x1, y1 = plan.room
