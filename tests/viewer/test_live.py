@@ -294,7 +294,7 @@ def test_connections_without_a_token_are_few_and_the_oldest_makes_room(monkeypat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("files", "taken"), [(64, False), (200, True)])
+@pytest.mark.parametrize(("files", "taken"), [(64, False), (120, True)])
 def test_idle_connections_do_not_end_a_run_with_few_files(tmp_path, files, taken):
     code = (
         "import os, resource, covey\n"
@@ -322,7 +322,7 @@ def test_idle_connections_do_not_end_a_run_with_few_files(tmp_path, files, taken
     )
     port = int(child.stdout.readline())
     with ExitStack() as others:
-        for _ in range(20 if taken else 250):  # a connection waits in the queue of the system if no file is left
+        for _ in range(20 if taken else 80):  # a connection waits in the queue of the system if no file is left
             others.enter_context(socket.create_connection(("127.0.0.1", port)))
         asks = others.enter_context(socket.create_connection(("127.0.0.1", port)))
         asks.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")

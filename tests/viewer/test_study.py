@@ -131,7 +131,7 @@ def test_runs_are_watched_while_workers_compute_them_and_give_the_same_bytes(tmp
     scenario = {
         "world": {"empty_m": [8, 8]},
         "robots": [{"name": "scout", "robot": "disc", "controller": f"{tmp_path}/slow.py:slow"}],
-        "stop": {"timeout_s": 60},
+        "stop": {"timeout_s": 20},
     }
     design = Design.model_validate(PLAIN | {"scenario": scenario, "iterations": 1, "keep": "everything"})
     with pytest.MonkeyPatch.context() as patch:
@@ -169,7 +169,7 @@ def test_runs_are_watched_while_workers_compute_them_and_give_the_same_bytes(tmp
         assert [robots for robots, _ in viewers] == [1, 2]
         wait.unlink()
         for _, seen in viewers:
-            assert seen.until(lambda header: header.get("status"))["step"] == 600
+            assert seen.until(lambda header: header.get("status"))["step"] == 200
         work.join(240)
         hidden = {path.name for path in (tmp_path / "watched" / "runs").iterdir()} - set(ids)
         assert not hidden

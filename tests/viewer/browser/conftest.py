@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import covey
@@ -120,6 +121,12 @@ def lingering():
         thread.join(240)
         assert not thread.is_alive()
         assert live.fault is None
+
+
+def numbers(page, expression):
+    """Return the numbers of an array of JavaScript. They come as text: Playwright takes ten times as long for a list."""
+    text = page.evaluate(f"{expression}.join()")
+    return np.array(text.split(",") if text else [], float)
 
 
 @dataclass

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from tests.viewer.browser.conftest import until
+from tests.viewer.browser.conftest import numbers, until
 
 from covey.cli import main
 
@@ -42,7 +42,7 @@ def test_the_file_plays_without_a_network(browser, recorded, tmp_path):
             page.evaluate(f"covey.player.seek({step})")
             shown = np.reshape(list(page.evaluate("[...covey.model.poses()]")), (-1, 3))
             np.testing.assert_allclose(shown, seen[step]["pose"], atol=1e-5)
-            cells = page.evaluate("[...covey.model.layers.get('truth').cells]")
+            cells = numbers(page, "covey.model.layers.get('truth').cells")
             np.testing.assert_array_equal(np.reshape(cells, seen[step]["truth"].shape), seen[step]["truth"])
         page.get_by_role("button", name="Play", exact=True).click()
         until(lambda: page.evaluate("covey.model.step() > 22"), page=page)
@@ -57,9 +57,9 @@ def test_the_file_holds_paths_scans_and_maps_as_they_grew(browser, detailed, tmp
         page.get_by_role("checkbox", name="Map of the robot", exact=True).check()
         for step, known in ((25, 20), (47, 40)):
             page.evaluate(f"covey.player.seek({step})")
-            arrays = {name: np.array(page.evaluate(f"[...covey.model.arrays.get('{name}').data]")) for name in ARRAYS}
+            arrays = {name: numbers(page, f"covey.model.arrays.get('{name}').data") for name in ARRAYS}
             np.testing.assert_allclose(arrays["path"].reshape(-1, 2), seen[step]["path"], atol=1e-4)
             begin, end = seen[known]["lidar_of"][1:3]
             np.testing.assert_allclose(arrays["lidar"].reshape(-1, 3), seen[known]["lidar"][begin:end], atol=1e-4)
-            cells = page.evaluate("[...covey.model.layers.get('map:robot1').cells]")
+            cells = numbers(page, "covey.model.layers.get('map:robot1').cells")
             np.testing.assert_array_equal(np.reshape(cells, seen[known]["map:robot1"].shape), seen[known]["map:robot1"])

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.viewer.browser.conftest import page_in, until
+from tests.viewer.browser.conftest import numbers, page_in, until
 
 from covey.viewer import Server
 from covey.viewer.recorded import Recorded
@@ -46,7 +46,7 @@ def test_it_shows_each_step_as_it_was(replay, recorded):
         replay.evaluate(f"covey.player.seek({step})")
         shown = np.reshape(list(replay.evaluate("[...covey.model.poses()]")), (-1, 3))
         np.testing.assert_allclose(shown, seen[step]["pose"], atol=1e-5)
-        cells = replay.evaluate("[...covey.model.layers.get('truth').cells]")
+        cells = numbers(replay, "covey.model.layers.get('truth').cells")
         np.testing.assert_array_equal(np.reshape(cells, seen[step]["truth"].shape), seen[step]["truth"])
 
 
@@ -132,7 +132,7 @@ def detailed_replay(browser, detailed):
 
 
 def floats(page, name):
-    return np.array(page.evaluate(f"[...covey.model.arrays.get('{name}').data]"))
+    return numbers(page, f"covey.model.arrays.get('{name}').data")
 
 
 def test_plans_are_those_of_the_step(detailed_replay, detailed):
@@ -173,7 +173,7 @@ def test_maps_are_those_recorded_last_in_both_directions(detailed_replay, detail
         until(partial(page.evaluate, f"covey.model.layers.has('{name}')"), page=page)
         for step, known in ((60, 60), (25, 20), (41, 40), (1, 1)):
             page.evaluate(f"covey.player.seek({step})")
-            found = page.evaluate(f"[...covey.model.layers.get('{name}').cells]")
+            found = numbers(page, f"covey.model.layers.get('{name}').cells")
             np.testing.assert_array_equal(np.reshape(found, seen[known][name].shape), seen[known][name])
         assert page.get_by_text("Recorded every 2 s.").is_visible()
         box.uncheck()
@@ -229,5 +229,5 @@ def test_poses_of_many_blocks_and_first_looks_are_those_of_the_run(browser, reco
         shown = page.evaluate("covey.model.history.map(({ step, pose }) => [step, ...pose])")
         expected = np.column_stack((np.arange(1, 81), run.poses.astype(np.float32).reshape(80, -1)))
         np.testing.assert_array_equal(shown, expected)
-        cells = page.evaluate("[...covey.model.layers.get('first_explored').cells]")
+        cells = numbers(page, "covey.model.layers.get('first_explored').cells")
         np.testing.assert_array_equal(cells, run.maps.first_explored.ravel())

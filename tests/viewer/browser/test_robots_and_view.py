@@ -47,19 +47,7 @@ def test_robots_are_found_sorted_and_selected(page_of):
     assert selected(shown) == [2]
 
 
-@pytest.mark.slow
-def test_the_list_of_robots_obeys_keys(page_of):
-    shown = page_of(empty())
-    shown.page.get_by_role("listbox", name="Robots").focus()
-    shown.page.keyboard.press("ArrowDown")
-    assert selected(shown) == [0]
-    shown.page.keyboard.press("Shift+ArrowDown")
-    assert selected(shown) == [0, 1]
-    shown.page.keyboard.press("Control+a")
-    assert selected(shown) == [0, 1, 2, 3]
-
-
-def test_a_click_on_the_scene_selects_the_robot_there(page_of):
+def test_a_click_on_the_scene_and_keys_in_the_list_select_robots(page_of):
     shown = page_of(empty())
     scene = shown.page.get_by_label("The world and its robots")
     x, y = pixel(shown, *shown.sim.state.pose[2, :2])
@@ -71,18 +59,42 @@ def test_a_click_on_the_scene_selects_the_robot_there(page_of):
     x, y = pixel(shown, 4.0, 4.0)
     scene.click(position={"x": x, "y": y})
     assert selected(shown) == []
+    shown.page.get_by_role("listbox", name="Robots").focus()
+    shown.page.keyboard.press("ArrowDown")
+    assert selected(shown) == [0]
+    shown.page.keyboard.press("Shift+ArrowDown")
+    assert selected(shown) == [0, 1]
+    shown.page.keyboard.press("Control+a")
+    assert selected(shown) == [0, 1, 2, 3]
 
 
-def test_the_view_follows_the_selected_robots(page_of):
+def test_what_lies_under_the_pointer_is_told_and_distances_and_areas_are_measured(page_of):
     shown = page_of(empty())
-    option(shown, "robot3").click()
-    shown.page.get_by_role("button", name="Follow", exact=True).click()
-    shown.steps(40)
-    x, y, _ = shown.sim.state.pose[3]
-    assert shown.page.evaluate("[covey.view.middle.x, covey.view.middle.y]") == pytest.approx([x, y], abs=1e-4)
+    told = shown.page.get_by_role("status", name="Under the pointer")
+    x, y = pixel(shown, 4.0, 3.0)
+    shown.page.get_by_label("The world and its robots").hover(position={"x": x, "y": y})
+    at = shown.page.evaluate(f"(({{x, y}}) => [x, y])(covey.view.ground({math.floor(x)}, {math.floor(y)}))")
+    text = told.inner_text()
+    assert text.startswith(f"x {at[0]:.2f} m, y {at[1]:.2f} m") or abs(at[0] - 4.0) < 0.1
+    grid = shown.sim.world.grid
+    row, column = (math.floor((v - o) / grid.resolution) for v, o in ((at[1], grid.origin[1]), (at[0], grid.origin[0])))
+    assert f"row {row}, column {column}" in text
+    assert "free" in text
+    measured = shown.page.get_by_role("status", name="Measured")
+    shown.page.get_by_role("button", name="Measure a distance").click()
+    for point in ((-3.0, -2.0), (0.0, -2.0), (0.0, 2.0)):
+        click(shown, *point)
+    assert float(measured.inner_text().split()[0]) == pytest.approx(3.0 + 4.0, abs=0.1)
+    assert selected(shown) == []
+    shown.page.keyboard.press("Escape")
+    shown.page.keyboard.press("a")
+    for point in ((-3.0, -2.0), (0.0, -2.0), (0.0, 2.0)):
+        click(shown, *point)
+    assert measured.inner_text().endswith("m²")
+    assert float(measured.inner_text().split()[0]) == pytest.approx(0.5 * 3 * 4, abs=0.15)
 
 
-def test_fit_all_and_fit_selection(page_of):
+def test_the_view_fits_turns_and_follows(page_of):
     shown = page_of(empty())
     scene = shown.page.get_by_label("The world and its robots")
     width = shown.page.evaluate("covey.view.canvas.clientWidth")
@@ -94,6 +106,22 @@ def test_fit_all_and_fit_selection(page_of):
     shown.page.keyboard.press("f")
     for corner in (-10.0, 10.0):
         assert 0 <= pixel(shown, corner, 0.0)[0] <= width
+    button = shown.page.get_by_role("button", name="Perspective", exact=True)
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    far, near = (pixel(shown, 0.5, y)[0] - pixel(shown, -0.5, y)[0] for y in (5.0, -5.0))
+    assert far < 0.9 * near  # what is further away is smaller
+    scene.focus()
+    turn = shown.page.evaluate("covey.view.turn")
+    shown.page.keyboard.press("Shift+ArrowRight")
+    assert shown.page.evaluate("covey.view.turn") != turn
+    shown.page.keyboard.press("v")
+    assert not shown.page.evaluate("covey.view.perspective")
+    option(shown, "robot3").click()
+    shown.page.get_by_role("button", name="Follow", exact=True).click()
+    shown.steps(40)
+    x, y, _ = shown.sim.state.pose[3]
+    assert shown.page.evaluate("[covey.view.middle.x, covey.view.middle.y]") == pytest.approx([x, y], abs=1e-4)
 
 
 def test_the_view_moves_by_keys_wheel_and_fingers(page_of):
@@ -157,53 +185,6 @@ def test_the_perspective_fits_a_phone(page_of):
     corners = [pixel(shown, x, y) for x in (-10.0, 10.0) for y in (-6.0, 6.0)]
     assert all(0 <= u <= width and 0 <= v <= height for u, v in corners)
     assert max(u for u, _ in corners) - min(u for u, _ in corners) > 0.8 * width
-
-
-def test_perspective_and_its_orbit(page_of):
-    shown = page_of(empty())
-    button = shown.page.get_by_role("button", name="Perspective", exact=True)
-    button.click()
-    assert button.get_attribute("aria-pressed") == "true"
-    far, near = (pixel(shown, 0.5, y)[0] - pixel(shown, -0.5, y)[0] for y in (5.0, -5.0))
-    assert far < 0.9 * near  # what is further away is smaller
-    scene = shown.page.get_by_label("The world and its robots")
-    scene.focus()
-    turn = shown.page.evaluate("covey.view.turn")
-    shown.page.keyboard.press("Shift+ArrowRight")
-    assert shown.page.evaluate("covey.view.turn") != turn
-    shown.page.keyboard.press("v")
-    assert not shown.page.evaluate("covey.view.perspective")
-
-
-@pytest.mark.slow
-def test_a_distance_and_an_area_are_measured(page_of):
-    shown = page_of(empty())
-    told = shown.page.get_by_role("status", name="Measured")
-    shown.page.get_by_role("button", name="Measure a distance").click()
-    for point in ((-3.0, -2.0), (0.0, -2.0), (0.0, 2.0)):
-        click(shown, *point)
-    assert float(told.inner_text().split()[0]) == pytest.approx(3.0 + 4.0, abs=0.1)
-    assert selected(shown) == []
-    shown.page.keyboard.press("Escape")
-    shown.page.keyboard.press("a")
-    for point in ((-3.0, -2.0), (0.0, -2.0), (0.0, 2.0)):
-        click(shown, *point)
-    assert told.inner_text().endswith("m²")
-    assert float(told.inner_text().split()[0]) == pytest.approx(0.5 * 3 * 4, abs=0.15)
-
-
-def test_under_the_pointer_are_coordinates_and_the_cell(page_of):
-    shown = page_of(empty())
-    told = shown.page.get_by_role("status", name="Under the pointer")
-    x, y = pixel(shown, 4.0, 3.0)
-    shown.page.get_by_label("The world and its robots").hover(position={"x": x, "y": y})
-    at = shown.page.evaluate(f"(({{x, y}}) => [x, y])(covey.view.ground({math.floor(x)}, {math.floor(y)}))")
-    text = told.inner_text()
-    assert text.startswith(f"x {at[0]:.2f} m, y {at[1]:.2f} m") or abs(at[0] - 4.0) < 0.1
-    grid = shown.sim.world.grid
-    row, column = (math.floor((v - o) / grid.resolution) for v, o in ((at[1], grid.origin[1]), (at[0], grid.origin[0])))
-    assert f"row {row}, column {column}" in text
-    assert "free" in text
 
 
 def pixel(shown, x, y):
