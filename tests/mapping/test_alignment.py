@@ -30,7 +30,7 @@ def office() -> World:
 def pairs(office: World) -> list[MapPair]:
     found = make_pairs(office, [0.9, 0.6], seed=5)
     found += make_pairs(World.building(seed=5, resolution_m=0.1), [0.9, 0.6], seed=5, reach_m=(14, 22))
-    found += make_pairs(World.maze(seed=6, road_m=3.0), [0.9, 0.6, 0.0], seed=5, reach_m=(10, 20))
+    found += make_pairs(World.maze(seed=6, road_m=3.0), [0.9, 0.0], seed=5, reach_m=(10, 20))
     return found
 
 
@@ -64,7 +64,7 @@ def test_real_maps_are_merged_where_they_belong(pairs, aligned):
             assert distance < 0.5
             assert angle < 2.0
             merged += 1
-    assert merged >= 4  # of the 6 that overlap by more than a half; one pair has nothing in common
+    assert merged >= 4  # of the 5 that overlap by more than a half; one pair has nothing in common
 
 
 def test_what_is_shared_is_measured(pairs, aligned):
@@ -150,7 +150,7 @@ def test_maps_that_share_a_quarter_are_merged_if_nothing_else_fits():
 @pytest.mark.slow
 def test_two_worlds_do_not_fit_each_other(pairs):
     """Maps of different worlds have nothing in common: whatever fits best there is refused."""
-    for one, other in ((0, 2), (2, 4), (5, 1)):
+    for one, other in ((0, 2), (4, 1)):
         assert not align(pairs[one].a, pairs[other].b).accepted
 
 

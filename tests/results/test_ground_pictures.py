@@ -24,14 +24,15 @@ def run():
 
 @pytest.mark.slow
 def test_all_pictures_are_written(run, tmp_path):
-    names = {path.name for path in save_all(run, tmp_path, kinds=("png",))}
-    assert {"belief.png", "belief_error.png", "perspective.png", "film.gif"} <= names
+    wanted = ("belief", "belief_error", "perspective", "film")
+    names = {path.name for path in save_all(run, tmp_path, kinds=("png",), names=wanted)}
+    assert names - {"film.mp4"} == {"belief.png", "belief_error.png", "perspective.png", "film.gif"}  # with ffmpeg
     assert np.asarray(Image.open(tmp_path / "perspective.png")).shape == (720, 1280, 3)
 
 
 @pytest.mark.slow
 def test_the_film_has_as_many_images_as_asked_for(run):
-    assert len(list(on_ground.film(run, 3))) == 3
+    assert len(list(on_ground.film(run, 2))) == 2
 
 
 def test_the_robot_that_has_measured_most_is_shown(run):
@@ -77,7 +78,7 @@ def test_tags_are_in_the_perspective_and_in_the_film_from_when_they_were_left():
     group = covey.Group("rover", skid_steer(), [(0.0, 0.0, 0.0)], leaves)
     run = covey.Simulation(Ground.of(np.zeros((21, 21))).world(), [group], stop=covey.Stop(timeout_s=3)).run()
     assert len(run.tags_left) == 1
-    first, *_, last = on_ground.film(run, 3)
+    first, last = on_ground.film(run, 2)
     assert seen(first) == 0
     assert seen(last) > 20
     assert seen(on_ground.perspective(run)) > 20
