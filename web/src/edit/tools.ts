@@ -205,7 +205,7 @@ export const TOOLS: Tool[] = [
     group: "Robots",
     verb: "Give fault",
     fields: (hello) => [
-      { name: "kind", label: "Fault", value: "radio_dies", options: ["radio_dies", "dies", "sensor", "wheel_sticks", "localization_jumps"], wide: true },
+      { name: "kind", label: "Fault", value: "radio_dies", options: ["radio_dies", "dies", "sensor", "wheel_sticks", "wheels_slip", "localization_jumps"], wide: true },
       { name: "robot", label: "Robot", value: robots(hello)[0], options: [...robots(hello), "any", "all"] },
       lasting,
       { name: "sensor", label: "Sensor", value: "lidar", text: true },
