@@ -34,6 +34,11 @@ _SAID = (
 )
 
 
+def _begin(files: int) -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell lets what runs in the background ignore it
+
+
 def case(number: int) -> str:
     """Return the exit code of a run whose page is full of connections, after Ctrl-C."""
     from covey import Run
@@ -60,11 +65,14 @@ def case(number: int) -> str:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stream,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
+            preexec_fn=lambda: _begin(files),
         )
     try:
         while not (port := re.search(r"http://127\.0\.0\.1:(\d+)", said.read_text())):
             assert process.poll() is None, f"{what}: no page: {said.read_text()[-600:]}"
+            time.sleep(0.1)
+        while not (folder / "run/manifest.json").exists():
+            assert process.poll() is None, f"{what}: the run does not begin: {said.read_text()[-600:]}"
             time.sleep(0.1)
         until = time.monotonic() + _OPENING_S
         with ExitStack() as opened:

@@ -32,7 +32,7 @@ _ENDINGS = {
     "plot": (".png", ".svg", ".pdf"),
     "film": (".gif", ".mp4"),
 }
-_EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text")
+_EVENTS = ("step", "time_s", "kind", "robot", "other", "x_m", "y_m", "text", "data")
 _MOST_COLUMNS = 1000
 _VECTOR = 3  # numbers of a reading that a table has columns for
 _PLAIN = ("time", "poses", "commands", "twists", "workspace", "radius")
@@ -173,6 +173,8 @@ def _out_of(arrays: dict[str, np.ndarray], kind_of_out: type["Out"]) -> "Out":
             raise ValueError("discs lack a robot, or are not finite")
     own["status"] = str(arrays["status"][0]) or None if "status" in arrays else None
     events = {name: arrays[f"events_{name}"] for name in _EVENTS if f"events_{name}" in arrays}
+    if events:  # files of earlier versions have no data
+        events.setdefault("data", np.full(len(events["step"]), ""))
     own["events"] = pl.DataFrame({name: values.tolist() for name, values in events.items()}, schema=_schema())
     own["cells"] = None
     if "cells" in arrays:
@@ -209,7 +211,7 @@ def _check_shapes(arrays: dict[str, np.ndarray], n: int) -> None:
 
 
 def _schema() -> Any:
-    kinds = {"step": pl.Int64, "kind": pl.String, "robot": pl.String, "other": pl.String, "text": pl.String}
+    kinds = {"step": pl.Int64, **dict.fromkeys(("kind", "robot", "other", "text", "data"), pl.String)}
     return {name: kinds.get(name, pl.Float64) for name in _EVENTS}
 
 

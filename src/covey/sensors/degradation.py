@@ -23,8 +23,8 @@ class Degradation:
         range_m: largest distance that is still sensed [m].
         noise_m: standard deviation of noise on ranges, or on the motion of odometry [m].
         dropout: share of rays, neighbours or samples that is lost.
-        stretch: factor on the motion of odometry: wheels that slip turn more than the robot moves.
         sample: number of the sample.
+        stretch: factor on the motion of odometry: wheels that slip turn more than the robot moves.
     """
 
     robot: int
@@ -32,8 +32,8 @@ class Degradation:
     range_m: float = np.inf
     noise_m: float = 0.0
     dropout: float = 0.0
-    stretch: float = 1.0
     sample: int = 0
+    stretch: float = 1.0
 
     def at(self, sample: int) -> Self:
         """Return the degradation of a given sample."""

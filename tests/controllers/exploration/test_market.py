@@ -37,6 +37,7 @@ class Air:
         self.log, self.boxes, self.robots = [], {name: [] for name in places}, {}
         for name, place in places.items():
             self.robots[name] = SimpleNamespace(
+                blind=False,
                 name=name,
                 pose=(*place, 0.0),
                 time=0.0,

@@ -411,7 +411,7 @@ def test_a_robot_is_driven_by_keys_and_lapses(page_of, lapse):
     assert twists[-1] == [0, 0], "it stands, then goes on by itself"
 
 
-INPUTS = "covey.model.events.filter(e => e.kind === 'input').map(e => JSON.parse(e.text))"
+INPUTS = "covey.model.events.filter(e => e.kind === 'input').map(e => e.data)"
 
 
 GAMEPAD = "window.pads = []; navigator.getGamepads = () => window.pads"

@@ -15,6 +15,10 @@ Move = Literal["forward", "left", "right"]
 
 _LOST = 5
 """After this many left turns without a wall beside it, the robot is driving in a circle in the open."""
+_ALL_ROUND = 4
+"""After this many turns in a row, the robot has looked in all directions and found a wall ahead in each."""
+_SPARE_M = 0.05
+"""Free floor that it wants on both sides of its body [m]."""
 
 
 @controller("wall_follower", sees=("pose", "lidar", "proximity"), needs=("lidar", "proximity"))
@@ -37,7 +41,7 @@ async def wall_follower(robot: Robot, *, cell_m: TileSide = 0.5, wall_cells: Rea
     """
     if cell_m <= 0 or wall_cells <= 0:
         raise InvalidValueError(f"cell_m is {cell_m!r} and wall_cells {wall_cells!r}; both must be above 0")
-    near, lefts, turned_left = wall_cells * cell_m, _LOST, False
+    near, lefts, turned_left, turns = wall_cells * cell_m, _LOST, False, 0
 
     def beside(r: Robot) -> bool:
         return _gap(r, math.pi / 2) < near or _gap(r, 0.0) < near
@@ -50,12 +54,16 @@ async def wall_follower(robot: Robot, *, cell_m: TileSide = 0.5, wall_cells: Rea
             await _face(robot, math.pi / 2)
             turned_left, lefts = False, 0
         wall_left = _gap(robot, math.pi / 2) < near
-        move = left_hand(_gap(robot, 0.0) >= near, wall_left, turned_left)
+        closer = turns >= _ALL_ROUND  # so close to the walls beside it that they seem to be ahead
+        spare_m = -0.1 * robot.model.outer_radius_m if closer else _SPARE_M
+        move = left_hand(_gap(robot, 0.0, spare_m) >= near, wall_left, turned_left)
         lefts = 0 if wall_left else lefts + (move == "left")
+        turns = 0 if move == "forward" else turns + 1
         if move != "forward":
             await _turn(robot, move)
         else:  # around the end of a wall, continue until the wall is beside the robot again
-            outcome = await (robot.forward(near + cell_m, until=beside) if turned_left else robot.forward(cell_m))
+            around = turned_left and not closer
+            outcome = await (robot.forward(near + cell_m, until=beside) if around else robot.forward(cell_m))
             if outcome.state == "stuck":  # a robot, or a corner that no ray has hit
                 await robot.forward(-0.25 * cell_m)
                 await _turn(robot, "right")
@@ -104,8 +112,8 @@ def gap_along(ranges: np.ndarray, angles: np.ndarray, bearing: float, half_width
     return float(ahead[met].min(initial=math.inf))
 
 
-def _gap(robot: Robot, bearing: float) -> float:
-    half_width = robot.model.outer_radius_m + 0.05
+def _gap(robot: Robot, bearing: float, spare_m: float = _SPARE_M) -> float:
+    half_width = robot.model.outer_radius_m + spare_m
     lidar = getattr(robot, "lidar", None)
     if lidar is not None:
         return gap_along(lidar.ranges, lidar.angles + lidar.mount[2], bearing, half_width)
