@@ -8,6 +8,7 @@ from covey.controllers import controllers
 from covey.controllers.basic.wall_follower import gap_along, left_hand
 from covey.errors import InvalidValueError
 from covey.onboard.controller import Program
+from covey.robots.catalogue import disc, pioneer3dx
 
 
 @pytest.mark.parametrize(
@@ -70,3 +71,15 @@ def test_cells_must_have_a_size():
         sim = covey.Simulation(world, [group], seed=2)
         sim.step()
         raise sim.deciding.failures[0].error
+
+
+@pytest.mark.parametrize("robot", [disc, pioneer3dx])
+@pytest.mark.parametrize("heading", [0.0, 2.0])
+def test_it_leaves_a_corner_that_it_nearly_touches(robot, heading):
+    """Two walls 1 cm beside it reach into the lane that it wants free ahead, whichever way it faces."""
+    at = 4.0 - robot().outer_radius_m - 0.01
+    group = covey.Group("r", robot(), [(-at, -at, heading)], "wall_follower")
+    sim = covey.Simulation(covey.World.empty(8, 8, resolution_m=0.05), [group], seed=1)
+    while sim.time < 45.0 and math.hypot(*(sim.state.pose[0, :2] + at)) < 0.3:
+        sim.step()
+    assert math.hypot(*(sim.state.pose[0, :2] + at)) >= 0.3
