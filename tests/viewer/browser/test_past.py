@@ -33,7 +33,7 @@ def test_who_joins_late_steps_back_to_poses_before_it_came(page_of):
     assert times == pytest.approx([step / 10 for step in range(41)])
     trail = page.evaluate("covey.model.history.map((one) => one.step)")
     assert trail == [*range(41)]
-    assert page.evaluate("covey.model.measured.times.length") >= 8
+    assert page.evaluate("covey.model.measured.times.length") >= 4
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_what_the_page_keeps_of_a_long_run_has_bounds(page_of):
                     ["measures_then", { data: measures, shape: [1, 1, n] }],
                     ["team_measure:cpu_sense_s", { data: Float64Array.of(frame), shape: [1] }],
                 ]);
-                const events = [{ step: 5 * frame, time_s: 0.5 * frame, kind: frame === 1 ? "input" : "collision", x: 0, y: 0, text: "{}" }];
+                const events = [{ step: 5 * frame, time_s: 0.5 * frame, kind: frame === 1 ? "input" : "collision", x: 0, y: 0, text: "", data: {} }];
                 const links = [[5 * frame, 0, 1, frame % 2], [5 * frame, 0, 2, 1]];
                 model.takeFrame({ step: 5 * frame, time_s: 0.5 * frame, status: null, events, links, measures_then: ["distance_m"] }, arrays);
             }
@@ -218,7 +218,7 @@ def test_with_viewers_that_come_and_go_the_past_is_that_of_the_recording(page_of
         until(lambda: page.evaluate("covey.model.layers.has('first_covered')"), page=page)
         until(lambda: page.evaluate("covey.model.measures.has('distance_m') && covey.model.complete"), page=page)
         recorded = {step: page.evaluate(THEN, step) for step in steps}
-    sampled = [step for step in steps if step % 5 == 1]  # of the robots there are two samples per second
+    sampled = [step for step in steps if step % 10 == 1]  # of the robots there is a sample per second
     for step in steps:
         if step not in sampled:
             del live[step]["distance"], recorded[step]["distance"]
