@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -382,3 +383,29 @@ def test_a_controller_that_forks_goes_on_once():
         sim.step()
     assert len(sim.close().times) == 3
     assert os.waitpid(children[0], 0)[1] == 0
+
+
+AT_THE_END = """
+import os, signal, sys
+
+class Last:
+    def __del__(self, kill=os.kill, pid=os.getpid(), alarm=signal.SIGALRM):
+        kill(pid, alarm)
+
+sys.modules["last"] = type(sys)("last")
+sys.modules["last"].one = Last()
+
+def go(robot):
+    robot.finish()
+"""
+
+
+@pytest.mark.slow
+def test_an_alarm_that_comes_while_python_ends_does_not_end_the_program_otherwise(tmp_path):
+    """When Python tears its modules down, it has no handlers of signals any more."""
+    (tmp_path / "mine.py").write_text(AT_THE_END)
+    (tmp_path / "s.yaml").write_text(
+        'world: {empty_m: [6, 6]}\nrobots: [{controller: "./mine.py:go"}]\nstop: {timeout_s: 1}\n'
+    )
+    command = [sys.executable, "-m", "covey", "run", "s.yaml", "-q", "--no-pictures", "--out", "run"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0

@@ -50,10 +50,11 @@ def _main_until_interrupted(arguments: Sequence[str] | None) -> int:
 
 
 def _ignore_interrupts(arguments: Sequence[str] | None) -> None:
-    """Let Ctrl-C and SIGTERM do nothing from now on, because the program is about to end."""
+    """Let Ctrl-C, SIGTERM and alarms that a controller has set do nothing from now on: the program is about to end."""
     if arguments is None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        for name in ("SIGINT", "SIGTERM", "SIGALRM", "SIGVTALRM", "SIGPROF"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
 def _leave_threads(code: int) -> None:
