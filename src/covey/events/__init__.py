@@ -29,22 +29,6 @@ if TYPE_CHECKING:
         WallEvent,
     )
 
-_EVENTS = (
-    "DoorEvent",
-    "DriveEvent",
-    "GroundEvent",
-    "JamEvent",
-    "ObstacleEvent",
-    "OrderEvent",
-    "PlaceEvent",
-    "RemoveEvent",
-    "RepairEvent",
-    "RestoreEvent",
-    "SaveGroundEvent",
-    "WallEvent",
-)
-_FAULTS = ("Dies", "Fault", "LocalizationJumps", "RadioDies", "SensorFault", "WheelSticks", "WheelsSlip")
-
 __all__ = [
     "Dies",
     "DoorEvent",
@@ -69,7 +53,7 @@ __all__ = [
 
 __getattr__ = names_of(
     __name__,
-    {**dict.fromkeys(_EVENTS, "covey.events.records"), **dict.fromkeys(_FAULTS, "covey.events.fault_records")},
+    {name: f"covey.events.{'records' if name.endswith('Event') else 'fault_records'}" for name in __all__},
 )
 
 

@@ -4,19 +4,20 @@ Programs read the data: `Run.events_of`, the column ``data`` of ``events.parquet
 Only people read the text: it may be worded anew at any time.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 
 @dataclass(frozen=True)
-class Data:
+class Data(ABC):
     """What an event says; see the classes below, one for each thing that is said."""
 
     @property
+    @abstractmethod
     def text(self) -> str:
         """The same in words."""
-        raise NotImplementedError
 
     def plain(self) -> dict[str, Any]:
         """The same as plain data; what is None is left out."""

@@ -88,6 +88,35 @@ def test_a_graph_of_another_version_or_none_is_refused(drives, alone, tmp_path):
         load_graph(tmp_path / "cut.npz")
 
 
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("ends", lambda a: a + 10**6),  # kernels would read beyond their arrays
+        ("ends", lambda a: -a),
+        ("ends", lambda a: a.astype(complex)),
+        ("poses", lambda a: a[:-1]),
+        ("poses", lambda a: a * np.nan),
+        ("motion", lambda a: a[:, :2]),
+        ("information", lambda a: a * np.inf),
+        ("piece_begins", lambda a: a + 1),
+        ("piece_begins", lambda a: a[:0]),
+        ("piece_joined", lambda a: np.append(a, a)),
+        ("noise", lambda a: a * 0.0),
+        ("rows", lambda a: a[::-1]),
+        ("angles", lambda a: a > 0),
+        ("range_max", lambda a: a * 1e300),
+        ("begins", lambda a: a - 1),
+    ],
+)
+def test_a_graph_that_contradicts_itself_is_refused(drives, alone, tmp_path, name, change):
+    (tmp_path / "graph.npz").write_bytes(graph_as_bytes(drives[0][1], alone.slam))
+    arrays = dict(np.load(tmp_path / "graph.npz"))
+    with np.errstate(invalid="ignore"):
+        np.savez(tmp_path / "graph.npz", **arrays | {name: change(arrays[name])})
+    with pytest.raises(InvalidValueError):
+        load_graph(tmp_path)
+
+
 def test_a_session_at_a_place_never_seen_stays_apart_and_does_not_mislead_the_next(drives):
     (first, monday), (second, tuesday) = drives
     other = world_of(20, 7, (-5, -1, -4.5, 2), (3, -2, 6, -1.5), (0, 0.5, 0.3, 3.5))

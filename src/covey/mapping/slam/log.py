@@ -34,6 +34,8 @@ class Laser:
     mount: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
+        if not 0.0 < self.range_max < MOST:
+            raise InvalidValueError(f"range_max is {self.range_max:g} m; it must be above 0, and at most {MOST:g} m")
         _check_mount(*self.mount)
 
     def returns(self, ranges: np.ndarray) -> np.ndarray:
@@ -205,6 +207,22 @@ def relative(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.stack((c * dx + s * dy, -s * dx + c * dy, turn), axis=-1)
 
 
+def read_arrays(path: Path, what: str) -> dict[str, np.ndarray]:
+    """Return the arrays of an ``.npz`` file, such as a ``log``.
+
+    Raises:
+        InvalidValueError: there is no such file, it is too large, or damaged.
+    """
+    try:
+        return unpacked(path)
+    except FileNotFoundError as error:
+        raise InvalidValueError(f"there is no file {str(path)!r}{near_file(path)}") from error
+    except TooLarge as error:
+        raise InvalidValueError(f"{path} {error}") from error
+    except DAMAGED as error:
+        raise InvalidValueError(f"{path} cannot be read as a {what}: {error}") from error
+
+
 def load_log(path: str | Path) -> Log:
     """Read a log of the format ``.npz``.
 
@@ -218,14 +236,7 @@ def load_log(path: str | Path) -> Log:
         InvalidValueError: the file is not such a log; the message says what is missing or wrong.
     """
     path = Path(path)
-    try:
-        held = unpacked(path)
-    except FileNotFoundError as error:
-        raise InvalidValueError(f"there is no file {str(path)!r}{near_file(path)}") from error
-    except TooLarge as error:
-        raise InvalidValueError(f"{path} {error}") from error
-    except DAMAGED as error:
-        raise InvalidValueError(f"{path} cannot be read as a log: {error}") from error
+    held = read_arrays(path, "log")
     missing = [name for name in NEEDED if name not in held]
     if missing:
         raise InvalidValueError(f"{path} has no {', '.join(missing)}; a log needs {', '.join(NEEDED)}")
@@ -303,15 +314,6 @@ def save_log(path: str | Path | IO[bytes], log: Log) -> None:
     Raises:
         InvalidValueError: the bearings of the beams are not evenly spaced, or there is only one.
     """
-    np.savez_compressed(path, **arrays_of(log))
-
-
-def arrays_of(log: Log) -> dict[str, Any]:
-    """Return the arrays of a log as `save_log` writes them.
-
-    Raises:
-        InvalidValueError: see `save_log`.
-    """
     arrays: dict[str, Any] = {"ranges": log.ranges, "odom": log.odometry, "t": log.times}
     if log.fans is None:
         step = np.diff(log.laser.angles)
@@ -329,4 +331,4 @@ def arrays_of(log: Log) -> dict[str, Any]:
         arrays["ref_graph"] = log.reference
     if len(log.begins) > 1:
         arrays["session_begins"] = np.array(log.begins)
-    return arrays
+    np.savez_compressed(path, **arrays)

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from covey.archives import DAMAGED, TooLarge, unpacked
-from covey.errors import InvalidValueError, near_file
+from covey.archives import DAMAGED
+from covey.errors import InvalidValueError
 from covey.mapping.slam.graph_slam import Edge, GraphSettings, GraphSlam
-from covey.mapping.slam.log import Laser, Log
+from covey.mapping.slam.log import MOST, Laser, Log, read_arrays
+from covey.mapping.slam.trust import MOST_NOISE
 from covey.records import as_record
 
 FORMAT = 1
 """Version of the files that are written; others are refused."""
 _OF_LOG = ("ranges", "odometry", "times", "stream", "rows", "stream_times", "fans", "mounts", "begins")
 _MAY_LACK = ("stream_times", "fans", "mounts")
+_TRUTHS = ("is_loop", "piece_joined")
 _OF_GRAPH = ("poses", "ends", "motion", "information", "is_loop", "piece_begins", "piece_joined", "noise")
 
 
@@ -61,20 +63,15 @@ def load_graph(path: Path | str, changes: dict[str, Any] | None = None) -> tuple
     """
     path = Path(path)
     path = path / "graph.npz" if path.is_dir() else path
-    try:
-        held = unpacked(path)
-    except FileNotFoundError as error:
-        raise InvalidValueError(f"there is no file {str(path)!r}{near_file(path)}") from error
-    except TooLarge as error:
-        raise InvalidValueError(f"{path} {error}") from error
-    except DAMAGED as error:
-        raise InvalidValueError(f"{path} cannot be read as a graph: {error}") from error
+    held = read_arrays(path, "graph")
     needed = {*_OF_LOG, *_OF_GRAPH, "angles", "range_max", "mount", "text", "format"} - set(_MAY_LACK)
     if missing := sorted(needed - set(held)):
         raise InvalidValueError(
             f"{path} is no graph of covey slam: it has no {', '.join(missing[:3])}; take the file graph.npz "
             "of a folder that covey slam has written"
         )
+    if bad := [k for k, one in sorted(held.items()) if one.dtype.kind not in ("b" if k in _TRUTHS else "iuf")]:
+        raise InvalidValueError(f"{path}: {bad[0]} is not an array of numbers; make the graph anew")
     if (version := held["format"].tolist()) != FORMAT:
         raise InvalidValueError(f"{path} has format {version}; this Covey reads format {FORMAT}: make the graph anew")
     try:
@@ -82,15 +79,16 @@ def load_graph(path: Path | str, changes: dict[str, Any] | None = None) -> tuple
         settings = as_record(GraphSettings, {**text["settings"], **(changes or {})}, "--set")
         log = _log(text["name"], held)
         slam = GraphSlam(log.laser, settings)
-        slam.noise = float(held["noise"])
-        edges = zip(held["ends"].tolist(), held["motion"], held["information"], held["is_loop"].tolist(), strict=True)
+        graph = _graph_of(path, held, len(log))
+        slam.noise = float(graph["noise"])
+        edges = zip(*(graph[name].tolist() for name in ("ends", "motion", "information", "is_loop")), strict=True)
         scans = [(log.scan(row)[1], log.scan(row)[0], log.mount(row)) for row in range(len(log))]
         slam.resume(
             scans,
-            held["poses"],
-            [Edge(first, second, motion, information, loop) for (first, second), motion, information, loop in edges],
-            held["piece_begins"].tolist(),
-            held["piece_joined"].tolist(),
+            graph["poses"],
+            [Edge(a, b, np.array(motion), np.array(weight), loop) for (a, b), motion, weight, loop in edges],
+            graph["piece_begins"].tolist(),
+            graph["piece_joined"].tolist(),
         )
     except InvalidValueError:
         raise
@@ -99,7 +97,33 @@ def load_graph(path: Path | str, changes: dict[str, Any] | None = None) -> tuple
     return log, slam
 
 
+def _graph_of(path: Path, held: dict[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
+    """Return the arrays of a graph of n key frames; raise `InvalidValueError` if kernels could not work with them."""
+    pieces, edges = held["piece_begins"].shape[:1], held["ends"].shape[:1]
+    shapes = {"poses": (n, 3), "ends": (*edges, 2), "motion": (*edges, 3), "information": (*edges, 3, 3)}
+    shapes |= {"is_loop": edges, "piece_begins": pieces, "piece_joined": pieces, "noise": ()}
+    kinds = {"ends": "i", "piece_begins": "i"} | dict.fromkeys(_TRUTHS, "b")
+    graph = {name: held[name] for name in shapes}
+    for name, array in graph.items():
+        if array.shape != shapes[name] or array.dtype.kind != kinds.get(name, "f"):
+            given = f"{array.dtype} of shape {array.shape}"
+            raise InvalidValueError(f"{path}: {name} is {given}, which fits no graph of {n} key frames")
+    begins, ends = graph["piece_begins"], graph["ends"]
+    sound = {
+        "poses": (np.abs(graph["poses"]) < MOST).all(),
+        "ends": ((ends >= 0) & (ends < n)).all() and (ends[:, 0] != ends[:, 1]).all(),
+        "motion": (np.abs(graph["motion"]) < MOST).all(),
+        "information": np.isfinite(graph["information"]).all(),
+        "piece_begins": len(begins) > 0 and begins[0] == 0 and (np.diff([*begins, n]) > 0).all(),
+        "noise": 0.0 < graph["noise"] <= MOST_NOISE,
+    }
+    if wrong := [name for name, is_sound in sound.items() if not is_sound]:
+        raise InvalidValueError(f"{path}: {wrong[0]} holds what no graph of {n} key frames has; make the graph anew")
+    return graph
+
+
 def _log(name: str, held: dict[str, np.ndarray]) -> Log:
     x, y, heading = held["mount"].tolist()
-    arrays = {key: held.get(key) for key in _OF_LOG} | {"begins": tuple(held["begins"].tolist())}
+    arrays = {key: held.get(key) for key in _OF_LOG} | {"rows": np.asarray(held["rows"], np.int64)}
+    arrays |= {"begins": tuple(np.asarray(held["begins"], np.int64).tolist())}
     return Log(name, Laser(held["angles"], float(held["range_max"]), (x, y, heading)), **arrays)  # type: ignore[arg-type]
