@@ -102,3 +102,8 @@ def test_data_that_nobody_wrote_is_damage(recorded, tmp_path):
         )
         with pytest.raises(covey.RunFolderError, match="events"):
             Run(folder).events_of("fault")
+
+
+def test_a_kind_that_is_none_is_answered_with_the_nearest(recorded):
+    with pytest.raises(covey.UnknownNameError, match="unknown kind of event 'sigthed', did you mean 'sighted'"):
+        recorded[0].events_of("sigthed")

@@ -32,6 +32,7 @@ from covey.results.maps import Maps
 from covey.results.marks import Mark
 from covey.results.marks import load as marks_of_file
 from covey.results.sensor_marks import SensorMarks
+from covey.results.snapshot import EVENT_KINDS
 
 if TYPE_CHECKING:
     from covey.results.figures.style import Picture
@@ -132,12 +133,17 @@ class Run:
 
         ``data`` is what the event says as plain data, see `covey.results.event_data`; ``{}`` for kinds without.
 
+        Raises:
+            UnknownNameError: there is no such kind of event.
+
         Examples:
             >>> [
             ...     event["data"]["answer"] for event in run.events_of("mission") if "reported" in event["data"]
             ... ]  # doctest: +SKIP
             ['accepted', 'too far']
         """
+        for kind in set(kinds).difference(EVENT_KINDS):
+            raise UnknownNameError("kind of event", kind, EVENT_KINDS)
         events = self.events.filter(self.events["kind"].is_in(kinds)) if kinds else self.events
         with reading(self.folder / "events.parquet"):
             rows = [row | {"data": json.loads(row["data"] or "{}")} for row in events.iter_rows(named=True)]
