@@ -62,7 +62,9 @@ def recorded(tmp_path_factory):
 def test_events_say_as_data_what_their_text_says(recorded):
     run, _ = recorded
     said = {event["kind"]: event["data"] for event in run.events_of()}
-    assert said["placed"] == {"before": pytest.approx([0.5, 0.8, said["placed"]["before"][2]])}
+    x, y, heading = said["placed"]["before"]
+    assert (x, y) == pytest.approx((0.5, 0.8))
+    assert heading == pytest.approx(np.degrees(3.0 + run.times[19] - 2 * np.pi), abs=6.0)  # it has turned at 1 rad/s
     assert said["fault"]["vanishes"] is True
     assert said["jam"] == {"centre_m": [1.0, 1.0], "radius_m": 0.5}
     assert said["order"]["objective_m"] == [0.0, 0.0]
