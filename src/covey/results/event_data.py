@@ -9,6 +9,25 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+EVENT_KINDS = (
+    *(
+        "collision",
+        "left_world",
+        "controller_failed",
+        "fault",
+        "recovered",
+        "mission",
+        "goal",
+        "note",
+        "tag_left",
+    ),
+    *("door_opened", "door_closed", "door_waits", "wall_added", "wall_removed"),
+    *("obstacle_added", "obstacle_removed", "obstacle_waits", "refused", "input", "order"),
+    *("ground_changed", "ground_saved", "change_noticed", "stuck", "freed", "fell", "rolled", "righted"),
+    *("maps_aligned", "placed", "driven", "drive_over", "jam", "jam_over", "sighted"),
+    *("gave_up", "stands", "stands_over", "frontier_left", "exhausted", "sensor_silent", "sensor_heard"),
+)
+
 
 @dataclass(frozen=True)
 class Data(ABC):

@@ -25,6 +25,7 @@ from covey.notebook import in_notebook
 from covey.results.checked import Shape, check_table, read_json, reading
 from covey.results.checkpoint import recover
 from covey.results.details import MapChanges, Plans, Readings, Scans
+from covey.results.event_data import EVENT_KINDS
 from covey.results.folder import ESTIMATES, FIGURES, POSES, read_manifest, run_folder, within, write_whole
 from covey.results.landscape import Landscape
 from covey.results.lock import writer_of
@@ -32,7 +33,6 @@ from covey.results.maps import Maps
 from covey.results.marks import Mark
 from covey.results.marks import load as marks_of_file
 from covey.results.sensor_marks import SensorMarks
-from covey.results.snapshot import EVENT_KINDS
 
 if TYPE_CHECKING:
     from covey.results.figures.style import Picture

@@ -15,8 +15,8 @@ from covey.experiments.design.records import Measurement
 from covey.experiments.workers.execute import execute
 from covey.experiments.workers.retention import keep_of
 from covey.missions.patrolling import IdlenessTracker
+from covey.results.event_data import EVENT_KINDS
 from covey.results.run import Run
-from covey.results.snapshot import EVENT_KINDS
 from covey.scenario.load import parse_scenario
 
 TALKERS = """\

@@ -15,7 +15,7 @@ from covey.experiments.design.goals import Goals
 from covey.experiments.design.parameters import MAX_VECTORS, Parameter
 from covey.experiments.design.quantities import unknown_quantity
 from covey.records import Located, Record, located
-from covey.results.snapshot import EVENT_KINDS
+from covey.results.event_data import EVENT_KINDS
 from covey.runtime.stop import Stop
 from covey.scenario.dump import plain
 from covey.scenario.from_file import FromFile
