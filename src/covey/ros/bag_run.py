@@ -202,10 +202,8 @@ def _observe(
                 j = next_scan[i]
                 laser = robot.log.laser
                 angles, scan = robot.log.scan(rows[j])
-                ranges = np.where(np.isinf(scan), laser.range_max, scan)
-                explored.mark(
-                    [i], poses[j][None], np.minimum(ranges, laser.range_max)[None], angles, laser.mount, k + 1
-                )
+                ranges = np.minimum(np.where(np.isinf(scan), laser.range_max, scan), laser.range_max)
+                explored.mark([i], poses[j][None], ranges[None], angles, robot.log.mount(rows[j]), k + 1)
                 next_scan[i] += 1
         covered.mark(true[k], np.tile([0.0, 0.0, _RADIUS_M], (n, 1, 1)), k + 1, before)
         moved = relative(before, true[k])
@@ -255,7 +253,7 @@ def _add_scans(
         "range_m": np.array([log.laser.range_max]),
         "step": steps[last].astype(np.int32),
         "time_s": log.times[rows[last]] - begin,
-        "pose": compose(poses[last], np.array(log.laser.mount))[:, None],
+        "pose": compose(poses[last], np.array([log.mount(row) for row in rows[last]]))[:, None],
         "ranges": ranges[:, None].astype(np.float32),
     }
     recorder.add_arrays("scans", {f"{k}/{name}": array for name, array in arrays.items()})

@@ -151,6 +151,51 @@ def test_a_lidar_that_hangs_upside_down_is_mirrored_back(heading):
     assert (np.diff(log.laser.angles) > 0.0).all()
 
 
+def placed(parent, child, x, heading):
+    turn = Of(x=0.0, y=0.0, z=math.sin(0.5 * heading), w=math.cos(0.5 * heading))
+    header = Of(frame_id=parent, stamp=stamp(0.0))
+    return Of(header=header, child_frame_id=child, transform=Of(translation=Of(x=x, y=0.0, z=0.1), rotation=turn))
+
+
+def of_frame(frame, message):
+    message.header.frame_id = frame
+    return message
+
+
+def driven(scans, *transforms):
+    """Return the log of a robot whose bag holds topics of scans; its frame is base."""
+    moved = [(0.0, of_frame("odom", odometry(t))) for t in (0.0, 1.0, 2.0)]
+    for _, one in moved:
+        one.child_frame_id = "base"
+    topics = {topic: [(0.0, of_frame(frame, one)) for one in each] for topic, (frame, each) in scans.items()}
+    messages = {bags.SCAN: topics, bags.ODOMETRY: {"/odom": moved}}
+    messages[bags.TF] = {"/tf_static": [(0.0, Of(transforms=list(transforms)))]}
+    (robot,), _ = bags.Topics(messages).robots("a")
+    return robot.log
+
+
+AHEAD, BACK = placed("base", "ahead", 0.2, 0.0), placed("base", "back", -0.3, math.pi)
+
+
+def test_a_bag_with_two_lidars_uses_both_each_with_its_own_mount():
+    front, rear = [scan(t) for t in (0.0, 0.5, 1.0)], [scan(t, [1.0, 2.0]) for t in (0.25, 0.75)]
+    twice = [scan(t) for t in (0.0, 0.5)]  # the scans of one lidar in another topic
+    topics = {"/scan": ("ahead", front), "/rear/scan": ("back", rear), "/scan_filtered": ("/ahead", twice)}
+    log = driven(topics, AHEAD, BACK)
+    np.testing.assert_allclose(log.times, [0.0, 0.25, 0.5, 0.75, 1.0])
+    np.testing.assert_allclose(log.odometry[:, 0], 7.0 + SPEED * log.times)
+    mounts = np.array([log.mount(row) for row in range(5)])
+    np.testing.assert_allclose(mounts[::2], [(0.2, 0.0, 0.0)] * 3, atol=1e-9)
+    np.testing.assert_allclose(np.abs(mounts[1::2]), [(0.3, 0.0, math.pi)] * 2, atol=1e-9)
+    assert [len(log.scan(row)[1]) for row in range(5)] == [len(ANGLES), 2, len(ANGLES), 2, len(ANGLES)]
+
+
+def test_a_lidar_whose_place_is_not_known_is_left_out_beside_one_that_is():
+    topics = {"/scan": ("ahead", [scan(0.0), scan(1.0)]), "/rear/scan": ("back", [scan(0.5)])}
+    assert driven(topics, AHEAD).times.tolist() == [0.0, 1.0]
+    assert driven(topics, BACK).times.tolist() == [0.0, 1.0], "and so is the second, if the first may be anywhere"
+
+
 def write(kind, path, topics=("scan", "odom"), seconds=10.0):
     """Write a bag of a robot that drives through the room; return the file or folder to read."""
     typesys = pytest.importorskip("rosbags.typesys")

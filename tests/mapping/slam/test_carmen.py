@@ -106,7 +106,10 @@ GOOD = flaser([1.0, 2.0], (0, 0, 0), (0, 0, 0), 1)
         ((GOOD, "FLASER 2 1 x 0 0 0 0 0 0 1 host 1\n"), "line 3: FLASER: could not convert string to float"),
         ((GOOD, "FLASER 2 1 2 0 0 0 0 nan 0 1 host 1\n"), "line 3: FLASER: 'nan' is not finite"),
         (("ODOM 1 2\n",), "line 2: ODOM: it ends too early"),
-        (("ODOM 1 2 3 0 0 0 0 h 0\n",), "has no scan: no line begins with ROBOTLASER1, FLASER, RAWLASER1"),
+        (
+            ("ODOM 1 2 3 0 0 0 0 h 0\n",),
+            "has no scan: no line begins with ROBOTLASER1, ROBOTLASER2, FLASER, RLASER, RAWLASER1, RAWLASER2",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path, lines, said):
@@ -117,3 +120,39 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path, lines, said):
 def test_a_range_that_is_no_number_is_no_return(tmp_path):
     log = read_carmen(written(tmp_path, flaser(["nan", 2.0], (0, 0, 0), (0, 0, 0), 1)))
     assert log.laser.returns(log.ranges).tolist() == [[False, True]]
+
+
+def rear(line):
+    return line.replace("FLASER", "RLASER").replace("ROBOTLASER1", "ROBOTLASER2")
+
+
+@pytest.mark.parametrize("line", [flaser, robot_laser])
+def test_a_second_lidar_is_read_with_its_own_place_and_in_its_turn(tmp_path, line):
+    """CARMEN gives the pose of the rear lidar turned by pi, and its offset along that: 0.3 m behind the centre."""
+    back = [(-0.3, 0.0, np.pi), (0.5, -0.3, -np.pi / 2)]
+    robot = [(0.0, 0.0, 0.0), (0.5, 0.0, np.pi / 2)]
+    front = [(0.2, 0.0, 0.0), (0.5, 0.2, np.pi / 2)]
+    lines = [line([1.0, 2.0, 3.0], front[0], robot[0], 1), rear(line([4.0, 5.0], back[0], robot[0], 2))]
+    lines += [rear(line([6.0, 7.0], back[1], robot[1], 3)), line([1.0, 2.0, 3.0], front[1], robot[1], 4)]
+    log = read_carmen(written(tmp_path, *lines))
+    assert log.times.tolist() == [1.0, 2.0, 3.0, 4.0]
+    np.testing.assert_allclose(log.odometry, [robot[0], robot[0], robot[1], robot[1]])
+    np.testing.assert_allclose([log.mount(row) for row in (0, 3)], [(0.2, 0.0, 0.0)] * 2, atol=1e-4)
+    np.testing.assert_allclose([log.mount(row) for row in (1, 2)], [(-0.3, 0.0, np.pi)] * 2, atol=1e-4)
+    assert [len(log.scan(row)[1]) for row in range(4)] == [3, 2, 2, 3]
+    assert log.reference is None
+
+
+def test_the_rear_lidar_of_a_log_without_its_place_looks_back(tmp_path):
+    here = (0, 0, 0)
+    lines = [flaser([1.0, 2.0], here, here, 1), rear(flaser([3.0, 4.0], here, here, 2))]
+    assert read_carmen(written(tmp_path, *lines)).mount(1) == pytest.approx((0.0, 0.0, np.pi))
+    place = "PARAM robot_rearlaser_offset -0.4 host 0\nPARAM robot_rearlaser_angular_offset 3.0 host 0\n"
+    assert read_carmen(written(tmp_path, place, *lines)).mount(1) == pytest.approx((-0.4, 0.0, 3.0))
+
+
+def test_only_the_front_lidar_of_a_corrected_log_gives_the_reference(tmp_path):
+    lines = [flaser([1.0, 2.0], (0.9 * k, 0, 0), (k, 0, 0), k) for k in range(3)]
+    lines += [rear(flaser([1.0, 2.0], (0.9 * k, 0, 3.1), (k, 0, 0), k)) for k in range(3)]
+    log = read_carmen(written(tmp_path, *lines))
+    np.testing.assert_allclose(log.reference[:, 0], [0.0, 0.9, 1.8, np.nan, np.nan, np.nan])

@@ -74,6 +74,10 @@ class Frames:
         said = f"No transform leads from the robot's frame {base!r} to its lidar; {instead!r} is taken for it."
         return planar_mount(above[instead], frame), said
 
+    def holds(self, frame: str) -> bool:
+        """Return whether a transform says where a frame is in another one."""
+        return frame.lstrip("/") in self._moves
+
     def _between(self, base: str, frame: str) -> np.ndarray | None:
         ways = [self._upwards(start) for start in (base, frame)]
         shared = [one for one in ways[0] if one in ways[1]]

@@ -1,7 +1,8 @@
 """Logs from ROS bags, of ROS 1 and 2: messages ``sensor_msgs/LaserScan`` with ``nav_msgs/Odometry`` or transforms.
 
 A robot is a namespace. The odometry at a scan is interpolated between the messages before and after its stamp; scans
-before the first or after the last one are left out. Where the lidar is, and which way up, comes from the transforms.
+before the first or after the last one are left out. Where lidars are, and which way up, comes from the transforms. A
+log has the scans of all lidars of its robot, in the order of their stamps.
 """
 
 import importlib
@@ -18,6 +19,7 @@ from covey.geometry.mounting import Mount, seen_from_above
 from covey.geometry.se2 import compose
 from covey.mapping.slam.bag_frames import Frames, Track, planar, stamp_of
 from covey.mapping.slam.fans import joined
+from covey.mapping.slam.lidars import taking_turns
 from covey.mapping.slam.log import Laser, Log, relative
 from covey.plain_files import check_plain
 
@@ -72,7 +74,7 @@ class Driven:
         space: its namespace, such as ``/scout0``; empty for topics without one.
         odometry: poses in its frame of odometry.
         odometry_frame: this frame.
-        log: scans of its lidar with odometry; None: no scans.
+        log: scans of its lidars with odometry; None: no scans.
         frames: its transforms.
     """
 
@@ -152,17 +154,27 @@ class Topics:
         return Driven(space, track, frame, log, frames), ""
 
     def _log(self, name: str, fans: list[list[tuple[float, Any]]], track: Track, frames: Frames, base: str) -> Log:
-        """Return the log of the first lidar that is not tilted."""
+        """Return the log of the lidars that are not tilted; of several topics with one frame the first counts.
+
+        If it is not known where the first one is, it is the only one; else all whose place is known.
+        """
         refused: InvalidValueError | None = None
+        logs, taken, placed = list[Log](), set[str](), True
         for scans in fans:
+            frame = scans[0][1].header.frame_id.lstrip("/")
             try:
-                mount, doubt = frames.mount(base, scans[0][1].header.frame_id)
+                mount, doubt = frames.mount(base, frame)
+                is_placed = not doubt or frames.holds(frame)
+                if frame not in taken and (not logs or (placed and is_placed)):
+                    logs.append(log_of(name, [one for _, one in scans], track, mount, (doubt,) if doubt else ()))
+                    placed = is_placed
+                    taken.add(frame)
             except InvalidValueError as error:
                 refused = refused or error
-                continue
-            return log_of(name, [one for _, one in scans], track, mount, (doubt,) if doubt else ())
-        assert refused is not None
-        raise InvalidValueError(f"the robot {name} of the bag: {refused}") from refused
+        if not logs:
+            assert refused is not None
+            raise InvalidValueError(f"the robot {name} of the bag: {refused}") from refused
+        return taking_turns(name, logs, [log.times for log in logs])
 
 
 def read_bag(path: str | Path) -> Log:
