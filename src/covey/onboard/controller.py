@@ -19,6 +19,25 @@ controllers: Registry[Callable[..., Any]] = Registry("controller", shelf="covey.
 Scope = Literal["robot", "group", "team"]
 
 
+def kept(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that keeps its last results, of arguments that can be hashed: a design asks hundreds of times."""
+    last = functools.lru_cache(maxsize=256)(function)
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        try:
+            hash(arguments)
+        except TypeError:
+            return function(*arguments)
+        return last(*arguments)
+
+    return call
+
+
+signature_of = kept(inspect.signature)
+_hints_of = kept(lambda function, limits: get_type_hints(function, include_extras=limits))
+
+
 def controller(
     name: Any = None,
     *,
@@ -108,7 +127,7 @@ class Program:
         key = getattr(self.factory, "covey_runs", "")
         if not key:
             return None
-        return Program.of(self.parameters.get(key, inspect.signature(self.factory).parameters[key].default))
+        return Program.of(self.parameters.get(key, signature_of(self.factory).parameters[key].default))
 
     @property
     def name(self) -> str:
@@ -219,7 +238,7 @@ def _misfit(target: Any) -> str:
     if inspect.iscoroutinefunction(call) and getattr(target, "covey_scope", "robot") != "robot":
         return "is async, which only a controller of one robot can be"
     try:
-        signature = inspect.signature(call)
+        signature = signature_of(call)
     except ValueError:  # callables that are not written in Python may have no signature
         return ""
     try:
@@ -235,15 +254,14 @@ def types_of(factory: Callable[..., Any], *, limits: bool = False) -> dict[str, 
     Nothing where an annotation names what is not there, such as what is imported for type checkers alone.
     """
     try:
-        return get_type_hints(factory.__init__ if inspect.isclass(factory) else factory, include_extras=limits)
+        return dict(_hints_of(factory.__init__ if inspect.isclass(factory) else factory, limits))
     except (NameError, TypeError):
         return {}
 
 
 def parameters_of(factory: Callable[..., Any]) -> dict[str, inspect.Parameter] | None:
     """Return the parameters that a scenario may set, by name; None if the controller takes any."""
-    signature = inspect.signature(factory)
-    parameters = list(signature.parameters.values())
+    parameters = list(signature_of(factory).parameters.values())
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return None
     if not inspect.isclass(factory):

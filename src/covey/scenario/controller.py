@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, model_validator
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
-from covey.onboard.controller import Program, parameters_of, refuse_misfit, types_of
+from covey.onboard.controller import Program, kept, parameters_of, refuse_misfit, types_of
 from covey.records import Record, located
 from covey.registry import Unread, load_from_file
 from covey.scenario.outline import outline_of
@@ -138,6 +138,9 @@ def checked_parameters(
     return checked
 
 
+_adapter = kept(TypeAdapter)
+
+
 def _checked(target: Any, parameter: inspect.Parameter, value: Any) -> Any:
     """Return the value of a parameter, checked by its annotation, or by the type of its default."""
     default, hints = parameter.default, types_of(target, limits=True)
@@ -146,7 +149,7 @@ def _checked(target: Any, parameter: inspect.Parameter, value: Any) -> Any:
     if number in (int, float) and isinstance(value, (bool, str)):
         raise ValueError(f"must be a number; given: {value!r}")
     try:
-        return TypeAdapter(expected).validate_python(value)
+        return _adapter(expected).validate_python(value)
     except ValidationError as error:
         reason = error.errors()[0]["msg"].replace("Input should be", "must be").removeprefix("Value error, ")
         raise ValueError(f"{reason}; given: {value!r}") from None

@@ -180,19 +180,22 @@ class _Editor:
         return tuple(items)
 
     def _validated(self, node: BaseModel, values: dict[str, Any], path: tuple[str, ...]) -> Any:
+        try:
+            record = type(node).model_validate(values, context=self.context)
+            if not any(coercions(values, record, Document(values))):
+                return record
+            wrong = None
+        except ValidationError as error:
+            record, wrong = node, error
+        except CoveyError as error:
+            self._report(path, str(error))
+            return node
         labels = {key: self._label((*path, key)) for key in values}
         order = sorted({*labels.values(), self._label(path)})
         lines = {key: (order.index(label), 0) for key, label in labels.items()}  # one line per label
         places = {place: lines[key] for key, value in values.items() for place in _places(value, (key,))}
         document = Document(values, values={(): (order.index(self._label(path)), 0), **places})
-        try:
-            record = type(node).model_validate(values, context=self.context)
-            found = list(coercions(values, record, document))
-        except ValidationError as error:
-            record, found = node, problems_of(error, document, type(node))
-        except CoveyError as error:
-            self._report(path, str(error))
-            return node
+        found = coercions(values, record, document) if wrong is None else problems_of(wrong, document, type(node))
         for problem in found:
             label = order[problem.line]
             place, colon, message = problem.message.partition(": ")
