@@ -2,6 +2,7 @@
 
 import ast
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -211,6 +212,30 @@ def test_what_users_compile_themselves_stays_as_it_was():
     assert matrices(a) == pytest.approx((a @ a.T).sum() + np.linalg.norm(a))
     with pytest.raises(ValueError, match="negative"):
         refuses(-1)
+
+
+CACHED = """
+import numba
+
+@numba.njit(cache=True)
+def square(n):
+    return n * n
+
+@numba.njit(cache=True)
+def more(n):
+    return square(n) + 1
+"""
+
+
+def test_code_from_the_cache_is_linked_into_what_is_compiled_later(tmp_path):
+    import numba
+
+    (tmp_path / "cached.py").write_text(CACHED)
+    first, again = (runpy.run_path(str(tmp_path / "cached.py")) for _ in range(2))
+    more, square = again["more"], again["square"]
+    assert first["more"](12) == more(12) == 145
+    assert sum(more.stats.cache_hits.values()) == 1
+    assert numba.njit(lambda n: more(n) + square(n))(12) == 145 + 144
 
 
 CACHE = "import os, sys; from covey.kernel import cache_root; root = cache_root(); print(root, flush=True)"

@@ -6,13 +6,13 @@ function again for each caller; `link_late` links code only where Python calls i
 See ``docs/decisions/012-numba-is-patched.md`` for the reasons.
 """
 
-import os
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any
 
-from numba.core import ir, postproc, transforms
-from numba.core.caching import UserProvidedCacheLocator
+from llvmlite import binding
+from llvmlite.binding import ffi
+from numba.core import ir, postproc, transforms, utils
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUContext as _CPUContext
@@ -44,7 +44,8 @@ def hasten() -> None:
     CPUContext.get_abi_alignment = cache(CPUContext.get_abi_alignment)
     Inst._rec_list_vars = _rec_list_vars
     PostProcessor.run = _run
-    UserProvidedCacheLocator.ensure_cache_path = lambda self: os.makedirs(self.get_cache_path(), exist_ok=True)
+    utils.pysignature = lru_cache(maxsize=8)(utils.pysignature)  # it is asked for twice for each kernel
+    ffi.lib._lock._cblist.clear()  # events at each call of LLVM, by which numba measures itself
     CPUContext.load_additional_registries = load_additional_registries
 
 
@@ -131,6 +132,27 @@ class Library(JITCodeLibrary):
     """The code of one function; all code that it calls, at any depth, is added when it is translated."""
 
     _to_link: Any = None
+    _code: bytes = b""
+    _bitcode: bytes | None = None
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> Any:
+        """Return code from the cache; what other code would link is read when it does."""
+        name, kind, data = state
+        if kind != "object":
+            return super()._unserialize(codegen, state)
+        self = codegen.create_library(name)
+        self._code, self._bitcode = data
+        self.enable_object_caching()
+        self._set_compiled_object(self._code)
+        self._finalize_final_module()
+        return self
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return the address of a function, or 0 if there is none."""
+        if self._bitcode is not None and name.encode() in self._code:
+            return self._codegen._engine.get_function_address(name)
+        return super().get_pointer_to_function(name)
 
     def add_linking_library(self, library: Any) -> None:
         """Record the code that this code calls."""
@@ -156,6 +178,9 @@ class Library(JITCodeLibrary):
         return found
 
     def _get_module_for_linking(self) -> Any:
+        if self._bitcode is not None:
+            self._shared_module, self._bitcode = binding.parse_bitcode(self._bitcode), None
+            self._codegen._engine._load_defined_symbols(self._shared_module)
         if self._finalized:
             return super()._get_module_for_linking()
         if self._to_link is None:

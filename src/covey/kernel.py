@@ -17,11 +17,11 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from pickle import UnpicklingError
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import llvmlite
 import numba
@@ -30,7 +30,7 @@ import platformdirs
 from llvmlite import ir
 from numba.core import cgutils, event, types
 from numba.core import config as _numba_config
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, UserProvidedCacheLocator
 from numba.extending import intrinsic
 
 from covey.errors import InvalidValueError
@@ -77,10 +77,8 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
     """
     if function is None:
         return partial(kernel, inline=inline)
-    compiled = _njit(function, inline, cache=True)
-    if function.__module__.startswith("covey."):  # in whichever folder the package lies
-        compiled._cache._cache_path = str(_cache_folder() / function.__module__)
-        compiled._cache._impl.locator._cache_path = compiled._cache._cache_path
+    compiled = _njit(function, inline)
+    compiled._cache = _Cache(function)
     compiled._cache.load_overload = partial(_load, compiled)
     compiled._cache.save_overload = partial(_save, compiled._cache)
     compiled._cache.alone = ExitStack()
@@ -100,12 +98,50 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
 
 
 def _njit(function: Callable[..., Any], inline: bool, **options: Any) -> Any:
-    saved, config.CACHE_DIR = config.CACHE_DIR, str(_cache_folder())
-    try:
-        options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-        return numba.njit(forceinline=inline, **options)(function)
-    finally:
-        config.CACHE_DIR = saved
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    return numba.njit(forceinline=inline, **options)(function)
+
+
+class _Cache(FunctionCache):
+    """Where the code of a kernel is kept; found when it is needed: programs declare hundreds and call few."""
+
+    def __init__(self, function: FunctionType):
+        self._name, self._py_func, self._enabled = repr(function), function, True
+
+    @cached_property
+    def _impl(self) -> Any:
+        return _Code(self._py_func)
+
+    @cached_property
+    def _cache_path(self) -> str:
+        return self._impl.locator.get_cache_path()
+
+
+class _Place:
+    """The folder of the compiled kernels of one file, as numba asks for it."""
+
+    def __init__(self, function: FunctionType, file: str):
+        self._line = function.__code__.co_firstlineno
+        own = function.__module__.startswith("covey.")  # in whichever folder the package lies
+        folder = function.__module__ if own else UserProvidedCacheLocator.get_suitable_cache_subpath(file)
+        self._cache_path = str(_cache_folder() / folder)
+
+    @classmethod
+    def from_function(cls, function: FunctionType, file: str) -> "_Place":
+        return cls(function, file)
+
+    def get_cache_path(self) -> str:
+        return self._cache_path
+
+    def ensure_cache_path(self) -> None:
+        os.makedirs(self._cache_path, exist_ok=True)
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+class _Code(CompileResultCacheImpl):
+    _locator_classes: ClassVar[list[Any]] = [_Place]
 
 
 def _bare(_context, array):
