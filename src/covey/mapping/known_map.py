@@ -1,7 +1,7 @@
 """The localizer of robots that are given a map: one `MonteCarlo` each."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -10,9 +10,10 @@ from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.localizer import Equipment, Estimate, Extent, LocalizerRecord, Sensed
 from covey.mapping.slam.known_map_settings import KnownMapSettings
-from covey.mapping.slam.likelihood_field import LikelihoodField
-from covey.mapping.slam.monte_carlo import MonteCarlo, StartPose
 from covey.random import normal4, stream_key
+
+if TYPE_CHECKING:
+    from covey.mapping.slam.monte_carlo import MonteCarlo
 
 FIELD_CELL = 8.0 + 16.0
 """Bytes for each cell of the map: distance to the nearest wall, and row and column, if it is free."""
@@ -64,6 +65,8 @@ class KnownMapLocalizer:
     """
 
     def __init__(self, record: KnownMap, names: Sequence[str], seed: int, equipment: Equipment):
+        from covey.mapping.slam.likelihood_field import LikelihoodField  # slow to load, and most runs need none
+
         if equipment.laser is None or equipment.plan is None:
             raise InvalidValueError("localization in a known map needs a lidar and a map")
         self._record, self._laser = record, equipment.laser
@@ -86,7 +89,9 @@ class KnownMapLocalizer:
             pose[i], covariance[i] = robot.update(before[i], None if scan is None else scan.ranges[i])
         return Estimate(pose if scan is None else compose(pose, scan.since), covariance, self._revision)
 
-    def _begin(self, key: np.uint64, true_pose: np.ndarray) -> MonteCarlo:
+    def _begin(self, key: np.uint64, true_pose: np.ndarray) -> "MonteCarlo":
+        from covey.mapping.slam.monte_carlo import MonteCarlo, StartPose
+
         record, start = self._record, None
         if record.start == "known":
             deviations = (record.start_sigma_m, record.start_sigma_m, record.start_sigma_rad)

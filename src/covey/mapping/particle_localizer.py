@@ -1,7 +1,7 @@
 """The localizer of robots that know neither the map nor where they are: one `ParticleSlam` each."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -11,9 +11,11 @@ from covey.geometry.se2 import compose, inverse
 from covey.mapping.localizer import Equipment, Estimate, Extent, LocalizerRecord, Sensed
 from covey.mapping.slam.particle_maps import TILE, bytes_of
 from covey.mapping.slam.particle_settings import PRESETS, ParticleSettings
-from covey.mapping.slam.particles import ParticleSlam
 from covey.random import stream_key
 from covey.records import given
+
+if TYPE_CHECKING:
+    from covey.mapping.slam.particles import ParticleSlam
 
 
 class Particles(LocalizerRecord):
@@ -77,6 +79,8 @@ class ParticleLocalizer:
     def update(self, sensed: Sensed) -> Estimate:
         """Return the estimates; the true poses are used once, for the start."""
         if not self.robots:
+            from covey.mapping.slam.particles import ParticleSlam  # slow to load, and most runs need none
+
             laser, starts = self._laser, sensed.true_pose
             assert laser is not None
             self._at_scan = starts.copy()

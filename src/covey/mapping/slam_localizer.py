@@ -1,7 +1,7 @@
 """The localizer of robots that know neither the map nor where they are: one `GraphSlam` each, and a team of them."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -9,11 +9,13 @@ from pydantic import Field
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.localizer import Equipment, Estimate, Extent, LocalizerRecord, Sensed
-from covey.mapping.slam.graph_slam import GraphSettings, GraphSlam
+from covey.mapping.slam.graph_settings import GraphSettings
 from covey.mapping.slam.one_pose import between, composed
-from covey.mapping.slam.team import TeamMember
-from covey.mapping.slam.team_news import Here
 from covey.mapping.slam.team_settings import TeamSettings
+
+if TYPE_CHECKING:
+    from covey.mapping.slam.team import TeamMember
+    from covey.mapping.slam.team_news import Here
 
 CODE = 30e6
 """Bytes of the compiled code and the libraries that SLAM loads, once."""
@@ -70,6 +72,8 @@ class SlamLocalizer:
     """
 
     def __init__(self, record: Slam, count: int, equipment: Equipment):
+        from covey.mapping.slam.graph_slam import GraphSlam  # slow to load, and most runs need no SLAM
+
         assert equipment.laser is not None
         self.record = record
         self._since = np.zeros((count, 3))  # odometry since the last scan
@@ -78,8 +82,10 @@ class SlamLocalizer:
         self.robots = [GraphSlam(laser, record.graph, noise=noise) for _ in range(count)]
         self.members: dict[int, TeamMember] = {}
 
-    def join(self, robot: int, number: int, common_frame: bool) -> TeamMember:
+    def join(self, robot: int, number: int, common_frame: bool) -> "TeamMember":
         """Let a robot take part in the SLAM of a team, before the first step; see `TeamMember`."""
+        from covey.mapping.slam.team import TeamMember
+
         settings = None if self.record.team == "auto" else self.record.team
         self.members[robot] = TeamMember(number, self.robots[robot], settings, common_frame)
         return self.members[robot]
@@ -115,8 +121,10 @@ class SlamLocalizer:
         """Return the poses (k, 3) at which a robot took some of its scans, as they are known now."""
         return self.robots[robot].trajectory(scans, self._poses(robot))
 
-    def here(self, robot: int) -> Here | None:
+    def here(self, robot: int) -> "Here | None":
         """Return where a robot is now, from its newest key frame; None before its first scan."""
+        from covey.mapping.slam.team_news import Here
+
         slam = self.robots[robot]
         if not slam.frames:
             return None

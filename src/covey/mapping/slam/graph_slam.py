@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from pydantic import Field
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose
+from covey.mapping.slam.graph_settings import GraphSettings
 from covey.mapping.slam.local_map import LocalMap, local_map, with_points
 from covey.mapping.slam.log import Laser, relative
-from covey.mapping.slam.loops import LEAST_INFORMATION, Loops, LoopSettings
+from covey.mapping.slam.loops import LEAST_INFORMATION, Loops
 from covey.mapping.slam.matching import Match, refine, search, start_for
 from covey.mapping.slam.odometry import SinceKeyFrame
 from covey.mapping.slam.one_pose import between, carried, composed, ends_of, inverted, turned
@@ -20,7 +20,6 @@ from covey.mapping.slam.pieces import Bridge, Pieces
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
 from covey.mapping.slam.surfaces import Cloud, KeyFrame, normals_of, together
 from covey.mapping.slam.trust import FAR, MOST_NOISE, REASON, agreeing_loops, chi2_of, solved, with_noise
-from covey.records import Record
 
 Mount = tuple[float, float, float]
 KeyScan = tuple[np.ndarray, np.ndarray, Mount]
@@ -40,26 +39,6 @@ _FITS, _STRANGE, _CARRIED, _CALM = 0.75, 0.5, 4, 0.5  # mean score; score of a s
 _ANYWHERE = np.array([50.0, math.pi])  # how wrong the motion to a new piece may be [m, rad]
 _BETWEEN = 0.1  # maps also take scans between key frames, after this share of the way to the next one
 _NEW, _SOON = 0.7, 0.33  # a scan that fits worse shows something new: a key frame is due after this share of the way
-
-
-class GraphSettings(Record):
-    """Settings of graph SLAM; the defaults suit buildings and lidars of 3.5 to 30 m."""
-
-    resolution_m: float = Field(default=0.05, gt=0, le=1, description="Side of a cell of the local maps [m].")
-    smear_m: float = Field(default=0.08, gt=0, le=1, description="A point this far from the map fits by exp(-1/2) [m].")
-    range_m: float = Field(default=15.0, gt=0, description="Returns from farther away are not matched [m].")
-    noise_m: float = Field(
-        default=0.02, gt=0, description="Standard deviation of one return, with what all returns have in common [m]."
-    )
-    key_frame_m: float = Field(default=0.3, gt=0, description="A scan is kept after this way [m] ...")
-    key_frame_deg: float = Field(default=15.0, gt=0, le=180, description="... or after this turn [degrees].")
-    local_key_frames: int = Field(default=20, ge=1, le=500, description="Key frames that a scan is matched with.")
-    m_per_m: float = Field(default=0.1, ge=0, description="Expected error of the odometry's way [m/m].")
-    rad_per_m: float = Field(default=0.1, ge=0, description="Expected error of its heading by way [rad/m].")
-    rad_per_rad: float = Field(default=0.2, ge=0, description="Expected error of its heading by turn [rad/rad].")
-    loops: LoopSettings | None = Field(
-        default_factory=LoopSettings, description="How places that are seen again close loops; null: they do not."
-    )
 
 
 class Edge(NamedTuple):

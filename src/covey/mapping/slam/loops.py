@@ -4,15 +4,14 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
 from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.kernel import kernel
+from covey.mapping.slam.graph_settings import LoopSettings
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.matching import fit_near
 from covey.mapping.slam.one_pose import carried, composed, inverted, turned
 from covey.mapping.slam.scan_descriptor import Described
-from covey.records import Record
 
 if TYPE_CHECKING:
     from covey.mapping.slam.graph_slam import GraphSlam
@@ -29,18 +28,6 @@ _LEAST_FIXED = 0.05
 _NOISE = 8.0  # the covariance of a way times this: errors of successive matches are not independent
 _FAR = 16.27  # 0.999 of chi-squared with three degrees of freedom
 _SAME_M, _SAME_RAD = 1.0, 0.5  # key frames so near each other must see the same
-
-
-class LoopSettings(Record):
-    """How places that are seen again close loops."""
-
-    score: float = Field(default=0.6, gt=0, le=1, description="Least mean nearness of the points of a loop.")
-    drift: float = Field(
-        default=0.04, gt=0, description="Expected error of a position by the way between two places in the graph [m/m]."
-    )
-    drift_deg: float = Field(default=0.4, gt=0, description="Expected error of the heading by that way [degrees/m].")
-    most_m: float = Field(default=6.0, gt=0, description="The largest error that is looked for [m].")
-    near_m: float = Field(default=20.0, gt=0, description="Places nearer than this in the graph are tied already [m].")
 
 
 class Loop(NamedTuple):

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from covey.mapping.slam.team import TeamMember
+if TYPE_CHECKING:
+    from covey.mapping.slam.team import TeamMember
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class TeamNews:
         clock: int64 (n, n), row i: how many items of each robot member i holds.
     """
 
-    def __init__(self, members: Sequence[TeamMember]):
+    def __init__(self, members: Sequence["TeamMember"]):
         self.members = list(members)
         self.clock = np.zeros((len(self.members), len(self.members)), np.int64)
 

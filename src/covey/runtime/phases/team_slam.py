@@ -8,7 +8,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,13 @@ from covey.geometry.se2 import Pose
 from covey.mapping.localizer import Localizer
 from covey.mapping.slam.one_pose import between, composed
 from covey.mapping.slam.team_exchange import TeamNews
-from covey.mapping.slam.team_news import Here, met
 from covey.mapping.slam_localizer import SlamLocalizer
 from covey.physics.clock import Clock
 from covey.robots.team import TeamState
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
+
+if TYPE_CHECKING:
+    from covey.mapping.slam.team_news import Here
 
 SIGHTING = OWN_KINDS[4]
 """Kind of messages."""
@@ -45,7 +47,7 @@ class Sighting(NamedTuple):
     """
 
     substep: int
-    here: Here
+    here: "Here"
     range_m: float
     bearing: float
     heading: float
@@ -57,7 +59,7 @@ class Sighting(NamedTuple):
 class _Moment:
     """Where each member was, and the bearings at which each saw others, by their numbers."""
 
-    here: list[Here | None]
+    here: "list[Here | None]"
     bearings: list[dict[int, float]]
 
 
@@ -169,6 +171,8 @@ class TeamSlam:
 
     def _moment(self, sample: BankSample, state: TeamState) -> _Moment:
         """Return what is remembered of the time of a sample; the way since then is known exactly."""
+        from covey.mapping.slam.team_news import Here
+
         if sample.substep not in self._moments:
             now = [localizer.here(k) for localizer, k in self._localized]
             back = [between(state.pose[robot], sample.pose[robot]) for robot in self.robots]
@@ -180,6 +184,8 @@ class TeamSlam:
 
     def _take(self, mine: int, other: int, sighting: Sighting) -> None:
         """Make a relation of having been seen, if this member remembers where it was, and both headings are known."""
+        from covey.mapping.slam.team_news import met
+
         moment = self._moments.get(sighting.substep)
         there = None if moment is None else moment.here[mine]
         if moment is None or there is None:
