@@ -27,6 +27,7 @@ def make_fit() -> None:
     if epoch is not None and not (epoch.isascii() and epoch.isdecimal() and int(epoch[:20]) <= _LAST_S):
         del os.environ[_EPOCH]
         print(f"{_EPOCH}={epoch[:40]!a} is no number of seconds since 1970: it is ignored", file=sys.stderr)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would read the files of all packages to find some
     streams: list[Any] = [sys.stdout, sys.stderr]
     for stream in streams:
         if getattr(stream, "errors", "") == "strict" and hasattr(stream, "reconfigure"):

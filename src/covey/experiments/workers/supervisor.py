@@ -232,7 +232,7 @@ class _Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env=os.environ | _ONE_THREAD | {"PYTHONPATH": import_path()},
+            env={"PYDANTIC_DISABLE_PLUGINS": "__all__"} | os.environ | _ONE_THREAD | {"PYTHONPATH": import_path()},
             text=True,
             encoding="utf-8",
             start_new_session=True,  # Ctrl-C in the terminal must reach only the runner

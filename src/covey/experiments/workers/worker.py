@@ -36,10 +36,13 @@ def main() -> None:
         faulthandler.register(signal.SIGUSR1, all_threads=False)
     threading.Thread(target=_listen, args=(stream, orders), daemon=True).start()
 
-    from covey.experiments.design.plan import PlannedRun, software
-    from covey.experiments.design.records import Limits
-    from covey.experiments.workers.execute import execute
-    from covey.experiments.workers.refusals import RefusedError
+    from covey.lazy import loading
+
+    with loading():
+        from covey.experiments.design.plan import PlannedRun, software
+        from covey.experiments.design.records import Limits
+        from covey.experiments.workers.execute import execute
+        from covey.experiments.workers.refusals import RefusedError
 
     found = _state()
     _say(answers, {"ready": software()})

@@ -12,7 +12,10 @@ import psutil
 from covey.errors import InvalidValueError
 from covey.registry import import_path
 
-_CODE = "from covey.runtime.remote.serving import main; main()"
+_CODE = """from covey.lazy import loading
+with loading():
+    from covey.runtime.remote.serving import main
+main()"""
 KEY_VARIABLE = "COVEY_AUTHKEY"
 """Environment variable with the key shared by the simulator and the processes, in hexadecimal digits."""
 
@@ -25,7 +28,11 @@ def start_process(
     Args:
         trace: file to which the process writes its stack when a signal ends it or asks for it.
     """
-    environment = os.environ | {"PYTHONPATH": import_path(), KEY_VARIABLE: authkey.hex()}
+    environment = (
+        {"PYDANTIC_DISABLE_PLUGINS": "__all__"}
+        | os.environ
+        | {"PYTHONPATH": import_path(), KEY_VARIABLE: authkey.hex()}
+    )
     files = () if trace is None else (trace.fileno(),)
     command = [sys.executable, "-P", "-c", _CODE, *_place(address), name, *map(str, files)]
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, pass_fds=files)
