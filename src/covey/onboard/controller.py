@@ -20,7 +20,7 @@ Scope = Literal["robot", "group", "team"]
 
 
 def kept(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that keeps its last results, of arguments that can be hashed: a design asks hundreds of times."""
+    """Return a function that keeps its last results, if it can hash its arguments: a design asks hundreds of times."""
     last = functools.lru_cache(maxsize=256)(function)
 
     @functools.wraps(function)

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -99,7 +98,7 @@ class _Trader:
         self.tour: list[Goal] = []
         self.queue: list[Goal] = []
         self._told: tuple[tuple[float, float, float], ...] = ()
-        self._way: tuple[float, Any] = (-math.inf, None)
+        self._seen_s, self._way, self._corner = -math.inf, np.empty((0, 0), np.float32), (0, 0)
         self._auction: _Auction | None = None
         self._opened = 0
         self._bought: list[tuple[Goal, float]] = []
@@ -109,7 +108,7 @@ class _Trader:
     def choose(self, robot: Robot, frontiers: Frontiers, allowed: np.ndarray) -> Goal | None:
         """Make a new tour of the frontiers, offer it to the others, and return its first goal."""
         assert robot.map is not None
-        grid, way = robot.map.grid, self._ways(robot, anew=True)
+        grid, way = robot.map.grid, self._look(robot)
         usable = allowed & np.isfinite(way[frontiers.cells[:, 0], frontiers.cells[:, 1]])
         if not usable.any():
             return None
@@ -154,15 +153,18 @@ class _Trader:
         first = [self._way_to(robot, goal) for goal in self.tour]
         return [saving(self.tour, first, i) for i in range(len(self.tour))]
 
-    def _ways(self, robot: Robot, anew: bool = False) -> np.ndarray:
-        if anew or robot.time - self._way[0] > _FRESH_S:
-            self._way = robot.time, robot.travel_cost()
-        return self._way[1]
+    def _look(self, robot: Robot) -> np.ndarray:
+        """Return the costs of driving to all cells; keep those of the rectangle around what can be reached."""
+        way = robot.travel_cost()
+        self._seen_s, (self._way, self._corner) = robot.time, reached(way)
+        return way
 
     def _way_to(self, robot: Robot, goal: Goal) -> float:
         assert robot.map is not None
         row, column = robot.map.grid.to_cells(goal).tolist()
-        way = self._ways(robot)
+        if robot.time - self._seen_s > _FRESH_S:
+            self._look(robot)
+        row, column, way = row - self._corner[0], column - self._corner[1], self._way
         return float(way[row, column]) if 0 <= row < way.shape[0] and 0 <= column < way.shape[1] else math.inf
 
     # -- the auctions -------------------------------------------------------------------------------------------------
@@ -251,6 +253,23 @@ class _Trader:
         robot.charge_work("view")
         area = information_m2(robot.map.grid, np.array([goal]), np.empty((0, 2)), self.radius_m)
         return self.value * float(area[0])
+
+
+def reached(way: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
+    """Return the part of costs (rows, columns) outside of which all are inf, and the row and column where it begins.
+
+    Examples:
+        >>> way = np.full((4, 5), np.inf, np.float32)
+        >>> way[1, 2:4] = 3.0, 4.0
+        >>> reached(way)
+        (array([[3., 4.]], dtype=float32), (1, 2))
+    """
+    finite = np.isfinite(way)
+    rows, columns = (np.flatnonzero(finite.any(axis=axis)) for axis in (1, 0))
+    if not len(rows):
+        return way[:0, :0].copy(), (0, 0)
+    top, left = int(rows[0]), int(columns[0])
+    return way[top : rows[-1] + 1, left : columns[-1] + 1].copy(), (top, left)
 
 
 def winner(bids: dict[str, float], reserve: float) -> str | None:
