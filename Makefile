@@ -1,4 +1,4 @@
-.PHONY: demo terrain test slow cluster notebooks lowest check lock clean
+.PHONY: demo terrain suite test slow cluster notebooks lowest check lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -30,6 +30,10 @@ terrain: $(VENV)/.installed
 
 # 3 workers also on two cores: many tests wait for processes
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations=30 --durations-min=5
+
+# both of those below at once: tests are collected, and processes get warm, once
+suite: $(VENV)/.developing
+	$(PYTEST) -m 'not cluster'
 
 test: $(VENV)/.developing
 	$(PYTEST) -m 'not slow and not cluster'

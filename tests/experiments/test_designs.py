@@ -1,19 +1,22 @@
 """The designs that ship."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from covey.experiments.design import fields
 from covey.experiments.design import plan as planning
 from covey.experiments.design.describe import FAMILIES, table
-from covey.experiments.design.fields import renew
 from covey.experiments.design.load import design_summaries, load_design, parse_design
 from covey.experiments.design.plan import plan, scenarios
 from covey.experiments.design.shipped import designs, is_design
 from covey.experiments.design.vectors import vectors
 from covey.scenario.build import set_up
 from covey.scenario.shipped import library
+
+known = cache(load_design)
 
 RUNS = {
     "table1": 30 * 5,
@@ -29,7 +32,7 @@ RUNS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", designs())
 def test_a_shipped_design_says_where_it_comes_from_and_its_ends_run(name, tmp_path, monkeypatch):
-    design = load_design(name)
+    design = known(name)
     assert design.source
     assert design.published
     assert design.design == name
@@ -48,7 +51,7 @@ def test_a_shipped_design_says_where_it_comes_from_and_its_ends_run(name, tmp_pa
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "runs"), RUNS.items())
 def test_a_published_design_has_as_many_runs_as_it_says(name, runs):
-    design = load_design(name)
+    design = known(name)
     assert len(vectors(design)) * design.iterations == runs
     comment = designs()[name].read_text(encoding="utf-8").splitlines()[0]
     said = [int(number) for number in re.findall(r"(\d+) runs", comment)]
@@ -57,7 +60,7 @@ def test_a_published_design_has_as_many_runs_as_it_says(name, runs):
 
 @pytest.mark.slow
 def test_table_4_is_that_of_the_paper():
-    runs = plan(load_design("table4"))
+    runs = plan(known("table4"))
     scenario = runs[-1].load()
     group = scenario.robots[0]
     assert (group.count, group.localization.kind, group.localization.sigma_m) == (30, "noise", 0.022)
@@ -66,7 +69,7 @@ def test_table_4_is_that_of_the_paper():
         200,
         "probabilistic",
     )
-    other = plan(load_design("table4_repository"))[-1].load()
+    other = plan(known("table4_repository"))[-1].load()
     assert (other.robots[0].controller.reference, other.radio.range_m, other.share_maps.rule) == (
         "cost_frontier",
         100,
@@ -76,7 +79,7 @@ def test_table_4_is_that_of_the_paper():
 
 
 def test_table_4_with_slam_has_the_parameters_of_its_gmapping():
-    scenario = plan(load_design("table4_slam"))[-1].load()
+    scenario = plan(known("table4_slam"))[-1].load()
     group = scenario.robots[0]
     settings, odometry = group.localization.filter, next(s for s in group.robot.sensors if s.kind == "odometry")
     assert (settings.resolution_m, settings.longest_range_m, settings.usable_range_m, settings.particles) == (
@@ -89,7 +92,7 @@ def test_table_4_with_slam_has_the_parameters_of_its_gmapping():
 
 
 def test_table_4_prints_as_the_paper_prints_it():
-    rows = table(load_design("table4"))
+    rows = table(known("table4"))
     assert [row.family for row in rows if row.element == "parameters"] == sorted(
         (row.family for row in rows if row.element == "parameters"), key=FAMILIES.index
     )
@@ -124,9 +127,10 @@ def test_the_list_tells_source_and_outcome():
 
 
 @pytest.mark.slow
-def test_the_page_about_designs_has_its_tables_as_they_are():
+def test_the_page_about_designs_has_its_tables_as_they_are(monkeypatch):
+    monkeypatch.setattr(fields, "load_design", known)
     page = (Path(__file__).parents[2] / "docs" / "designs.md").read_text(encoding="utf-8")
-    assert renew(page) == page, "renew it: python -m covey.experiments.design.fields"
+    assert fields.renew(page) == page, "renew it: python -m covey.experiments.design.fields"
     assert all(f"| `{name}` |" in page for name in designs())
 
 

@@ -1,4 +1,7 @@
-"""The ten lessons as notebooks: a kernel of Jupyter executes them, and a live run in a cell has its speed."""
+"""Lessons as notebooks: a kernel of Jupyter executes two of them, and a live run in a cell has its speed.
+
+`test_lessons.py` runs the cells of all ten, `make notebooks` all ten in JupyterLab.
+"""
 
 import re
 from importlib.util import find_spec
@@ -22,13 +25,18 @@ out = covey.play(lambda team: (0.2, 0.1), robots=2, stop_s=0.5, speed=0)
 """
 
 
+SHOWN = (1, 9)
+
+
 @pytest.mark.slow
-def test_all_lessons_run_in_a_kernel_and_their_solutions_are_right():
-    """One kernel for all, so that it starts once."""
+def test_lessons_run_in_a_kernel_and_their_solutions_are_right():
+    """One kernel for both, so that it starts once. The run of lesson 9 draws in HTML."""
     book = nbformat.v4.new_notebook()
     for lesson in lessons():
         own = lesson.notebook()
         nbformat.validate(nbformat.from_dict(own))
+        if int(lesson.name[:2]) not in SHOWN:
+            continue
         for (kind, _), cell in zip(lesson.cells, own["cells"], strict=True):
             if kind != "markdown":
                 text = lesson.solution if kind == "complete" else "".join(cell["source"])
@@ -36,10 +44,10 @@ def test_all_lessons_run_in_a_kernel_and_their_solutions_are_right():
     book.cells.append(nbformat.v4.new_code_cell(LIVE))
     nbclient.NotebookClient(book, timeout=240, kernel_name="python3").execute()
     said = "".join(out.get("text", "") for cell in book.cells for out in cell.outputs)
-    assert re.findall(r"lesson (\d+): done", said) == [str(k) for k in range(1, 11)]
+    assert re.findall(r"lesson (\d+): done", said) == [str(k) for k in SHOWN]
     assert "not yet" not in said
     pictures = [out for cell in book.cells for out in cell.outputs if "image/png" in out.get("data", {})]
-    assert len(pictures) >= 9  # `out` at the end of a cell draws; the run of lesson 9 does so in HTML
+    assert len(pictures) >= 1  # `out` at the end of a cell draws
     page, line = book.cells[-1].outputs[:2]
     assert "srcdoc" in page["data"]["text/html"]
     assert re.fullmatch(r"0.5 s in \d+.\d s: timeout", line["data"]["text/plain"])
