@@ -1,5 +1,6 @@
 """The base of every record that a user writes in a file or passes in Python."""
 
+import inspect
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,8 +38,6 @@ class Record(BaseModel):
 
     __init__.__pydantic_base_init__ = True  # pyright: ignore  # what validates a record inside another does not call it
 
-    @field_validator("*")
-    @classmethod
     def _within_bounds(cls, value: Any, info: ValidationInfo) -> Any:
         """Check the numbers of a field; what is too small is 0, where the field allows 0."""
         if (rounded := _rounded(value)) is not value:
@@ -54,6 +53,10 @@ class Record(BaseModel):
                     f"{number:g} is too small or too large; give 0, or a magnitude from {LEAST:g} to {MOST:g}"
                 )
         return value
+
+    # pydantic asks for it at each field of each record
+    _within_bounds.__signature__ = inspect.signature(_within_bounds)  # pyright: ignore
+    _within_bounds = field_validator("*")(classmethod(_within_bounds))
 
 
 def _without_name(kind: type[Record], value: Any) -> str:
