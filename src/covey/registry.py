@@ -31,7 +31,8 @@ class Registry(Generic[T]):
 
     Args:
         kind: the kind of its objects.
-        shelf: the module that registers Covey's own objects, loaded at the first look-up.
+        shelf: the module that registers Covey's own objects, loaded at the first look-up. If its package has ``ROOMS``,
+            names of packages in it, an object is loaded alone if its module has its name.
 
     Examples:
         >>> shapes = Registry("shape")
@@ -79,7 +80,8 @@ class Registry(Generic[T]):
 
     def get(self, name: str) -> T:
         """Return the object named ``name``; raise `UnknownNameError` with the nearest name otherwise."""
-        self._load_shelf()
+        if not self._load_alone(name):
+            self._load_shelf()
         name = self.renamed.get(name, name)
         if name not in self._items:
             for entry in _installed(self.kind):
@@ -98,12 +100,27 @@ class Registry(Generic[T]):
         self._load_shelf()
         return sorted({*self._items, *(entry.name for entry in _installed(self.kind))})
 
+    def _load_alone(self, name: str) -> bool:
+        """Load the module of a name, if the shelf has one; return whether the name is registered then."""
+        package = self._shelf.rpartition(".")[0]
+        rooms = vars(importlib.import_module(package)).get("ROOMS", ()) if package and name.isidentifier() else ()
+        for module in (f"{package}.{room}.{name}" for room in rooms):
+            if module in sys.modules or importlib.util.find_spec(module):
+                importlib.import_module(module)
+                return name in self._items
+        return False
+
     def _load_shelf(self) -> None:
         if self._shelf:
             importlib.import_module(self._shelf)
 
 
 _registries: WeakSet[Registry[Any]] = WeakSet()
+
+
+def has_code_of_users() -> bool:
+    """Return whether code of a user's, or of another installed package, has been loaded."""
+    return bool(_modules_of_users()) or any(one._of_users for one in _registries)
 
 
 def kinds_of(name: str) -> set[str]:

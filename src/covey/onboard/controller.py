@@ -15,7 +15,7 @@ from typing import Any, Literal, get_type_hints
 from covey.errors import InvalidValueError, did_you_mean
 from covey.registry import Registry
 
-controllers: Registry[Callable[..., Any]] = Registry("controller", shelf="covey.controllers")
+controllers: Registry[Callable[..., Any]] = Registry("controller", shelf="covey.controllers.shelf")
 Scope = Literal["robot", "group", "team"]
 
 
