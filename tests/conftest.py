@@ -57,4 +57,9 @@ def pytest_collection():
     finally:
         sys.dont_write_bytecode = saved
         gc.freeze()
+        gc.set_threshold(10_000, 10, 10)
         gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    gc.freeze()  # Python would search through all of it once more

@@ -1,5 +1,6 @@
 """Files of users import modules beside them, from any current folder, and only they."""
 
+import subprocess
 import sys
 
 import pytest
@@ -83,3 +84,13 @@ def test_a_module_that_is_nowhere_is_told_without_a_guess(tmp_path):
     folder = written(tmp_path, ctrl="from winrig import SPEED\n")
     with pytest.raises(InvalidValueError, match="No module named 'winrig'; correct the name, or install it"):
         load_from_file("./ctrl.py:go", folder)
+
+
+def test_whether_code_of_a_user_is_loaded_is_known(tmp_path):
+    """Then Python looks for its garbage at the end: it may hold open files."""
+    (tmp_path / "mine.py").write_text("x = 1\n")
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom covey.registry import has_code_of_users, load_file\n"
+        "assert not has_code_of_users()\nload_file(Path(sys.argv[1]))\nassert has_code_of_users()\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "mine.py")], check=True)
