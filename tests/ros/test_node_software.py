@@ -57,6 +57,19 @@ robots:
     controller: ./mine.py:look_around
   - {name: b, robot: *burger, start: [[0, -1, 90]], localization: particles, controller: ./mine.py:look_around}
   - {name: c, robot: *burger, start: [[2.5, -1, 90]], localization: known_map, controller: ./mine.py:look_around}
+  - name: d
+    robot:
+      base: turtlebot3_burger
+      max_speed_m_s: 0.8
+      max_wheel_speed_m_s: 1.2
+      sensors:
+        - {kind: lidar, range_m: 3.5, rays: 90, fov_deg: 360, rate_hz: 5}
+        - {kind: odometry, rate_hz: 10, noise: {model: gmapping, rad_per_m: 0.5}}  # its gyro knows better
+        - {kind: imu, rate_hz: 50}
+      mapping: {resolution_m: 0.1}
+    start: [[-1.2, -1, 90]]
+    localization: odometry
+    controller: ./mine.py:look_around
 stop: {timeout_s: 12.5}
 """
 LED = """
@@ -139,7 +152,7 @@ def wrote(tmp_path):
 def test_robots_localize_themselves_in_their_nodes(start, wrote):
     path = wrote(ALONE)
     simulator(start, "s.yaml", "--no-localization")
-    said = said_by(start, "s.yaml", dict.fromkeys(("a0", "b0", "c0"), "./mine.py:look_around"), "--localize")
+    said = said_by(start, "s.yaml", dict.fromkeys(("a0", "b0", "c0", "d0"), "./mine.py:look_around"), "--localize")
     _, wanted = in_process(path)
     assert said.keys() == wanted.keys()
     for name, lines in wanted.items():

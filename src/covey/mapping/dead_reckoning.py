@@ -21,19 +21,20 @@ class GyroOdometry:
     Args:
         count: number of robots.
         noise: white noise [rad/s/√Hz], walk [rad/s²/√Hz], bias at the start [rad/s] and scale error [-] of the gyro.
+        begin_s: time of the first motion [s].
 
     References:
         H. Chung, L. Ojeda, J. Borenstein: Accurate mobile robot dead-reckoning with a precision-calibrated fiber-optic
         gyroscope. IEEE Transactions on Robotics and Automation 17(1), 2001 (heading of the gyro, way of the wheels).
     """
 
-    def __init__(self, count: int, noise: tuple[float, float, float, float]):
+    def __init__(self, count: int, noise: tuple[float, float, float, float], begin_s: float = 0.0):
         self._white, self._walk, start, self._scale = noise
         self._bias, self._variance = np.zeros(count), np.full(count, start**2)
         self._driven_s, self._turned = np.zeros(count), np.zeros(count)  # since the wheels stood; in all
         self._rates: list[tuple[float, np.ndarray]] = []  # samples of the gyro that are not used up
         self._last = np.zeros(count)  # rate of the last one
-        self._at_s = 0.0  # until when motions are made
+        self._at_s = begin_s  # until when motions are made
 
     def see(self, samples: Iterable[tuple[float, np.ndarray]]) -> None:
         """Take in samples of the gyro, oldest first: time [s], and the mean turn rate before it (m,) [rad/s]."""

@@ -121,6 +121,7 @@ class ControllerNode:
         self._seen: list[list[tuple[float, Any]]] = [[] for _ in setup.sensors]
         self._newest: list[Any] = [None] * len(setup.sensors)
         self._heard_s: dict[str, float] = {}  # stamp of the newest reading of each sensor [s]
+        self._turns: list[tuple[float, float]] = []  # times [s] and turn rates of the gyro in this step
         self._mates: list[tuple[int, Any]] = []  # stamps and readings of the neighbours that came last
         self._localizer: NodeLocalizer | None = None
         self._fan: np.ndarray | None = None  # the angles of the rays that map
@@ -279,6 +280,7 @@ class ControllerNode:
                 spread,
                 self._requests.answers(),
                 reckoned,
+                moved=self._corrections(),
                 silent=self._silent(),
             )
             self._seen = [[] for _ in setup.sensors]
@@ -341,6 +343,13 @@ class ControllerNode:
         substeps = round(ns / round(second * 1e9))
         return substeps * second if abs(ns - substeps * round(second * 1e9)) < 1000 else ns * 1e-9
 
+    def _corrections(self) -> list[tuple[int, np.ndarray]]:
+        """Return how its past poses have moved since the last call."""
+        if self._localizer is None:
+            return []
+        moved, self._localizer.moved = self._localizer.moved, []
+        return moved
+
     def _take_readings(self) -> list[tuple[int, np.ndarray]]:
         """Take what the sensors have said; return the scans of the first lidar, oldest first.
 
@@ -348,6 +357,7 @@ class ControllerNode:
         are those of the nearest rays. Scans of another lidar on the same topic are left out.
         """
         scans: list[tuple[int, LidarReading]] = []
+        self._turns = []
         places = {record.name: k for k, record in enumerate(self._setup.sensors)}
         for sense in self._senses.all:
             name = sense.record.name
@@ -361,6 +371,8 @@ class ControllerNode:
                     self._heard_s[name] = self._seconds(stamp_ns)
                 if sense is self._senses.scans:
                     scans.append((stamp_ns, reading))
+                if sense is self._senses.gyro:
+                    self._turns.append((self._seconds(stamp_ns), reading.turn_rate))
         fans = [(at_ns, self._on_fan(scan)) for at_ns, scan in scans]
         return [(at_ns, self._without_mates(at_ns, scan)) for at_ns, scan in fans if scan is not None]
 
@@ -398,11 +410,13 @@ class ControllerNode:
         home, senses = self._spec.home, self._senses
         if self._localizer is None:
             return senses.pose(now_ns, home)
-        newest = None
+        newest, odom_ns = None, now_ns if senses.odom_ns is None else senses.odom_ns
         if scans:
             stamp_ns, ranges = scans[-1]
-            newest = ranges, Pose(0.0, 0.0, 0.0) if stamp_ns == now_ns else senses.moved_since(stamp_ns)
-        return self._localizer.update(home @ senses.odometry, senses.odometry, newest)
+            since = Pose(0.0, 0.0, 0.0) if stamp_ns == now_ns else senses.moved_since(stamp_ns)
+            newest = self._seconds(stamp_ns), ranges, since
+        odometry = self._seconds(odom_ns), senses.odometry
+        return self._localizer.update(home @ senses.odometry, odometry, self._turns, newest)
 
     def _map(self, agent: RobotAgent, pose: Pose, scans: list[tuple[int, np.ndarray]], now_ns: int) -> None:
         """Add scans to the map, each at the estimated pose at its time."""
@@ -410,13 +424,13 @@ class ControllerNode:
         if belief is None or place is None:
             return
         for stamp_ns, ranges in scans:
-            if localizer is not None and not localizer.maps(stamp_ns == scans[-1][0]):
+            if localizer is not None and not localizer.takes(stamp_ns == scans[-1][0]):
                 continue
             at = pose if stamp_ns == now_ns else pose @ self._senses.moved_since(stamp_ns).inverse()
             rows = np.array([belief.robot]), np.array([at], float), ranges[None]
             used = belief.update(*rows, place.angles, place.mount, place.range_m, self._clock.step)
             if used and localizer is not None:
-                localizer.has_mapped(at, ranges)
+                localizer.has_mapped(at, ranges, self._seconds(stamp_ns))
 
     def _watch_odometry(self, now_ns: int) -> None:
         """Let the robot stand still while its odometry is silent."""

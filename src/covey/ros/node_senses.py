@@ -104,11 +104,9 @@ class Senses:
         self._static = node.reader(f"{at}tf_static", m.Transforms.TYPE, LATCHED)
         self._contact = node.reader("contact", "std_msgs/msg/Bool", SENSOR.best_effort())
         self.sensors = {record.name: sense for record in setup.sensors if (sense := self._sense(node, record))}
-        lidar = None if setup.scans is None else self.sensors.get(setup.scans)
-        if setup.scans is not None and lidar is None:  # the controller does not read it
-            record = next(s for s in setup.spawn.spec.model.sensors if s.name == setup.scans)
-            lidar = self._sense(node, record)
-        self.scans = lidar
+        gyro = None if setup.localization is None else setup.localization.gyro
+        self.scans = self._needed(node, setup.scans)
+        self.gyro = self._needed(node, None if gyro is None else gyro.name)
         self._frames: dict[str, tuple[str, np.ndarray]] = {}  # parent of a frame, and its pose (4, 4) in it
         self.begin()
 
@@ -252,10 +250,16 @@ class Senses:
     @property
     def all(self) -> list[Sense]:
         """Its sensors."""
-        extra = [] if self.scans is None or self.scans in self.sensors.values() else [self.scans]
-        return [*self.sensors.values(), *extra]
+        needed = [sense for sense in (self.scans, self.gyro) if sense is not None]
+        return [*self.sensors.values(), *(sense for sense in needed if sense not in self.sensors.values())]
 
     # -- sensors -------------------------------------------------------------------------------------------------------
+
+    def _needed(self, node: Node, name: str | None) -> Sense | None:
+        """Return a sensor of the robot, which its controller need not read."""
+        if name is None or name in self.sensors:
+            return self.sensors.get(name or "")
+        return self._sense(node, next(s for s in self._setup.spawn.spec.model.sensors if s.name == name))
 
     def _sense(self, node: Node, record: Any) -> Sense | None:
         made = {

@@ -31,12 +31,14 @@ class OwnLocalization:
     Attributes:
         record: the kind of localization, and its settings.
         noise: of its odometry; None: not known. See `covey.mapping.localizer.Equipment`.
+        gyro: its sensor with a gyro; None: it has none.
         plan: the map that it is given; None: none.
         mates: where the others start, x, y [m], (k, 2); empty: not known. None: its lidar sees no robots.
     """
 
     record: Any
     noise: tuple[int, np.ndarray] | None
+    gyro: Any
     plan: Grid | None
     mates: np.ndarray | None
 
@@ -187,14 +189,13 @@ def _localization_of(sim: Any, i: int, group: Any) -> OwnLocalization:
         raise InvalidValueError(
             f"{name} finds itself in a known map, so it knows the frame of all; set share_maps.start_poses: known"
         )
-    wheels = sim.sensing.first_of(np.array([i]), "odometry").record
-    lidar = sim.sensing.first_of(np.array([i]), "lidar")
+    wheels, imu, lidar = (sim.sensing.first_of(np.array([i]), kind) for kind in ("odometry", "imu", "lidar"))
     mates = np.delete(sim.state.pose[:, :2], i, axis=0)
     if lidar is None or not lidar.record.sees_robots or not len(mates):
         mates = None
     elif sim.localization.frames is not None:
         mates = mates[:0]
-    return OwnLocalization(record, wheels.noise_model, plan, mates)
+    return OwnLocalization(record, wheels.record.noise_model, None if imu is None else imu.record, plan, mates)
 
 
 def _map_of(sim: Any, i: int) -> tuple[MapOf | None, Any]:

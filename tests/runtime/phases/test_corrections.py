@@ -132,9 +132,9 @@ def test_the_map_follows_the_correction():
     while not sim.done:
         sim.step()
         if sim.time < TO_S - 0.05:
-            before = sim.localization._kept[0].scans.poses.copy()
-    kept = sim.localization._kept[0].scans
-    truth = sim.localization._localizers[0].localizer.past(0, kept.rows)
+            before = sim.localization.pasts[0].scans.poses.copy()
+    kept = sim.localization.pasts[0].scans
+    truth = sim.localization.localizers[0][1].past(0, kept.rows)
     fifth = 0.2 * sim.localization.belief_of[0].grid.resolution
     assert np.abs(before - truth[: len(before)]).max() > 0.5
     assert np.hypot(*(kept.poses - truth)[:, :2].T).max() <= fifth  # what moves by less stays

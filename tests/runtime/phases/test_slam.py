@@ -62,7 +62,7 @@ def test_the_map_of_particles_follows_the_best_of_them():
     assert worst < 1.0
     assert quality > 0.95  # with odometry alone: 0.50
     assert sim.localization.revision[0] > 3
-    robot, kept = sim.localization._localizers[0].localizer.robots[0], sim.localization._kept[0].scans
+    robot, kept = sim.localization.localizers[0][1].robots[0], sim.localization.pasts[0].scans
     off = np.hypot(*(robot.trajectory()[kept.rows] - kept.poses)[:, :2].T)
     at_nodes = np.isin(kept.rows, [call for call, _, _ in robot._nodes])
     assert at_nodes.sum() > 30

@@ -156,7 +156,7 @@ def test_known_starts_join_with_the_first_news_and_correct_the_own_past():
         np.testing.assert_allclose(member.frame_of(1 - member.number), 0.0, atol=0.1)
     until(sim, lambda: False, 20)
     for robot, member in enumerate(members(sim)):
-        kept = sim.localization._kept[robot].scans
+        kept = sim.localization.pasts[robot].scans
         by_team = member.slam.trajectory(kept.rows, member.poses)
         off = relative(kept.poses, by_team)
         assert np.hypot(off[:, 0], off[:, 1]).max() < 0.1  # scans are redrawn where they move by a fifth of a cell

@@ -1,8 +1,7 @@
 """Localization and mapping: each robot's pose estimate, and the belief that its lidar fills at that estimate."""
 
 import math
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
@@ -10,22 +9,21 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
-from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
-from covey.mapping.dead_reckoning import GyroOdometry, grow, turned
+from covey.mapping.dead_reckoning import grow, turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.elevation.slopes import PoseErrors
 from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.localization import TrueLocalizer, Truth
-from covey.mapping.localizer import Equipment, HasPast, Localizer, Scan, Sensed
+from covey.mapping.localizer import Equipment, Localizer, Scan, Sensed
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
 from covey.mapping.occupancy.movers import Movers
-from covey.mapping.occupancy.rebuilding import KeptScans
 from covey.mapping.occupancy.team_mates import MARGIN_M, hide_team_mates, seen_from
 from covey.mapping.records import AnyMapping, ElevationMapping
 from covey.mapping.slam.log import Laser
+from covey.onboard.estimator import Estimator, Past
 from covey.onboard.group import Group
 from covey.physics.clock import Clock
 from covey.robots.team import TeamState
@@ -57,7 +55,6 @@ class LocalizationAndMapping:
         covariance: of the estimates, in the world frame, shape (n, 3, 3); NaN: not known.
         revision: counts the loop closures of each robot's localizer, shape (n,).
         estimating: the robots that do not simply know their true poses, by team index.
-        scan_s: processor time of the localizer for each scan, for one robot [s].
         teams: the robots that map, by equal mapping records.
         belief_of: the belief of each robot that maps, by team index.
         odometry: poses by dead reckoning from the true start, shape (n, 3); NaN where localization uses no odometry.
@@ -96,7 +93,6 @@ class LocalizationAndMapping:
         self.moved: dict[int, list[tuple[int, np.ndarray]]] = {}
         self.frames = state.pose.copy() if own_frames else None
         self._localizers: list[_Localized] = []
-        self.scan_s: list[float] = []
         first = 0
         mapping: dict = {}
         for group in groups:
@@ -105,7 +101,7 @@ class LocalizationAndMapping:
             if _maps(group, members, sensing):
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
             first += len(members)
-        true = [group for group in self._localizers if isinstance(group.localizer, TrueLocalizer)]
+        true = [group for group in self._localizers if isinstance(group.estimator.localizer, TrueLocalizer)]
         self._true = [(self.pose[group.part], state.pose[group.part]) for group in true]  # views
         self._estimating = [group for group in self._localizers if group not in true]
         estimating = [not isinstance(group.localization, Truth) for group in groups for _ in group.start]
@@ -121,17 +117,21 @@ class LocalizationAndMapping:
         self.belief_of: dict[int, Belief | ElevationBelief] = {
             int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
         }
-        self._movers = {
-            robot: _Moving(Movers(float(sensing.model.radius.max())))
+        self._mates = {
+            robot: _Mates(movers)
             for group in self._localizers
-            if group.lidar is not None and group.lidar.record.sees_robots and len(self.pose) > 1
-            for robot in group.members.tolist()
+            for robot, movers in zip(group.members.tolist(), group.estimator.movers, strict=False)
         }
         self._know(groups, grid, plan)
         for bank in sensing.banks:
             for team in self.teams:
                 self._stand(bank, team)
-        self._kept = {robot: kept for group in self._localizers for robot, kept in self._keeping(group)}
+        for team in self.teams:
+            if isinstance(team.beliefs, Beliefs):
+                self._keep_scans(team.members.tolist(), team.beliefs)
+        self.pasts: dict[int, Past] = {
+            int(group.members[k]): past for group in self._localizers for k, past in group.estimator.pasts.items()
+        }
         scans = [_scans_of(sensing, bank, team) for bank in sensing.banks for team in self.teams]
         self._scans = [scan for scan in scans if len(scan[2])]
 
@@ -176,9 +176,10 @@ class LocalizationAndMapping:
     @property
     def scan_ms(self) -> dict[str, float] | None:
         """Median and 99th percentile of the processor time of the localizer for a scan [ms]; None without scans."""
-        if not self.scan_s:
+        scan_s = [each for group in self._localizers for each in group.estimator.scan_s]
+        if not scan_s:
             return None
-        p50, p99 = np.percentile(self.scan_s, [50, 99])
+        p50, p99 = np.percentile(scan_s, [50, 99])
         return {"p50": 1e3 * float(p50), "p99": 1e3 * float(p99)}
 
     def place(self, robot: int) -> Grid:
@@ -225,33 +226,27 @@ class LocalizationAndMapping:
     @property
     def localizers(self) -> list[tuple[np.ndarray, Localizer]]:
         """The team indices of each group, and its localizer."""
-        return [(group.members, group.localizer) for group in self._localizers]
+        return [(group.members, group.estimator.localizer) for group in self._localizers]
 
     def localize(self) -> None:
         """Update every estimate from the sensors."""
         for pose, true in self._true:
             pose[:] = true
         if not self._begun and self.frames is None:  # they know where the others start
-            for robot, moving in self._movers.items():
-                moving.movers.expect(np.delete(self.state.pose[:, :2], robot, axis=0), self.clock.time_s)
+            for robot, mates in self._mates.items():
+                mates.movers.expect(np.delete(self.state.pose[:, :2], robot, axis=0), self.clock.time_s)
+        self._begun = True
         for group in self._estimating:
             part = group.part
             motions, variances = self._motions(group)
-            scan = None if group.lidar is None else self._scan(group, motions)
+            scan, scan_s = self._scan(group)
             true = self.state.pose[part].copy()
             sensed = Sensed(self.clock.step, true, motions, scan, self.clock.time_s, variances)
             if group.odometry is not None:
                 self._reckon(part, group.odometry.record, motions, variances)
-            begun = 0.0 if scan is None else time.thread_time()
-            estimate = group.localizer.update(sensed)
-            if scan is not None:
-                self.scan_s.append((time.thread_time() - begun) / len(scan.ranges))
+            estimate = group.estimator.update(self.pose[part], sensed, scan_s)
             self.pose[part], self.covariance[part], self.revision[part] = estimate
-            if scan is not None:
-                self._note_free(group, scan)
-        self._begun = True
-        if self._kept:
-            self._correct()
+        self._correct()
         for robot, jump in self.jumps.items():
             self.pose[robot] = jump @ self.pose[robot]
 
@@ -283,77 +278,43 @@ class LocalizationAndMapping:
 
     def _motions(self, group: "_Localized") -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return the motions that the odometry and a gyro have measured, and the variances of turns by the gyro."""
-        samples = () if group.odometry is None else group.odometry.samples
-        motions = [sample.readings.motion[group.odometry_rows] for sample in samples]
-        if group.imu is None or group.gyro is None:
-            return motions, []
         second = self.clock.substep_s
-        group.gyro.see((at.substep * second, at.readings.turn_rate[group.imu_rows]) for at in group.imu.samples)
-        fused = [group.gyro.fuse(at.substep * second, of) for at, of in zip(samples, motions, strict=True)]
-        return [motion for motion, _ in fused], [variance for _, variance in fused]
+        wheels = () if group.odometry is None else group.odometry.samples
+        gyro = () if group.imu is None else group.imu.samples
+        return group.estimator.motions(
+            ((at.substep * second, at.readings.motion[group.odometry_rows]) for at in wheels),
+            ((at.substep * second, at.readings.turn_rate[group.imu_rows]) for at in gyro),
+        )
 
-    def _keeping(self, group: "_Localized") -> Iterator[tuple[int, "_Kept"]]:
-        """Return what is kept of the scans of robots whose maps follow corrections, by team index."""
-        if not isinstance(group.localizer, HasPast) or group.laser is None:
-            return
-        for k, robot in enumerate(group.members.tolist()):
-            for team in self.teams:
-                if robot in team.members and isinstance(team.beliefs, Beliefs):
-                    at = int(np.flatnonzero(team.members == robot)[0])
-                    yield robot, _Kept(group.localizer, k, KeptScans(team.beliefs, at, group.laser))
+    def _keep_scans(self, members: list[int], beliefs: Beliefs) -> None:
+        """Let the maps of some robots, by their order in a team, follow corrections."""
+        for group in self._localizers:
+            for k, robot in enumerate(group.members.tolist()):
+                if robot in members:
+                    group.estimator.keep_scans(k, beliefs, members.index(robot))
 
     def _correct(self) -> None:
         """Let the maps follow the poses of the past that localizers have corrected."""
-        for robot, kept in self._kept.items():
-            if self.revision[robot] != kept.revision:
-                kept.revision = int(self.revision[robot])
-                past = kept.localizer.past(kept.index, kept.scans.rows)
-                before = kept.scans.poses.copy()
-                moved = kept.scans.move(self.in_own_frames(np.full(len(past), robot), past))
-                if moved and robot in self.following:
-                    kept.moves += 1
-                    self.moved.setdefault(robot, []).append((kept.moves, kept.motions(before)))
+        for robot, past in self.pasts.items():
+            moved = past.follow(
+                int(self.revision[robot]), lambda poses, i=robot: self.in_own_frames(np.full(len(poses), i), poses)
+            )
+            if moved is not None and robot in self.following:
+                self.moved.setdefault(robot, []).append(moved)
 
-    def _scan(self, group: "_Localized", motions: Sequence[np.ndarray]) -> Scan | None:
-        """Return the newest scan for a localizer, if one has arrived since the last step.
-
-        Args:
-            group: the robots.
-            motions: samples of their odometry since the last step, as in `Sensed`; those of the first do not count.
-        """
-        bank = group.lidar
-        if bank is None or group.laser is None or not bank.samples:
-            return None
+    def _scan(self, group: "_Localized") -> tuple[Scan | None, float]:
+        """Return the newest scan for a localizer, if one has arrived since the last step, and when it was taken [s]."""
+        bank, laser = group.lidar, group.estimator.laser
+        if bank is None or laser is None or not bank.samples:
+            return None, math.nan
         sample, members = bank.samples[-1], group.members
         ranges = self._without_mates_in_sight(bank, sample, group.lidar_rows, members)
         since = np.zeros((len(members), 3))
         if sample.substep != self.clock.now:
             since = compose(inverse(sample.pose[members]), self.state.pose[members])
-        scan = Scan(ranges, group.laser, since)
-        self._find_movers(group, sample, motions if self._begun else (), scan)
-        return scan
-
-    def _find_movers(self, group: "_Localized", sample: BankSample, motions: Sequence[np.ndarray], scan: Scan) -> None:
-        """Find the mates in a scan, which a robot needs no sensor for, and leave them out."""
-        guess = self.pose[group.part]
-        for motion in motions:
-            guess = compose(guess, motion)
-        guess = compose(guess, inverse(scan.since))
-        time_s, laser = sample.substep * self.clock.substep_s, scan.laser
-        mount = np.array(laser.mount)
-        for k, robot in enumerate(group.members.tolist()):
-            if moving := self._movers.get(robot):
-                moving.movers.find(guess[k], scan.ranges[k], laser.angles, mount, time_s)
-                moving.movers.hide(scan.ranges[k], laser.angles, mount)
-                moving.substep, moving.pose = sample.substep, sample.pose[robot].copy()
-
-    def _note_free(self, group: "_Localized", scan: Scan) -> None:
-        """Let robots note where they have looked through, at their new estimates."""
-        at, mount = compose(self.pose[group.part], inverse(scan.since)), np.array(scan.laser.mount)
-        for k, robot in enumerate(group.members.tolist()):
-            if moving := self._movers.get(robot):
-                time_s = moving.substep * self.clock.substep_s
-                moving.movers.note(at[k], scan.ranges[k], scan.laser.angles, mount, time_s)
+        for robot in members.tolist() if group.estimator.movers else ():
+            self._mates[robot].substep, self._mates[robot].pose = sample.substep, sample.pose[robot].copy()
+        return Scan(ranges, laser, since), sample.substep * self.clock.substep_s
 
     def map(self, computing: Computing) -> None:
         """Add each robot's new scans to its belief, each at the estimated pose at its time.
@@ -381,12 +342,12 @@ class LocalizationAndMapping:
         pose = self.in_own_frames(members, pose)
         since_s = 0.0 if sample is bank.newest else (self.clock.now - sample.substep) * self.clock.substep_s
         since_s = min(since_s, self.clock.step_s)
-        if type(beliefs) is Beliefs and not (self._kept or computing.machines):
+        if type(beliefs) is Beliefs and not (self.pasts or computing.machines):
             self._taking(bank, sample, beliefs, robots, rows, members, pose)(slice(None))  # it skips what did not move
             return
         wanted = beliefs.moved(robots, pose)
-        if self._kept:
-            wanted &= np.array([self._keeps(int(i), sample is bank.samples[-1]) for i in members], bool)
+        if self.pasts:
+            wanted &= np.array([self._takes(int(i), sample is bank.samples[-1]) for i in members], bool)
         used = computing.takes_scans(members, wanted, since_s)
         if used.any():
             picked = robots[used], rows[used], members[used], pose[used]
@@ -403,27 +364,19 @@ class LocalizationAndMapping:
                 beliefs, robots[k], rows[k], pose[k], step, PoseErrors(errors[0][k], errors[1][k])
             )
         ranges = self._without_mates_in_sight(bank, sample, rows, members)
-        for k, robot in enumerate(members.tolist() if self._movers else ()):
-            if (moving := self._movers.get(robot)) and self._sensing.is_first(bank, robot):
-                was = None if moving.substep == sample.substep else moving.seen_from(sample.pose[robot])
-                moving.movers.hide(ranges[k], scan.angles, scan.mount, was)
-        for i, at, of in zip(members.tolist(), pose, ranges, strict=True) if self._kept else ():
-            if kept := self._kept.get(i):
-                kept.step = step
-                kept.times_s.append(sample.substep * self.clock.substep_s)
-                kept.scans.add(kept.localizer.newest(kept.index)[0], at, of)
+        for k, robot in enumerate(members.tolist() if self._mates else ()):
+            if (mates := self._mates.get(robot)) and self._sensing.is_first(bank, robot):
+                was = None if mates.substep == sample.substep else mates.seen_from(sample.pose[robot])
+                mates.movers.hide(ranges[k], scan.angles, scan.mount, was)
+        for i, at, of in zip(members.tolist(), pose, ranges, strict=True) if self.pasts else ():
+            if past := self.pasts.get(i):
+                past.add(at, of, sample.substep * self.clock.substep_s, self.clock.time_s)
         return lambda k: beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, step)
 
-    def _keeps(self, robot: int, is_newest: bool) -> bool:
-        """Return whether a robot maps with a scan: with each, or, if its map follows corrections, with those it keeps.
-
-        A robot that hardly moves also maps once in a second, so that it sees what changes.
-        """
-        kept = self._kept.get(robot)
-        if kept is None:
-            return True
-        is_due = (self.clock.step - kept.step) * self.clock.step_s >= 1.0
-        return is_newest and (is_due or kept.localizer.newest(kept.index)[1])
+    def _takes(self, robot: int, is_newest: bool) -> bool:
+        """Return whether a robot maps with a scan: with each, or with those that make its map follow corrections."""
+        past = self.pasts.get(robot)
+        return past is None or past.takes(is_newest, self.clock.time_s)
 
     def _without_mates_in_sight(
         self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray
@@ -448,7 +401,7 @@ class LocalizationAndMapping:
 
 
 @dataclass(eq=False)
-class _Moving:
+class _Mates:
     """The mates that a robot finds in its scans, and when it looked last."""
 
     movers: Movers
@@ -460,45 +413,19 @@ class _Moving:
         return compose(inverse(pose), self.pose)
 
 
-@dataclass(eq=False)
-class _Kept:
-    """What is kept of a robot whose map follows corrections, for its localizer and its index there."""
-
-    localizer: HasPast
-    index: int
-    scans: KeptScans
-    revision: int = 0
-    step: int = -(10**9)  # in which it last mapped
-    times_s: list[float] = field(default_factory=list)  # of the scans
-    moves: int = 0  # how often they have moved
-
-    def motions(self, before: np.ndarray) -> np.ndarray:
-        """Return by how much the robot's poses have moved from scan to scan, see `StepInput.moved`.
-
-        Args:
-            before: poses of the scans before they moved, (S, 3).
-        """
-        which = np.flatnonzero((self.scans.poses != before).any(axis=1))
-        times = np.array([*self.times_s, math.inf])
-        moved = compose(self.scans.poses[which], inverse(before[which]))
-        return constant(np.column_stack((times[which], times[which + 1], moved)))  # controllers get it
-
-
 @dataclass(frozen=True, eq=False)
 class _Localized:
-    """The localizer of a group, and the banks of its sensors; rows of the readings in the order of the members."""
+    """The estimator of a group, and the banks of its sensors; rows of the readings in the order of the members."""
 
     members: np.ndarray
     part: slice
-    localizer: Localizer
-    laser: Laser | None
+    estimator: Estimator
     odometry: SensorBank | None
     odometry_rows: np.ndarray
     lidar: SensorBank | None
     lidar_rows: np.ndarray
     imu: SensorBank | None
     imu_rows: np.ndarray
-    gyro: GyroOdometry | None
 
     @staticmethod
     def of(group: Group, members: np.ndarray, sensing: Sensing, world: Grid, plan: Grid, seed: int) -> "_Localized":
@@ -506,10 +433,11 @@ class _Localized:
         odometry, lidar, imu = (sensing.first_of(members, kind) for kind in ("odometry", "lidar", "imu"))
         odometry, lidar = odometry if "odometry" in needs else None, lidar if "lidar" in needs else None
         imu = None if odometry is None else imu
-        gyro = None if imu is None else GyroOdometry(len(members), imu.record.gyro)
-        laser = None
+        laser, mates_m = None, None
         if lidar is not None:
             laser = Laser(lidar.record.angles, lidar.record.range_m, tuple(lidar.record.mount.tolist()))
+            if lidar.record.sees_robots and len(sensing.model.radius) > 1:
+                mates_m = float(sensing.model.radius.max())
         noise = None if odometry is None else odometry.record.noise_model
         equipment = Equipment(laser, noise, lambda file: _plan(world if file is None else _plan_of(file, plan)))
         rows = [
@@ -517,8 +445,9 @@ class _Localized:
             for bank in (odometry, lidar, imu)
         ]
         localizer = group.localization.build(group.names, seed, equipment)
+        estimator = Estimator(localizer, laser, None if imu is None else imu.record.gyro, mates_m, len(members))
         part = slice(int(members[0]), int(members[-1]) + 1)
-        return _Localized(members, part, localizer, laser, odometry, rows[0], lidar, rows[1], imu, rows[2], gyro)
+        return _Localized(members, part, estimator, odometry, rows[0], lidar, rows[1], imu, rows[2])
 
 
 def _plan_of(name: str, plan: Grid) -> Grid:
