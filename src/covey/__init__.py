@@ -60,7 +60,7 @@ if sys.flags.safe_path:  # python -P: use nothing from the current folder
 
 _show_short_tracebacks()
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Belief",
