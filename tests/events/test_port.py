@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from covey.clock import Clock
 from covey.events.inputs import Inputs
 from covey.events.port import Impairment, Port
 from covey.geometry import Pose
 from covey.onboard.group import Group
-from covey.physics.clock import Clock
 from covey.robots.catalogue import turtlebot3_burger
 from covey.robots.team import TeamModel, TeamState
 from covey.world.ground import Ground

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from covey.clock import Clock
 from covey.events.checks import as_input
 from covey.events.schedule import Schedule
-from covey.physics.clock import Clock
 
 
 def steps(seed=1, count=36_000, step_s=0.1, stream="events/0", shares=None, **when):

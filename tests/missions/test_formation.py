@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import covey
+from covey.clock import Clock
 from covey.errors import InvalidValueError, ScenarioError
 from covey.missions import Formation, MissionContext
 from covey.missions.formation import FormationTracker
-from covey.physics.clock import Clock
 from covey.planning.orders import Order
 from covey.robots.team import TeamModel, TeamState
 from covey.scenario.build import set_up

@@ -8,10 +8,10 @@ import pytest
 
 import covey
 from covey.cli import main
+from covey.clock import Clock
 from covey.errors import CoveyError, InvalidValueError, ScenarioError
 from covey.missions import MissionContext, Rescue
 from covey.onboard.controller import Program
-from covey.physics.clock import Clock
 from covey.results.metrics.headlines import of_interest
 from covey.robots.team import TeamModel, TeamState
 from covey.scenario.dump import to_yaml

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.geometry.se2 import Pose
 from covey.onboard.group import Group
-from covey.physics.clock import Clock
 from covey.planning.orders import Order
 from covey.results.snapshot import Event
 from covey.robots.team import TeamModel, TeamState

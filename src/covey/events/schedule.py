@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from covey.clock import Clock, exact
 from covey.events.records import When
-from covey.physics.clock import Clock, exact
 from covey.random import generator
 
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.missions.protocol import Mission, MissionContext, Tracker, missions
-from covey.physics.clock import Clock
 from covey.physics.motion import ARM, MAX_SPEED, MAX_TURN
 from covey.world.editing.changing import with_doors_open
 from covey.world.visibility.coverable import coverable

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.missions.referee import Judgement
 from covey.named import Named
-from covey.physics.clock import Clock
 from covey.planning.orders import Order
 from covey.planning.waypoints import Waypoints
 from covey.registry import Registry

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.errors import ControllerError, CoveyError, InvalidValueError
 from covey.geometry.mounting import on_beams
 from covey.geometry.se2 import Pose
@@ -19,7 +20,6 @@ from covey.mapping.occupancy.team_mates import hide_team_mates, seen_from
 from covey.mapping.slam.log import Laser
 from covey.onboard.motions import STILL, Twist
 from covey.onboard.step import Requests, StepInput, StepOutput, TeamUpdate
-from covey.physics.clock import Clock
 from covey.ros import messages as m
 from covey.ros.dds import Participant
 from covey.ros.node_localization import NodeLocalizer

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.geometry.se2 import Pose
 from covey.mapping.localizer import Equipment, Scan, Sensed
 from covey.mapping.occupancy.apart import OwnBelief
 from covey.mapping.occupancy.team_mates import MARGIN_M
 from covey.mapping.slam.log import Laser
 from covey.onboard.estimator import Estimator, Samples
-from covey.physics.clock import Clock
 from covey.ros.node_setup import NodeSetup
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.comms.mailbox import Outgoing
 from covey.comms.message import LARGEST_BYTES
 from covey.errors import InvalidValueError
@@ -20,7 +21,6 @@ from covey.geometry.se2 import Pose
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.occupancy.apart import OwnBelief, plain_of, update_of
 from covey.mapping.occupancy.tiles import TILE_CELLS
-from covey.physics.clock import Clock
 from covey.ros.plain import decode
 from covey.ros.team_letters import Heard, encoded
 from covey.runtime.phases.map_alignment import MapAlignment

@@ -4,6 +4,7 @@ import logging
 import sys
 from typing import Any
 
+from covey.clock import Clock
 from covey.comms.blackboard import GONE
 from covey.comms.mailbox import Outgoing
 from covey.comms.message import Message
@@ -11,7 +12,6 @@ from covey.errors import CoveyError
 from covey.geometry.se2 import Pose
 from covey.mapping.occupancy.apart import OwnBelief
 from covey.onboard.step import Requests, TeamUpdate
-from covey.physics.clock import Clock
 from covey.ros.dds import Node
 from covey.ros.node_maps import MAP_KINDS, NodeExchange
 from covey.ros.node_setup import NodeSetup

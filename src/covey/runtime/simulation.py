@@ -12,6 +12,7 @@ from typing import Any, Literal, Never
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.errors import ControllerError, CoveyError, InvalidValueError, UnknownNameError, printable
@@ -25,7 +26,6 @@ from covey.missions import Exploration, Mission, MissionContext, Tracker
 from covey.missions.exploration import ExplorationTracker
 from covey.onboard.group import Group
 from covey.physics.choice import physics_of
-from covey.physics.clock import Clock
 from covey.physics.planar.physics import NO_CONTACTS
 from covey.physics.protocol import Contacts
 from covey.planning.orders import ORDER_KEY, Order

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import covey
+from covey.clock import Clock
 from covey.controllers.teammates import Teammates
 from covey.errors import InvalidValueError, ScenarioError
 from covey.geometry import Pose
@@ -16,7 +17,6 @@ from covey.mapping.localization import Noise
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.records import Mapping
 from covey.onboard.group import Group
-from covey.physics.clock import Clock
 from covey.runtime.phases.map_alignment import MapAlignment
 from covey.runtime.phases.team_slam import TeamSlam
 from covey.sensors.lidar import Lidar

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.errors import ControllerError
 from covey.onboard.group import Group
 from covey.onboard.motions import STILL, Twist
-from covey.physics.clock import Clock
 from covey.results.computers import ComputerSample
 from covey.robots.computer import Computer
 from covey.runtime.execution import Execution

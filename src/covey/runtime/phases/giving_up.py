@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.geometry.se2 import compose
 from covey.mapping.occupancy.frontiers import find_frontiers
 from covey.onboard.driving import Driving
 from covey.onboard.giving_up import Reason, of_width
 from covey.onboard.navigation.route import NO_PLACES
 from covey.onboard.reachable import reachable
-from covey.physics.clock import Clock
 from covey.planning.widest import widest_ways
 from covey.robots.team import TeamModel, TeamState
 from covey.runtime.phases.deciding import Deciding

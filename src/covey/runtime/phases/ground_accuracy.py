@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.mapping.elevation.belief import ElevationBelief
 from covey.mapping.elevation.compare import compare, true_altitude
 from covey.mapping.elevation.kernels import MEASURED
-from covey.physics.clock import Clock
 from covey.results.landscape import Believed, Change, Landscape
 from covey.world.ground import GroundEdit
 from covey.world.state import GroundState

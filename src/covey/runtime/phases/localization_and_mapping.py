@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
@@ -25,7 +26,6 @@ from covey.mapping.records import AnyMapping, ElevationMapping
 from covey.mapping.slam.log import Laser
 from covey.onboard.estimator import Estimator, Past
 from covey.onboard.group import Group
-from covey.physics.clock import Clock
 from covey.robots.team import TeamState
 from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank

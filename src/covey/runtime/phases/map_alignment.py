@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.clock import Clock, exact
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
 from covey.mapping.alignment.by_origin import EvidenceByOrigin
@@ -19,7 +20,6 @@ from covey.mapping.alignment.surfaces import times
 from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, Verdict, seen_at
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.tiles import TILE
-from covey.physics.clock import Clock, exact
 from covey.results.event_data import Aligned
 from covey.runtime.phases.team_slam import TeamSlam
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.clock import Clock, exact
 from covey.comms.message import HEADER_BYTES, OWN_KINDS
 from covey.comms.network import Network
 from covey.geometry.se2 import Pose
@@ -19,7 +20,6 @@ from covey.mapping.exchange.providers import providers
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.slam.team_exchange import TeamNews
-from covey.physics.clock import Clock, exact
 from covey.robots.team import TeamState
 from covey.runtime.phases.localization_and_mapping import MappedTeam
 from covey.runtime.phases.map_alignment import MapAlignment

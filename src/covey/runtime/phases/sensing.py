@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.geometry.se2 import Pose, compose
 from covey.onboard.group import Group
-from covey.physics.clock import Clock
 from covey.robots.team import TeamModel, TeamState
 from covey.sensors.clock import due, samples_per_substep
 from covey.sensors.degradation import Degradation

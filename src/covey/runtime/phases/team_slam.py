@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from covey.clock import Clock
 from covey.comms.message import HEADER_BYTES, OWN_KINDS
 from covey.comms.network import Claim, Network
 from covey.errors import InvalidValueError
@@ -20,7 +21,6 @@ from covey.mapping.localizer import Localizer
 from covey.mapping.slam.one_pose import between, composed
 from covey.mapping.slam.team_exchange import TeamNews
 from covey.mapping.slam_localizer import SlamLocalizer
-from covey.physics.clock import Clock
 from covey.robots.team import TeamState
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 

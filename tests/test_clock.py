@@ -2,8 +2,8 @@
 
 import pytest
 
+from covey.clock import Clock, exact
 from covey.errors import InvalidValueError
-from covey.physics.clock import Clock, exact
 
 
 def test_time_is_derived_from_a_count():
