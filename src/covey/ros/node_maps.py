@@ -7,9 +7,7 @@ messages beside those of the controller. Robots that do not know each other's st
 import logging
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +19,10 @@ from covey.geometry.se2 import Pose
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.occupancy.apart import OwnBelief, plain_of, update_of
 from covey.mapping.occupancy.tiles import TILE_CELLS
+from covey.onboard.map_alignment import MapAlignment
+from covey.onboard.map_exchange import ANSWERS, ASKS, Arrived, Digest, Exchange
 from covey.ros.plain import decode
 from covey.ros.team_letters import Heard, encoded
-from covey.runtime.phases.map_alignment import MapAlignment
-from covey.runtime.phases.map_exchange import Digest, Exchange
 
 LOG = logging.getLogger("covey")
 MAP_KINDS = ("map digest of a node", "map tiles of a node")
@@ -32,37 +30,15 @@ MAP_KINDS = ("map digest of a node", "map tiles of a node")
 _HELLO_S = 1.0  # with on_meeting, how often a robot lets itself be heard
 
 
-@dataclass
-class _Come:
-    """Messages about maps that were heard, as `covey.comms.network.Claim` has them."""
+class _Come(NamedTuple):
+    """A digest or an update that was heard."""
 
-    robot: int
-    receptions: list[tuple[int, Any, float]] = field(default_factory=list)
-
-    def pop(self) -> tuple[np.ndarray, np.ndarray, list[Any], np.ndarray]:
-        taken, self.receptions = self.receptions, []
-        senders = np.array([sender for sender, _, _ in taken], np.int64)
-        sent_s = np.array([sent_s for _, _, sent_s in taken], float)
-        return np.full(len(taken), self.robot), senders, [payload for _, payload, _ in taken], sent_s
+    sender: int
+    payload: Any
+    sent_s: float
 
 
-class _Intervals:
-    """An interval begins as in a simulation, and when the step in which it begins was missed."""
-
-    _every: int
-    clock: Clock
-    _interval = -1
-
-    def _is_due(self) -> bool:
-        before, self._interval = self._interval, self.clock.step // self._every
-        return self._interval != before
-
-
-class _Alignment(_Intervals, MapAlignment):
-    """The search of one robot for the starts of the others."""
-
-
-class NodeExchange(_Intervals, Exchange):
+class NodeExchange:
     """The exchange of maps for the robot of a node; indices are those of its belief.
 
     Args:
@@ -72,19 +48,17 @@ class NodeExchange(_Intervals, Exchange):
     """
 
     def __init__(self, belief: OwnBelief, record: ShareMaps, clock: Clock):
-        n, self._robot = len(belief), belief.robot
-        self._come = [_Come(belief.robot), _Come(belief.robot)]
-        self._own, self._heard = np.arange(n) == belief.robot, np.zeros(n, bool)
-        claims = dict(zip(MAP_KINDS, self._come, strict=True))
-        network: Any = SimpleNamespace(claim=claims.get, mailboxes=range(n))
+        self._post, self._clock = _Letters(belief), clock
+        self._own = np.arange(len(belief)) == belief.robot
+        self._robot, self._names = belief.robot, belief.names
         self._aligning, told = None, belief
         if record.start_poses == "unknown":
-            unknown = np.zeros((n, 3))  # only for the error of what is found, which nobody here knows
-            self._aligning = _Alignment(np.arange(n), belief, unknown, record.align_every_s, clock, None)
+            self._aligning = MapAlignment(np.arange(len(belief)), belief, record.align_every_s, clock)
             told = self._aligning.by_origin
-        super().__init__(np.arange(n), told, self._own, network, record, clock, MAP_KINDS)
-        self._out: list[Outgoing] = []
-        self._hello_s = -np.inf
+        self._post.beliefs = told
+        apart = record.model_copy(update={"apart_s": max(record.apart_s, 2.0 * _HELLO_S)})  # a hello may be lost
+        self._exchange = Exchange(told, self._own, self._post, apart, clock)
+        self._says_hello, self._hello_s = record.policy == "on_meeting", -np.inf
 
     def run(self, wishes: set[str]) -> list[Outgoing]:
         """Process what has come; return what to send.
@@ -92,22 +66,18 @@ class NodeExchange(_Intervals, Exchange):
         Args:
             wishes: of the controller, see `covey.onboard.step.Requests`.
         """
-        nobody: Any = None
-        self.step(nobody, np.zeros(0), np.ones(len(self._own), bool), {self._robot: wishes} if wishes else {})
-        if self.record.policy == "on_meeting" and self.clock.time_s - self._hello_s >= _HELLO_S - 1e-9:
-            self._hello_s = self.clock.time_s
-            self._send_digest(
-                Digest(self.beliefs.clock[self._robot].copy(), np.zeros(len(self._own), bool), False, False)
-            )
+        self._exchange.step(np.ones(len(self._own), bool), {self._robot: wishes} if wishes else {})
+        if self._says_hello and self._clock.time_s - self._hello_s >= _HELLO_S - 1e-9:
+            self._hello_s = self._clock.time_s
+            clock = self._exchange.beliefs.clock[self._robot].copy()
+            self._post.send_digest(Digest(clock, np.zeros(len(self._own), bool), False, False))
         if self._aligning is not None:
             self._aligning.step(self._own)
             for found in self._aligning.attempts:
                 if found.verdict != "refused":
-                    name = self.beliefs.names[found.other]
-                    LOG.info(
-                        "%s: start of %s: %s %s", self.beliefs.names[self._robot], name, found.verdict, found.T_found
-                    )
-        out, self._out = self._out, []
+                    here, there = self._names[self._robot], self._names[found.other]
+                    LOG.info("%s: start of %s: %s %s", here, there, found.verdict, found.T_found)
+        out, self._post.out = self._post.out, []
         return out
 
     @property
@@ -117,8 +87,8 @@ class NodeExchange(_Intervals, Exchange):
 
     def hears(self, name: str) -> None:
         """Note that something has come from another robot."""
-        if name in self.beliefs.names:
-            self._heard[self.beliefs.names.index(name)] = True
+        if name in self._names:
+            self._post.heard[self._names.index(name)] = True
 
     def take(self, heard: Heard) -> None:
         """Take a message about maps.
@@ -126,12 +96,31 @@ class NodeExchange(_Intervals, Exchange):
         Raises:
             InvalidValueError: it is none.
         """
-        names = self.beliefs.names
-        if heard.sender not in names or heard.sender == names[self._robot]:
-            return
+        if heard.sender in self._names and heard.sender != self._names[self._robot]:
+            self._post.take(self._names.index(heard.sender), heard)
+
+
+class _Letters:
+    """The messages of one robot's exchange; see `covey.onboard.map_exchange.Post`.
+
+    Attributes:
+        out: what to send.
+        heard: the robots of which something has come since the last step, bool (n,).
+        beliefs: what is exchanged.
+    """
+
+    beliefs: Any
+
+    def __init__(self, belief: OwnBelief):
+        self._robot = belief.robot
+        self.out: list[Outgoing] = []
+        self.heard = np.zeros(len(belief), bool)
+        self._come: tuple[list[_Come], list[_Come]] = ([], [])
+
+    def take(self, sender: int, heard: Heard) -> None:
         plain, kind = decode(heard.payload), MAP_KINDS.index(heard.kind)
-        payload = self._digest(plain) if kind == 0 else update_of(self.beliefs, self._robot, _unpacked(plain))
-        self._come[kind].receptions.append((names.index(heard.sender), payload, heard.sent_s))
+        payload = update_of(self.beliefs, self._robot, _unpacked(plain)) if kind == ANSWERS else self._digest(plain)
+        self._come[kind].append(_Come(sender, payload, heard.sent_s))
 
     def _digest(self, plain: Any) -> Digest:
         match plain:
@@ -140,36 +129,44 @@ class NodeExchange(_Intervals, Exchange):
                 np.ndarray(dtype=np.bool_, shape=(k,)) as reach,
                 bool(asks),
                 bool(offers),
-            ) if n == k == len(self._own) and (clock >= 0).all():
+            ) if n == k == len(self.heard) and (clock >= 0).all():
                 return Digest(clock, reach, asks, offers)
         raise InvalidValueError("what another robot sent is no digest of a map of this team")
 
-    def _meetings(self, world: Any, pose: np.ndarray, alive: np.ndarray) -> np.ndarray:
-        """Return whether this robot has heard one that was silent for long: nothing else tells who is in reach."""
-        now, linked_s = self.clock.time_s, self._linked_s[self._robot]
-        met = self._heard & (now - linked_s >= max(self.record.apart_s, 2.0 * _HELLO_S))
-        linked_s[self._heard] = self._heard_s[self._robot, self._heard] = now
-        self._heard[:] = False
-        return self._own & met.any()
+    def waits(self, kind: int) -> bool:
+        return bool(self._come[kind])
 
-    def _tell_news(self, rows: np.ndarray) -> None:
-        """Tell nobody: when others published is not known here."""
+    def pop(self, kind: int) -> Arrived:
+        taken = [*self._come[kind]]
+        self._come[kind].clear()
+        senders, sent_s = np.array([one.sender for one in taken], np.int64), np.array([one.sent_s for one in taken])
+        return Arrived(np.full(len(taken), self._robot), senders, [one.payload for one in taken], sent_s)
 
-    def _busy(self) -> np.ndarray:
-        """None is: how far the radio of the robot has come is not known here."""
-        return np.zeros(len(self._own), bool)
-
-    def _send(self, rows: np.ndarray, to: np.ndarray, kind: int, payloads: list[Any], sizes: list[int]) -> None:
+    def send(self, rows: np.ndarray, to: np.ndarray, kind: int, payloads: list[Any], sizes: list[int]) -> None:
         for receiver, payload, size in zip(to.tolist(), payloads, sizes, strict=True):
-            if kind == 0:
-                self._send_digest(payload)
+            if kind == ASKS:
+                self.send_digest(payload)
                 continue
             name, plain = None if receiver < 0 else self.beliefs.names[receiver], plain_of(self.beliefs, payload)
-            self._out.append(Outgoing(name, MAP_KINDS[1], encoded(_packed(plain)), size, float("inf"), None))
+            self.out.append(Outgoing(name, MAP_KINDS[ANSWERS], encoded(_packed(plain)), size, float("inf"), None))
 
-    def _send_digest(self, digest: Digest) -> None:
+    def send_digest(self, digest: Digest) -> None:
+        """Broadcast a digest."""
         plain = encoded((digest.clock, digest.reach, digest.asks, digest.offers))
-        self._out.append(Outgoing(None, MAP_KINDS[0], plain, digest.size_bytes, float("inf"), None))
+        self.out.append(Outgoing(None, MAP_KINDS[ASKS], plain, digest.size_bytes, float("inf"), None))
+
+    def busy(self) -> np.ndarray:
+        """None is: how far the radio of the robot has come is not known here."""
+        return np.zeros(len(self.heard), bool)
+
+    def hears(self) -> np.ndarray:
+        """Return whom the robot has heard since the last call: nothing else tells who is in reach."""
+        heard = np.zeros((len(self.heard), len(self.heard)), bool)
+        heard[self._robot], self.heard[:] = self.heard, False
+        return heard
+
+    def knows(self, row: int, published_s: np.ndarray) -> None:
+        """Nobody here asks how old what a robot knows is."""
 
 
 def _packed(plain: tuple[Any, ...]) -> tuple[Any, ...]:

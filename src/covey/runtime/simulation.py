@@ -50,7 +50,7 @@ from covey.runtime.phases.detailing import Detailing
 from covey.runtime.phases.giving_up import GivingUp, Told
 from covey.runtime.phases.ground_accuracy import GroundAccuracy
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
-from covey.runtime.phases.map_exchange import MapExchange
+from covey.runtime.phases.map_exchange import MapExchange, said_of
 from covey.runtime.phases.moving import Moving, only_moves
 from covey.runtime.phases.observing import Observing
 from covey.runtime.phases.reporting import SCHEMA, Reporting, table
@@ -746,7 +746,7 @@ class Simulation:
         for aligning in self.map_exchange.aligning:
             for found in aligning.attempts:
                 x, y = self._pose_before[found.robot, :2]
-                self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, says=found.data)
+                self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, says=said_of(found))
         if notes := self.deciding.requested.notes:
             for i, note in notes:
                 self._event("note", i, says=note)

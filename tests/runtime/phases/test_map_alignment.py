@@ -17,7 +17,7 @@ from covey.mapping.localization import Noise
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.records import Mapping
 from covey.onboard.group import Group
-from covey.runtime.phases.map_alignment import MapAlignment
+from covey.onboard.map_alignment import MapAlignment
 from covey.runtime.phases.team_slam import TeamSlam
 from covey.sensors.lidar import Lidar
 from covey.testing.boundary import check_boundary
@@ -237,7 +237,7 @@ class Frames:
 def test_small_motions_of_a_frame_are_followed_when_it_is_time_and_large_ones_at_once():
     slam, clock = Frames(), Clock(step_s=0.1)
     maps = Beliefs(["a", "b"], (6.4, 6.4), (0.0, 0.0), Mapping(resolution_m=0.1))
-    aligning = MapAlignment(np.arange(2), maps, np.zeros((2, 3)), 1.0, clock, cast(TeamSlam, slam))
+    aligning = MapAlignment(np.arange(2), maps, 1.0, clock, cast(TeamSlam, slam), np.zeros((2, 3)))
 
     def verdicts(steps):
         found = []

@@ -2,17 +2,17 @@
 
 Evidence of others is kept by origin, in the frames of their starts (`covey.mapping.alignment.by_origin`). Periodically,
 each robot searches the poses of those frames in its own frame (`covey.mapping.alignment.unknown_starts`); robots that
-do SLAM as a team know them from that (`covey.runtime.phases.team_slam`). The evidence of robots whose frame it has
+do SLAM as a team know them from that (`Frames`). The evidence of robots whose frame it has
 found is transformed into its own frame and merged into its map.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from covey.clock import Clock, exact
+from covey.clock import Clock
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
 from covey.mapping.alignment.by_origin import EvidenceByOrigin
@@ -20,8 +20,7 @@ from covey.mapping.alignment.surfaces import times
 from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, Verdict, seen_at
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.tiles import TILE
-from covey.results.event_data import Aligned
-from covey.runtime.phases.team_slam import TeamSlam
+from covey.onboard.map_exchange import Period
 
 _LEVER_M = 20.0  # how far from the start of a robot a turn of its frame counts
 _NEAR, _FAR = 0.1, 3.0  # cells
@@ -35,7 +34,7 @@ class Attempt:
         robot, other: team indices.
         verdict: accepted, revised, refused or withdrawn.
         T_found: the pose of the frame; None: not found.
-        T_true: its true pose, unknown to the robot.
+        T_true: its true pose, unknown to the robot; None: nobody here knows it.
         confidence: 0 to 1; None: SLAM has none.
         refused: why.
     """
@@ -44,20 +43,21 @@ class Attempt:
     other: int
     verdict: Verdict
     T_found: Pose | None
-    T_true: Pose
+    T_true: Pose | None
     confidence: float | None = None
     refused: str = ""
 
-    @property
-    def data(self) -> Aligned:
-        """What the event says."""
-        T, numbers = self.T_found, {}
-        if T is not None:
-            off = self.T_true.inverse() @ T
-            numbers = {"dx_m": T.x, "dy_m": T.y, "heading_deg": math.degrees(T.heading), "confidence": self.confidence}
-            numbers |= {"error_m": math.hypot(off.x, off.y), "error_deg": abs(math.degrees(off.heading))}
-        rounded = {name: None if value is None else round(value, 4) for name, value in numbers.items()}
-        return Aligned(self.verdict, **rounded, refused=self.refused or None)
+
+class Frames(Protocol):
+    """What knows the starts of robots otherwise than by their maps: the SLAM of a team. Robots go by team index."""
+
+    def revision(self, robot: int) -> int:
+        """Return how often what a robot knows has changed."""
+        ...
+
+    def frame_of(self, robot: int, other: int) -> Pose | None:
+        """Return the pose of the frame of another robot in that of a robot; None: not known."""
+        ...
 
 
 class MapAlignment:
@@ -66,10 +66,10 @@ class MapAlignment:
     Args:
         members: team indices of the robots.
         maps: their beliefs, each in the frame of its robot's start.
-        T_world_start: the true start poses, float64 (n, 3); used only to measure the error of the alignments.
         every_s: period at which a robot searches for the frames of the others [s].
-        clock: clock of the simulation.
+        clock: of the simulation, or of a node.
         slam: the SLAM of the team, if all of these robots take part in it; None: they search by their maps.
+        T_world_start: the true start poses, float64 (n, 3), of a simulation, which measures the error by them.
 
     Attributes:
         by_origin: the evidence that the robots exchange.
@@ -81,20 +81,20 @@ class MapAlignment:
         self,
         members: np.ndarray,
         maps: Beliefs,
-        T_world_start: np.ndarray,
         every_s: float,
         clock: Clock,
-        slam: TeamSlam | None,
+        slam: Frames | None = None,
+        T_world_start: np.ndarray | None = None,
     ):
         n, tiles = maps.tile_changed.shape
-        self.members, self.maps, self.clock, self._slam = members, maps, clock, slam
+        self.members, self.maps, self._slam = members, maps, slam
         self.by_origin = EvidenceByOrigin(maps)
         self._robots = [UnknownStarts(maps[k]) for k in range(n)]
         self._seen = [-1] * n  # the revision of the SLAM that was looked at
         self.T_own_other = [robot.T_own_other for robot in self._robots]
         self.attempts: list[Attempt] = []
-        self._starts = [Pose(*start) for start in T_world_start.tolist()]
-        self._every = max(1, round(exact(every_s) / exact(clock.step_s)))
+        self._starts = None if T_world_start is None else [Pose(*start) for start in T_world_start.tolist()]
+        self._period = Period(every_s, clock)
         self._taken = np.zeros((n, n, tiles), np.int32)  # versions of the tiles in the maps
         self._placed: dict[tuple[int, int], Pose] = {}  # frames from which they were transformed
         self._turned = 0
@@ -102,7 +102,7 @@ class MapAlignment:
     def step(self, able: np.ndarray) -> None:
         """Let the ``able`` robots, bool (n,), search for frames when it is time, and merge new evidence."""
         self.attempts = []
-        looks = self._is_due()
+        looks = self._period.begins()
         for robot in np.flatnonzero(able).tolist():
             tried = len(self.attempts)
             if self._slam is not None:
@@ -114,11 +114,7 @@ class MapAlignment:
                 for origin in range(len(self.members)):
                     self._take(robot, origin)
 
-    def _is_due(self) -> bool:
-        """Return whether a period begins."""
-        return self.clock.step % self._every == 0
-
-    def _ask(self, robot: int, slam: TeamSlam, looks: bool) -> None:
+    def _ask(self, robot: int, slam: Frames, looks: bool) -> None:
         """Let a robot look at the frames that its SLAM knows, if they may have changed.
 
         As all tiles must be turned when a frame moves, small motions count only when it ``looks``. A quarter of a cell
@@ -141,7 +137,7 @@ class MapAlignment:
                 self._note(robot, origin, "accepted" if before is None else "revised", T)
 
     def _note(self, robot: int, origin: int, verdict: Verdict, T: Pose | None, *details: Any) -> None:
-        T_true = self._starts[robot].inverse() @ self._starts[origin]
+        T_true = None if self._starts is None else self._starts[robot].inverse() @ self._starts[origin]
         i, j = self.members[[robot, origin]].tolist()
         self.attempts.append(Attempt(i, j, verdict, T, T_true, *details))
 
