@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
+from tests.references.comms import bad_states_reference, through_reference
 
 from covey.comms.links import (
     Disc,
@@ -15,9 +16,9 @@ from covey.comms.links import (
     MultiWall,
     WallLength,
 )
-from covey.comms.links.chain import bad_states, bad_states_reference
+from covey.comms.links.chain import bad_states
 from covey.comms.links.geometry import Pairs
-from covey.comms.links.rays import TILE, near_pairs, rectangles_of, sides_of, through_reference
+from covey.comms.links.rays import TILE, near_pairs, rectangles_of, sides_of
 from covey.comms.propagation import Propagation
 from covey.comms.radio import Radio
 from covey.comms.traffic import CAUSES

@@ -7,17 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.references.geometry import cast_ray_reference
 
 from covey.geometry import Grid
-from covey.geometry.raycast import (
-    cast_fan,
-    cast_many,
-    cast_ray,
-    cast_ray_reference,
-    line_of_sight,
-    march,
-    skip_field,
-)
+from covey.geometry.raycast import cast_fan, cast_many, cast_ray, line_of_sight, march, skip_field
 
 PLACE = st.one_of(
     st.integers(0, 48).map(lambda n: n / 4),  # corners, borders, centres

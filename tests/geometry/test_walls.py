@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from tests.references.geometry import wall_on_way_reference
 
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
-from covey.geometry.walls import wall_on_way, wall_on_way_reference
+from covey.geometry.walls import wall_on_way
 
 
 def way_to_wall(solid, height, start, way, altitude, frame):

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.references.onboard import blocks_reference
 
 from covey.geometry import Grid
 from covey.onboard.driving import Driving
-from covey.onboard.travel_cost import _blocks, blocks_reference, travel, travel_from
+from covey.onboard.travel_cost import _blocks, travel, travel_from
 
 NOBODY = np.empty((0, 2))
 RADIUS = 0.3

@@ -1,14 +1,8 @@
 import numpy as np
 import pytest
+from tests.references.planning import clearance_reference, traversal_cost_reference
 
-from covey.planning.costs import (
-    clearance,
-    clearance_reference,
-    refresh_cost,
-    soften,
-    traversal_cost,
-    traversal_cost_reference,
-)
+from covey.planning.costs import clearance, refresh_cost, soften, traversal_cost
 
 
 def random_map(seed, shape=(60, 80), occupied=0.02):

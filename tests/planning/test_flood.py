@@ -1,6 +1,7 @@
 import numpy as np
+from tests.references.planning import flood_reference
 
-from covey.planning.flood import flood, flood_reference, nearest_by_steps
+from covey.planning.flood import flood, nearest_by_steps
 
 
 def test_the_kernel_finds_what_the_reference_finds():

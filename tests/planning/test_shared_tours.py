@@ -2,8 +2,9 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from tests.references.planning import shared_tours_reference
 
-from covey.planning.shared_tours import shared_tours, shared_tours_reference, tour_cost
+from covey.planning.shared_tours import shared_tours, tour_cost
 
 
 def longest(tours, start, between, dwell=0.0):

@@ -4,9 +4,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from tests.references.planning import visibility_reference
 
 from covey.geometry.raycast import skip_field
-from covey.planning.art_gallery import art_gallery, greedy_cover, tiles, visibility, visibility_reference
+from covey.planning.art_gallery import art_gallery, greedy_cover, tiles, visibility
 from covey.planning.meetings import plan_meetings, welsh_powell
 from covey.planning.partition import spectral_parts
 from covey.planning.tours import christofides_tour, nearest_neighbour_tour, spaced_entry, tour_length

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from tests.references.sensors import walk_reference
 
 import covey
 from covey.sensors import Imu, sensor_keys
-from covey.sensors.imu import GRAVITY_M_S2, walk_reference
+from covey.sensors.imu import GRAVITY_M_S2
 from covey.testing import check_sensor
 
 GYRO = ("gyro_noise", "gyro_walk", "gyro_bias_rad_s", "gyro_scale")

@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 from scipy import stats
+from tests.references.sensors import measure_reference
 
 from covey.sensors import Lidar, sensor_keys
-from covey.sensors.lidar import measure_reference
 
 
 def box(side=100):

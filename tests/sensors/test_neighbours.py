@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from tests.references.sensors import neighbours_reference
 
 from covey.sensors import Neighbours, sensor_keys
-from covey.sensors.neighbours import neighbours_reference
 
 
 def test_the_same_neighbours_as_a_plain_search(make_truth):

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from tests.references.sensors import scan_reference
 
-from covey.sensors.scan import scan, scan_reference
+from covey.sensors.scan import scan
 from covey.sensors.sensor import fan_angles
 
 CENTRE = np.zeros(3)

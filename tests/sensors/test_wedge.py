@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.references.sensors import noise_reference
 
 from covey.errors import InvalidValueError
 from covey.geometry.heightfield import cast_numpy
 from covey.geometry.sight import is_hidden, shadow
 from covey.sensors import Wedge, look_down, sensor_keys
-from covey.sensors.wedge import ABOVE, BELOW, HIDDEN, SEEN, kinds_reference, noise_reference, placed
+from covey.sensors.wedge import ABOVE, BELOW, HIDDEN, SEEN, kinds_reference, placed
 from covey.world.ground import Ground
 
 KEYS = sensor_keys(3, "wedge", ["a", "b", "c", "d"])

@@ -227,24 +227,3 @@ def line_of_sight(skip, frame, x0, y0, x1, y1):
     u0, v0 = to_grid(frame, x0, y0)
     u1, v1 = to_grid(frame, x1, y1)
     return march_flat(skip.reshape(-1), skip.shape[1], skip.shape[2], u0, v0, u1 - u0, v1 - v0, 1.0) >= 1.0
-
-
-def cast_ray_reference(solid: np.ndarray, frame: np.ndarray, x: float, y: float, angle: float, reach: float) -> float:
-    """Reference of `cast_ray` for starts inside the array: a plain walk from cell to cell (Amanatides and Woo)."""
-    u, v = to_grid.py_func(frame, x, y)
-    dx, dy = math.cos(angle), math.sin(angle)
-    du, dv = frame[2] * dx + frame[3] * dy, frame[2] * dy - frame[3] * dx
-    ix = math.floor(u) if du >= 0 else math.ceil(u) - 1
-    iy = math.floor(v) if dv >= 0 else math.ceil(v) - 1
-    t = 0.0
-    while 0 <= iy < solid.shape[0] and 0 <= ix < solid.shape[1] and t * frame[4] < reach:
-        if solid[iy, ix]:
-            return t * float(frame[4])
-        tx = ((ix + (du > 0)) - u) / du if du else math.inf
-        ty = ((iy + (dv > 0)) - v) / dv if dv else math.inf
-        t = min(tx, ty)
-        if tx <= ty:
-            ix += 1 if du > 0 else -1
-        else:
-            iy += 1 if dv > 0 else -1
-    return reach

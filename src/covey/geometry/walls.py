@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from covey.geometry.heightfield import altitude_at
 from covey.geometry.raycast import march, to_grid
 from covey.kernel import kernel
@@ -64,29 +62,3 @@ def _above(altitude, frame, wall_height, x, y, z, ahead_x, ahead_y, slope, away)
     """Return the height [m] of a ray above the (possible) top of a wall, ``away`` [m] in the plane."""
     foot = altitude_at(altitude, frame, x + away * ahead_x, y + away * ahead_y)
     return z + slope * away - foot - wall_height
-
-
-def wall_on_way_reference(
-    solid: np.ndarray,
-    grid_frame: np.ndarray,
-    altitude: np.ndarray,
-    frame: np.ndarray,
-    wall_height: float,
-    start: np.ndarray,
-    way: np.ndarray,
-    step_m: float = 1e-3,
-) -> float:
-    """NumPy reference of `wall_on_way`: it samples the ray every ``step_m`` [m] in the plane.
-
-    Args:
-        solid: bool (rows, columns), the cells of walls.
-        start: x, y, z [m]. way: from there to the end of the ray, x, y, z [m].
-    """
-    length = float(np.hypot(*way[:2]))
-    for away in np.arange(0.0, length, step_m):
-        x, y, z = start + way * (away / length)
-        column, row = np.floor(to_grid.py_func(grid_frame, x, y)).astype(int)
-        inside = 0 <= row < solid.shape[0] and 0 <= column < solid.shape[1] and solid[row, column]
-        if inside and z <= altitude_at.py_func(altitude, frame, x, y) + wall_height:
-            return float(away)
-    return length

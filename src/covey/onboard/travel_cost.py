@@ -133,9 +133,3 @@ def _blocks(cost, occupancy, block):
                 to_least, to_most = min(to_least, low[c]), max(to_most, high[c])
             least[i, k], most[i, k] = to_least, to_most
     return least, most
-
-
-def blocks_reference(cells: np.ndarray, block: int, choose: np.ufunc) -> np.ndarray:
-    """NumPy reference of `_blocks`: one of its results, the least or the greatest values."""
-    rows = choose.reduceat(cells, np.arange(0, cells.shape[0], block), axis=0)
-    return choose.reduceat(rows, np.arange(0, cells.shape[1], block), axis=1)

@@ -13,7 +13,6 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.geometry.raycast import march
 from covey.kernel import kernel
-from covey.lazy import shapely
 
 _MOST = 20_000
 _BESIDE_WALL = 0.9
@@ -112,20 +111,4 @@ def visibility(skip, cells, reach):
             length = math.sqrt(du * du + dv * dv)
             if length <= reach and march(skip, u, v, du / length, dv / length, length) >= length:
                 sees[i, j] = sees[j, i] = 1
-    return sees
-
-
-def visibility_reference(solid: np.ndarray, cells: np.ndarray, reach: float, grown: float) -> np.ndarray:
-    """Plain reference of `visibility`: the line between two centres meets no square of a solid cell.
-
-    For lines exactly through a corner, rounding decides; squares that are slightly ``grown``, or shrunk, give bounds.
-    """
-    rows, columns = np.nonzero(solid)
-    walls = shapely.box(columns - grown, rows - grown, columns + 1 + grown, rows + 1 + grown)
-    sees = np.eye(len(cells), dtype=np.uint8)
-    for i, a in enumerate(cells + 0.5):
-        for j, b in enumerate(cells + 0.5):
-            line = shapely.linestrings([a[::-1], b[::-1]])
-            if i != j and math.hypot(*(b - a)) <= reach and not shapely.intersects(walls, line).any():
-                sees[i, j] = 1
     return sees

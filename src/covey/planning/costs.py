@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from covey.kernel import kernel
-from covey.lazy import ndimage
 
 LETHAL = np.float32(np.inf)
 """Cost of a cell that a robot's centre must not enter."""
@@ -68,14 +67,6 @@ def clearance(occupancy, resolution, cap_m):
     return out
 
 
-def clearance_reference(occupancy: np.ndarray, resolution: float, cap_m: float) -> np.ndarray:
-    """Reference of `clearance`, by scipy's exact distance transform."""
-    if not np.any(occupancy > 50):
-        return np.full(occupancy.shape, cap_m, np.float32)
-    distance = ndimage.distance_transform_edt(occupancy <= 50)
-    return np.clip((np.asarray(distance) - 0.5) * resolution, 0.0, cap_m).astype(np.float32)
-
-
 @kernel
 def traversal_cost(occupancy, clearance_m, lethal_m, comfort_m, weight, unknown_cost):
     """Return the cost of driving one metre through each cell.
@@ -106,15 +97,6 @@ def traversal_cost(occupancy, clearance_m, lethal_m, comfort_m, weight, unknown_
                 cost += weight * missing * missing
             out[r, c] = cost if cost <= MAX_COST or cost == np.inf else MAX_COST
     return out
-
-
-def traversal_cost_reference(occupancy, clearance_m, lethal_m, comfort_m, weight, unknown_cost) -> np.ndarray:
-    """NumPy reference of `traversal_cost`."""
-    clearance_m = clearance_m.astype(float)
-    missing = np.clip((comfort_m - clearance_m) / max(comfort_m - lethal_m, 1e-9), 0.0, None)
-    cost = np.where(occupancy < 0, unknown_cost, 1.0) + weight * missing**2
-    cost = np.where(np.isinf(cost), np.inf, np.minimum(cost, MAX_COST))
-    return np.where((clearance_m < lethal_m) | (occupancy > 50), np.inf, cost).astype(np.float32)
 
 
 @kernel

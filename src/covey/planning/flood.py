@@ -4,8 +4,6 @@ References:
     E. F. Moore: The shortest path through a maze. Proc. International Symposium on the Theory of Switching, 1959.
 """
 
-from collections import deque
-
 import numpy as np
 
 from covey.kernel import kernel
@@ -58,22 +56,4 @@ def flood(passable, row, column, target):
                 seen[a, b] = 1
                 queue[last] = a * columns + b
                 last += 1
-    return -1
-
-
-def flood_reference(passable: np.ndarray, row: int, column: int, target: np.ndarray) -> int:
-    """Plain reference of `flood`."""
-    rows, columns = passable.shape
-    queue, seen = deque([(row, column)]), {(row, column)}
-    while queue:
-        r, c = queue.popleft()
-        if target[r, c]:
-            return r * columns + c
-        if not passable[r, c] and (r, c) != (row, column):
-            continue
-        for a, b in ((r, c + 1), (r + 1, c), (r, c - 1), (r - 1, c)):
-            inside = 0 <= a < rows and 0 <= b < columns
-            if inside and (a, b) not in seen and (passable[a, b] or target[a, b]):
-                seen.add((a, b))
-                queue.append((a, b))
     return -1

@@ -158,14 +158,6 @@ def _arrange(goals, start, between, dwell, tours, length):
     return _worth(tours, length, start, between, dwell)
 
 
-def shared_tours_reference(start: np.ndarray, between: np.ndarray, dwell: float = 0.0) -> list[list[int]]:
-    """Plain Python reference of `shared_tours`."""
-    nearest = start.min(axis=0, initial=np.inf)
-    order = [goal for goal in np.argsort(-nearest, kind="stable").tolist() if math.isfinite(nearest[goal])]
-    tried = [_arranged(goals, start, between, dwell) for goals in (order, order[::-1])]
-    return min(tried, key=lambda tours: _quality(tours, start, between, dwell))
-
-
 def _arranged(order: list[int], start: np.ndarray, between: np.ndarray, dwell: float) -> list[list[int]]:
     """Return tours with places inserted in an order, then moved while that helps."""
     tours: list[list[int]] = [[] for _ in range(len(start))]

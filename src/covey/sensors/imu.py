@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from covey.kernel import kernel
-from covey.random import normal4, normal4_numpy
+from covey.random import normal4
 from covey.sensors.degradation import Degradation
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
@@ -163,16 +163,3 @@ def _walk(key, steps, out):
             b0, b1, b2, b3 = m0, m1, m2, m3
         half >>= 1
     out[0], out[1], out[2], out[3] = a0, a1, a2, a3
-
-
-def walk_reference(key, steps: int) -> np.ndarray:
-    """NumPy reference of the random walks of the kernel, (4,)."""
-    left, right = 0, 1 << _LEVELS
-    at = {0: np.zeros(4), right: math.sqrt(right) * np.array(normal4_numpy(key, 0, _WALK))}
-    level = 0
-    while left != steps:
-        level, middle = level + 1, (left + right) // 2
-        normals = np.array(normal4_numpy(key, middle, _WALK + level))
-        at[middle] = 0.5 * (at[left] + at[right]) + 0.5 * math.sqrt(right - left) * normals
-        left, right = (middle, right) if steps >= middle else (left, middle)
-    return at[steps]

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from covey.geometry.constant import constant
 from covey.kernel import kernel
-from covey.random import fill_normals, normal4_numpy, uniform2, uniform2_numpy
+from covey.random import fill_normals, uniform2
 from covey.sensors.degradation import Degradation
 from covey.sensors.scan import fan_of, scan_into, seen_of
 from covey.sensors.sensor import Readings, SensorRecord, fan_angles
@@ -173,16 +173,3 @@ def measure(true_ranges, keys, sample, errors, min_range, range_m, ranges):
                     if chance < dropout:
                         ranges[i, j] = math.nan
                     chance = next_chance
-
-
-def measure_reference(true_ranges, keys, sample, errors, min_range, range_m) -> np.ndarray:
-    """NumPy reference of the noise of `Lidar`: true distances (m, rays) -> measured ones."""
-    rays, (sigma, dropout, outliers) = true_ranges.shape[1], errors
-    quads, pairs = np.arange((rays + 3) // 4), np.arange((rays + 1) // 2)
-    noise = np.stack(normal4_numpy(keys[:, None], sample, quads), -1).reshape(len(keys), -1)[:, :rays]
-    chance = np.stack(uniform2_numpy(keys[:, None], sample, pairs + 2**32), -1).reshape(len(keys), -1)[:, :rays]
-    value = np.maximum(true_ranges + sigma * noise, min_range)
-    beyond = (true_ranges >= range_m) | (value > range_m)
-    strange, anything = uniform2_numpy(keys[:, None], sample, np.arange(rays) + 2**33)
-    read = np.where(strange < outliers, min_range + anything * (range_m - min_range), np.where(beyond, np.inf, value))
-    return np.where((chance < dropout) & (dropout > 0), np.nan, read)

@@ -10,7 +10,7 @@ from pydantic import Field
 from covey.geometry.raycast import line_of_sight
 from covey.geometry.se2 import wrap_angle
 from covey.kernel import kernel
-from covey.random import normal2, normal2_numpy
+from covey.random import normal2
 from covey.sensors.degradation import Degradation
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth, bucket_window
@@ -184,20 +184,3 @@ def _neighbours(
                     bearings[i, j] = bearings[i, j - 1]
                     robots[i, j] = robots[i, j - 1]
                 ranges[i, at], bearings[i, at], robots[i, at] = away, bearing, other
-
-
-def neighbours_reference(truth: Truth, own: int, key, sample: int, sensor: Neighbours) -> list[tuple]:
-    """Plain reference of `Neighbours` for one robot: (range, bearing, identity, heading), nearest first."""
-    found = []
-    for other, (x, y, heading) in enumerate(truth.pose):
-        dx, dy = x - truth.pose[own, 0], y - truth.pose[own, 1]
-        hidden = sensor.line_of_sight and not line_of_sight.py_func(truth.skip, truth.frame, *truth.pose[own, :2], x, y)
-        if other == own or math.hypot(dx, dy) > sensor.range_m or hidden:
-            continue
-        e0, e1 = normal2_numpy(key, sample, truth.identity[other])
-        away = max(0.0, math.hypot(dx, dy) + sensor.range_sigma_m * float(e0))
-        bearing = math.atan2(dy, dx) - truth.pose[own, 2] + math.radians(sensor.bearing_sigma_deg) * float(e1)
-        who = int(truth.identity[other]) if sensor.identity else -1
-        turned = wrap_angle(heading - truth.pose[own, 2]) if sensor.heading else math.nan
-        found.append((away, wrap_angle(bearing), who, turned))
-    return sorted(found)[: sensor.max_count]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from covey.geometry.constant import is_constant
-from covey.geometry.raycast import cast_fan, cast_ray_reference
+from covey.geometry.raycast import cast_fan
 from covey.kernel import kernel
 from covey.sensors.truth import NO_BODIES, Bodies, Truth, bucket_window
 
@@ -116,30 +116,3 @@ def _see_disc(px, py, radius, directions, first, spacing, distance):
             if rest >= 0.0 and along > 0.0:
                 distance[j] = min(distance[j], along - math.sqrt(rest))
         bearing -= 2.0 * math.pi
-
-
-def scan_reference(
-    truth: Truth, members: np.ndarray, mount: np.ndarray, angles: np.ndarray, range_m: float, sees_robots: bool
-) -> np.ndarray:
-    """Plain NumPy reference of `scan`: every ray against every cell on its path and every disc."""
-    solid = truth.skip[0] == 0
-    distance = np.full((len(members), len(angles)), float(range_m))
-    for i, robot in enumerate(members):
-        x, y, heading = _mounted.py_func(truth.pose[robot], mount)
-        for j, angle in enumerate(angles + heading):
-            distance[i, j] = cast_ray_reference(solid, truth.frame, x, y, angle, range_m)
-        for other in range(len(truth.pose)) if sees_robots else ():
-            if other == robot:
-                continue
-            ox, oy, oh = truth.pose[other]
-            for bx, by, radius in truth.discs[other, : truth.disc_count[other]]:
-                px = ox + np.cos(oh) * bx - np.sin(oh) * by - x
-                py = oy + np.sin(oh) * bx + np.cos(oh) * by - y
-                ray = np.stack((np.cos(angles + heading), np.sin(angles + heading)))
-                along, across = px * ray[0] + py * ray[1], px * ray[1] - py * ray[0]
-                hits = (np.abs(across) <= radius) & ((along > 0) | (np.hypot(px, py) <= radius))
-                near = np.maximum(along - np.sqrt(np.maximum(radius**2 - across**2, 0.0)), 0.0)
-                near = np.where(np.hypot(px, py) <= radius, 0.0, near)
-                hits |= np.hypot(px, py) <= radius
-                distance[i] = np.where(hits, np.minimum(distance[i], near), distance[i])
-    return distance

@@ -18,7 +18,7 @@ from covey.geometry.raycast import to_grid
 from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_hidden, shadow
 from covey.geometry.walls import wall_on_way
 from covey.kernel import kernel
-from covey.random import normal2, normal2_numpy
+from covey.random import normal2
 from covey.sensors.degradation import Degradation
 from covey.sensors.sensor import Readings, SensorRecord
 from covey.sensors.truth import Truth
@@ -424,12 +424,6 @@ def _walls_near(skip, frame, x, y, reach):
         return True
     least = min(min(skip[0, row, column], skip[1, row, column]), min(skip[2, row, column], skip[3, row, column]))
     return least <= reach / frame[4] + 1.0
-
-
-def noise_reference(key: Any, sample: int, vertices: np.ndarray, sigma_m: float) -> tuple[np.ndarray, np.ndarray]:
-    """NumPy reference of the noise [m] of a measurement of vertices, row * columns + column, and of four more."""
-    first, second = normal2_numpy(key, sample, vertices)
-    return sigma_m * first, 0.5 * sigma_m * second
 
 
 def kinds_reference(

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.references.comms import shadows_reference
 
-from covey.comms.links.shadowing import shadows, shadows_reference
+from covey.comms.links.shadowing import shadows
 
 SEEDS, D = 1500, 20.0
 

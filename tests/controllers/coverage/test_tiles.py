@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 from scipy import ndimage
+from tests.references.controllers import coarse_reference
 
-from covey.controllers.coverage.tiles import EAST, OPEN, SOLID, SOUTH, UNSEEN, beside, coarse, coarse_reference, tile_of
+from covey.controllers.coverage.tiles import EAST, OPEN, SOLID, SOUTH, UNSEEN, beside, coarse, tile_of
 from covey.geometry import Grid
 
 

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.references.controllers import seen_reference
 
 import covey
 from covey.controllers import controllers
@@ -15,7 +16,6 @@ from covey.controllers.exploration.lvd import (
     choose,
     hidden_corners,
     nearest_to_me,
-    seen_reference,
     seen_tiles,
     visible_tiles,
 )

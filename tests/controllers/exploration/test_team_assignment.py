@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.references.controllers import middles_reference
 
 from covey.controllers import (
     cost_utility,
@@ -11,7 +12,7 @@ from covey.controllers import (
     minpos,
 )
 from covey.controllers.exploration.nearest_frontier import choose_nearest
-from covey.controllers.exploration.team_assignment import candidates, middles, middles_reference
+from covey.controllers.exploration.team_assignment import candidates, middles
 from covey.controllers.teammates import Mate
 from covey.geometry import Pose
 from covey.planning import assignment as by

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from tests.references.controllers import sights_reference
 
-from covey.controllers.rescue.missed import Eye, Missed, Sights, sights_reference
+from covey.controllers.rescue.missed import Eye, Missed, Sights
 from covey.geometry.grid import Grid
 
 EYE = Eye(

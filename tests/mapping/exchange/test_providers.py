@@ -1,8 +1,9 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.references.mapping import providers_reference
 
-from covey.mapping.exchange.providers import providers, providers_reference
+from covey.mapping.exchange.providers import providers
 
 
 @settings(max_examples=150, deadline=None)

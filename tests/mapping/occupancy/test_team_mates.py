@@ -3,9 +3,10 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.references.mapping import hide_team_mates_reference
 
 from covey.geometry import Pose
-from covey.mapping.occupancy.team_mates import hide_team_mates, hide_team_mates_reference, seen_from
+from covey.mapping.occupancy.team_mates import hide_team_mates, seen_from
 
 
 def test_only_the_returns_on_the_team_mate_go():

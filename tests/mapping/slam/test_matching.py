@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.references.mapping import search_reference, stamp_reference
 
 from covey.geometry.se2 import compose
-from covey.mapping.slam.local_map import local_map, stamp, stamp_reference, with_points
+from covey.mapping.slam.local_map import local_map, stamp, with_points
 from covey.mapping.slam.log import relative
-from covey.mapping.slam.matching import refine, search, search_reference
+from covey.mapping.slam.matching import refine, search
 from covey.mapping.slam.surfaces import Cloud, KeyFrame, complete, normals_of, together
 
 RNG = np.random.default_rng(7)

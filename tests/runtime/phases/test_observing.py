@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
+from tests.references.runtime import carry_reference
 
-from covey.runtime.phases.observing import carry_reference, closest, measured
+from covey.runtime.phases.observing import closest, measured
 
 
 @pytest.mark.parametrize("count", [2, 3, 40, 400])

@@ -5,10 +5,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from tests.references.geometry import cast_ray_reference
 
 from covey.geometry.beams import crossed_cells
 from covey.geometry.grid import Grid
-from covey.geometry.raycast import cast_ray_reference, skip_field
+from covey.geometry.raycast import skip_field
 from covey.geometry.se2 import Pose
 from covey.world.visibility.beam_culling import block_bits, closed_bits, fan, update_closed
 from covey.world.visibility.explored import ExploredTruth

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 from shapely import LineString, STRtree
+from tests.references.geometry import cast_ray_reference
 
 from covey.geometry.faces import face_list
-from covey.geometry.raycast import cast_ray_reference
 from covey.world.visibility.searched import SearchedFaces, readable
 from covey.world.world import FREE, WALL, World
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from covey.kernel import kernel
-from covey.random import uniform2, uniform2_numpy
+from covey.random import uniform2
 
 _FAR = 1_000_000
 
@@ -38,14 +38,3 @@ def bad_states(key, link, slot, to_bad, to_good):
         swaps = to_bad + to_good > 1.0
         bad[i] = state != (swaps and flips % 2 == 1)
     return bad
-
-
-def bad_states_reference(key, link: int, slots: int, to_bad: float, to_good: float, start: int = 0) -> list[bool]:
-    """Plain reference of `bad_states`: step the chain of one link forward from an early slot."""
-    state, states = False, []
-    for k in range(start - 2000, start + slots):
-        u = float(uniform2_numpy(key, k + _FAR, link)[0])
-        state = (u < 1.0 - to_good) if state else (u < to_bad)
-        if k >= start:
-            states.append(state)
-    return states

@@ -1,11 +1,9 @@
 """Pairs of nearby robots, and the walls on the rays between them. Compiled at first use."""
 
-import itertools
 import math
 
 import numpy as np
 
-from covey.geometry.raycast import to_grid
 from covey.kernel import kernel
 
 TILE = 64
@@ -424,29 +422,4 @@ def through(made_of, rectangles, rectangles_at, sides, sides_at, u, v, per_metre
                 left += n
             ring += 1
         begin = end
-    return cost
-
-
-def through_reference(solid, material, frame, start, end, per_metre, per_wall) -> float:
-    """Plain reference of `through` for one pair: cut the segment at all grid lines and check each piece."""
-    (u, v), (w, z) = to_grid.py_func(frame, *start), to_grid.py_func(frame, *end)
-    cuts = {0.0, 1.0}
-    for p, q in ((u, w), (v, z)):
-        if p != q:
-            lines = np.arange(math.ceil(min(p, q)), math.floor(max(p, q)) + 1)
-            cuts |= set(((lines - p) / (q - p)).tolist())
-    at = sorted(t for t in cuts if 0.0 <= t <= 1.0)
-    length, cost, inside = math.hypot(end[0] - start[0], end[1] - start[1]), 0.0, -1
-    for t0, t1 in itertools.pairwise(at):
-        if t1 - t0 < 1e-12:
-            continue
-        middle = 0.5 * (t0 + t1)
-        column, row = math.floor(u + middle * (w - u)), math.floor(v + middle * (z - v))
-        if not (0 <= row < solid.shape[0] and 0 <= column < solid.shape[1]) or not solid[row, column]:
-            inside = -1
-            continue
-        made_of = int(material[row, column]) if material is not None else 0
-        if made_of != inside:
-            cost, inside = cost + per_wall[made_of], made_of
-        cost += (t1 - t0) * length * per_metre[made_of]
     return cost

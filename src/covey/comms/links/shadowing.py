@@ -65,12 +65,3 @@ def _shadows(waves, correlation_m, xa, ya, xb, yb, out):
         # Each direction has the variance n / 2, and both together have the correlation exp(-2 d / D).
         apart = math.hypot(xa[i] - xb[i], ya[i] - yb[i])
         out[i] = total / math.sqrt(waves.shape[0] * (1.0 + math.exp(-2.0 * apart / correlation_m)))
-
-
-def shadows_reference(key: Any, correlation_m: float, xa: Any, ya: Any, xb: Any, yb: Any) -> np.ndarray:
-    """NumPy reference of `shadows`."""
-    a, b, waves = np.stack((xa, ya), -1), np.stack((xb, yb), -1), _waves(int(key), float(correlation_m))
-    ways = [p @ waves[:, :2].T + q @ waves[:, 2:4].T + waves[:, 4] for p, q in ((a, b), (b, a))]
-    both = np.cos(ways).sum(axis=(0, -1))
-    apart = np.hypot(*(a - b).T)
-    return both / np.sqrt(SINUSOIDS * (1.0 + np.exp(-2.0 * apart / correlation_m)))

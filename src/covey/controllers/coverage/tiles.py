@@ -207,43 +207,6 @@ def _fits(kind, down_up, left_right):
     return both & kind[down_up[1], left_right[0]] & kind[down_up[1], left_right[1]] & _STANDING != 0
 
 
-def coarse_reference(occupancy: Grid, reachable: np.ndarray, tile_m: float, reach_m: float = 0.0) -> Tiles:
-    """NumPy reference of `coarse`."""
-    rows, columns = occupancy.shape
-    x = occupancy.to_world(np.column_stack((np.zeros(columns), np.arange(columns))))[:, 0]
-    y = occupancy.to_world(np.column_stack((np.arange(rows), np.zeros(rows))))[:, 1]
-    row, column = np.floor(y / tile_m + 1e-9).astype(int), np.floor(x / tile_m + 1e-9).astype(int)
-    first = int(row[0]), int(column[0])
-    row, column = row - first[0], column - first[1]
-    state = np.full((int(row[-1]) + 1, int(column[-1]) + 1), SOLID, np.int8)
-    middle_x = (np.arange(state.shape[1]) + first[1] + 0.5) * tile_m
-    middle_y = (np.arange(state.shape[0]) + first[0] + 0.5) * tile_m
-    stand = np.full((*state.shape, 2), np.nan)
-
-    def open_up(i: np.ndarray, k: np.ndarray, r: np.ndarray, c: np.ndarray) -> None:
-        """Open the tiles (i, k) with the cells (r, c) to stand on; each tile gets the cell nearest to its centre."""
-        away = np.hypot(x[c] - middle_x[k], y[r] - middle_y[i])
-        order = np.argsort(-away, kind="stable")  # the last one wins
-        at = i[order], k[order]
-        state[at] = OPEN
-        stand[at] = np.stack((x[c[order]], y[r[order]]), axis=-1)
-
-    r, c = np.nonzero(reachable & (occupancy.cells == -1))
-    state[row[r], column[c]] = UNSEEN
-    standing = reachable & (occupancy.cells == 0)
-    r, c = np.nonzero(standing)
-    open_up(row[r], column[c], r, c)
-    r, c = np.nonzero((occupancy.cells == 0) & (state[row[:, None], column] == SOLID))
-    most = int(reach_m / occupancy.resolution)
-    near = [(i, k) for i in range(-most, most + 1) for k in range(-most, most + 1)]
-    offsets = np.array([o for o in near if math.hypot(*o) * occupancy.resolution <= reach_m])
-    down, right = np.clip(r + offsets[:, :1], 0, rows - 1), np.clip(c + offsets[:, 1:], 0, columns - 1)
-    which, cell = np.nonzero(standing[down, right])
-    open_up(row[r[cell]], column[c[cell]], down[which, cell], right[which, cell])
-    _to_middle(stand, middle_x, middle_y, standing, x, y)
-    return Tiles(tile_m, first, state, stand)
-
-
 def _to_middle(
     stand: np.ndarray, middle_x: np.ndarray, middle_y: np.ndarray, standing: np.ndarray, x: np.ndarray, y: np.ndarray
 ) -> None:

@@ -144,25 +144,6 @@ def _seen(x, y, heading, ranges, angles, tile_m, reach_m, row, column, k):
     return seen
 
 
-def seen_reference(
-    pose: Pose, ranges: np.ndarray, angles: np.ndarray, tile_m: float, reach_m: float
-) -> tuple[Tile, np.ndarray]:
-    """NumPy reference of `seen_tiles`."""
-    k = math.ceil(reach_m / tile_m)
-    first = math.floor(pose[1] / tile_m) - k, math.floor(pose[0] / tile_m) - k
-    blank = np.zeros((2 * k + 1, 2 * k + 1), bool)
-    offset = View(first, blank, blank).centres() * tile_m - np.array(pose[:2])
-    distance = np.hypot(offset[..., 0], offset[..., 1])
-    free = np.where(np.isnan(ranges), 0.0, ranges)
-    opening, spacing = angles[-1] - angles[0], (angles[-1] - angles[0]) / max(len(angles) - 1, 1)
-    bearing = np.arctan2(offset[..., 1], offset[..., 0]) - pose[2] - angles[0]
-    ray = np.rint((bearing + 0.5 * spacing) % (2 * math.pi) / max(spacing, 1e-9) - 0.5).astype(int)
-    within = (ray < len(angles)) | (opening + 1.5 * spacing >= 2 * math.pi)
-    seen = within & (distance <= np.minimum(free[np.minimum(ray, len(angles) - 1)], reach_m))
-    seen[k, k] = True
-    return first, seen
-
-
 def nearest_to_me(view: View, own: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return the tiles of the window, bool (k, k), nearer to ``own`` (2,) than to each of ``others`` (n, 2), in tiles.
 

@@ -167,20 +167,6 @@ def _mean(cells, begin, end):
     return row / (end - begin), column / (end - begin)
 
 
-def middles_reference(cells: np.ndarray, label: np.ndarray, piece: float) -> np.ndarray:
-    """Plain NumPy reference of `middles`."""
-    found = list[np.ndarray]()
-    for cluster in np.unique(label):
-        left = cells[label == cluster]
-        while len(left):
-            far = left[np.argmax(((left - left.mean(axis=0)) ** 2).sum(axis=1))]
-            inside = ((left - far) ** 2).sum(axis=1) <= piece * piece
-            part = left[inside]
-            found.append(part[np.argmin(((part - part.mean(axis=0)) ** 2).sum(axis=1))])
-            left = left[~inside]
-    return np.array(found, np.int64).reshape(-1, 2)
-
-
 def sensor_range_m(robot: Robot) -> float:
     """Return the range of the robot's mapping sensor [m].
 

@@ -376,15 +376,3 @@ def _sights(occupancy, cells, fan, tile, stamp, number, patches):
                 stamp[i, j, side] = number
                 patches[p, k] = (i * stamp.shape[1] + j) * 4 + side
     return number
-
-
-def sights_reference(occupancy: np.ndarray, cell: Any, reach: float, least_cosine: float) -> list[tuple[int, ...]]:
-    """Plain reference of `Missed.sights` without its patches: ray, row, column and side of each wall that is met."""
-    met = list[tuple[int, ...]]()
-    for k in range(_RAYS):
-        angle = 2.0 * math.pi * k / _RAYS - math.pi
-        dr, dc = math.sin(angle), math.cos(angle)
-        r, c, side, _ = _hit.py_func(occupancy, cell[0] + 0.5, cell[1] + 0.5, dr, dc, reach)
-        if side >= 0 and (abs(dr) if side < 2 else abs(dc)) >= least_cosine:
-            met.append((k, r, c, side))
-    return met

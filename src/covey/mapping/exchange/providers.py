@@ -45,20 +45,3 @@ def providers(heard, clocks, reach, clock):
             if any_told:
                 to[i] = j if to[i] == -2 else -1
     return since, to
-
-
-def providers_reference(heard, clocks, reach, clock) -> tuple[np.ndarray, np.ndarray]:
-    """Plain reference of `providers`."""
-    n = len(clock)
-    since, told = clock.copy(), [set() for _ in range(n)]
-    for i in range(n):
-        for j in [j for j in range(n) if heard[i, j] >= 0 and j != i]:
-            asked, near = clocks[heard[i, j]], reach[heard[i, j]]
-            for o in [o for o in range(n) if o != j and clock[i, o] > asked[o]]:
-                others = [k for k in range(n) if heard[i, k] >= 0 and near[k] and k not in (i, j)]
-                known = {k: clocks[heard[i, k]][o] for k in others} | {i: clock[i, o]}
-                first = o if near[o] or o == i else min(known, key=lambda k: (-known[k], k))
-                if first == i:
-                    since[i, o] = min(since[i, o], asked[o])
-                    told[i].add(j)
-    return since, np.array([-2 if not t else min(t) if len(t) == 1 else -1 for t in told])

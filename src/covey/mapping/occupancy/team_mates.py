@@ -62,16 +62,3 @@ def seen_from(moved: np.ndarray, away: np.ndarray, bearings: np.ndarray) -> tupl
     x, y, heading = moved.T[:, :, None]
     x, y = x + away * np.cos(heading + bearings), y + away * np.sin(heading + bearings)
     return np.hypot(x, y), np.arctan2(y, x)
-
-
-def hide_team_mates_reference(ranges, angles, mount, count, away, bearings, radius) -> np.ndarray:
-    """NumPy reference of `hide_team_mates`; returns the changed copy."""
-    out = ranges.copy()
-    directions = angles + mount[2]
-    for i in range(len(ranges)):
-        points = mount[:2] + ranges[i][:, None] * np.stack((np.cos(directions), np.sin(directions)), axis=-1)
-        for k in range(count[i]):
-            centre = away[i, k] * np.array([np.cos(bearings[i, k]), np.sin(bearings[i, k])])
-            with np.errstate(invalid="ignore"):
-                out[i, np.hypot(*(points - centre).T) <= radius[i]] = np.nan
-    return out

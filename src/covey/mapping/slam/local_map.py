@@ -173,15 +173,6 @@ def stamp(points, first, origin, resolution, sigma, cells, nearest):
                         nearest[r, c] = first + p
 
 
-def stamp_reference(points, origin, resolution, sigma, shape):
-    """Plain reference of `stamp`: return exp(-d^2 / 2 sigma^2) of the nearest point within three sigma, or 0."""
-    rows, columns = np.indices(shape)
-    x = origin[0] + (columns + 0.5) * resolution
-    y = origin[1] + (rows + 0.5) * resolution
-    nearest = np.min(np.hypot(x[..., None] - points[:, 0], y[..., None] - points[:, 1]), axis=-1)
-    return np.where(nearest < 3.0 * sigma, np.exp(-0.5 * (nearest / sigma) ** 2), 0.0)
-
-
 @kernel
 def _coarser(cells, levels, starts, row, end_row, column, end_column):
     """Fill the levels above 0, the cells; a cell of level h covers two blocks of 2^h cells in each direction.

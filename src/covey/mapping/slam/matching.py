@@ -252,24 +252,6 @@ def start_for(place: LocalMap, points: np.ndarray, guess: np.ndarray, best: np.n
 _NEARLY = 0.05
 
 
-def search_reference(place, points, guess, window_m, window_rad, step_rad, bias=0.0):
-    """Plain reference of `search`: the best score of all poses."""
-    turns, cells = math.ceil(window_rad / step_rad), math.ceil(window_m / place.resolution)
-    side, best = place.cells.shape[0], -np.inf
-    for a in range(-turns, turns + 1):
-        c, s = math.cos(guess[2] + a * step_rad), math.sin(guess[2] + a * step_rad)
-        x = np.floor((guess[0] + c * points[:, 0] - s * points[:, 1] - place.origin[0]) / place.resolution).astype(int)
-        y = np.floor((guess[1] + s * points[:, 0] + c * points[:, 1] - place.origin[1]) / place.resolution).astype(int)
-        for dx in range(-cells, cells + 1):
-            for dy in range(-cells, cells + 1):
-                u, v = x + dx, y + dy
-                inside = (u >= 0) & (u < side) & (v >= 0) & (v < side)
-                score = place.cells[v[inside], u[inside]].astype(int).sum() / (255.0 * len(points))
-                far = (dx * dx + dy * dy) / max(cells * cells, 1) + a * a / max(turns * turns, 1)
-                best = max(best, score - bias * far)
-    return best
-
-
 def refine(
     place: LocalMap,
     points: np.ndarray,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from covey.bound import Bound
-from covey.geometry.se2 import compose, inverse
 from covey.kernel import kernel
 from covey.results.snapshot import Snapshot
 
@@ -105,11 +104,6 @@ def carry(estimate, before, after, out):
         out[i, 1] = estimate[i, 1] + s * dx + c * dy
         heading = estimate[i, 2] + after[i, 2] - before[i, 2]
         out[i, 2] = heading - 2.0 * math.pi * math.floor((heading + math.pi) / (2.0 * math.pi))
-
-
-def carry_reference(estimate: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """NumPy reference of `carry`."""
-    return compose(estimate, compose(inverse(before), after))
 
 
 @kernel
