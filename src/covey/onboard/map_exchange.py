@@ -5,7 +5,7 @@ hears. Tiles that several robots lack are broadcast once. Nothing is repeated be
 next digest asks again for what was lost.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -85,8 +85,14 @@ class Post(Protocol):
         """Return which robot (row) hears which other now, bool (n, n)."""
         ...
 
-    def knows(self, row: int, published_s: np.ndarray) -> None:
-        """Take note of how old what a robot knows of each other is: times of publication [s], (n,)."""
+    def knows(self, row: int, clock: np.ndarray, published_s: Sequence[Sequence[float]]) -> None:
+        """Take note of how old what a robot knows of each other is.
+
+        Args:
+            row: the robot.
+            clock: the newest publication of each robot that it holds, int64 (n,).
+            published_s: times [s] of the publications of each robot, as far as they are known here.
+        """
         ...
 
 
@@ -214,8 +220,7 @@ class Exchange:
     def _tell_news(self, rows: np.ndarray) -> None:
         """Say how new what robots know of others is."""
         for row in rows.tolist():
-            known = zip(self._published_s, self.beliefs.clock[row].tolist(), strict=True)
-            self.post.knows(row, np.array([times[k] for times, k in known]))
+            self.post.knows(row, self.beliefs.clock[row], self._published_s)
 
     def _answer(self, able: np.ndarray) -> np.ndarray:
         """Answer the digests that have arrived; return the robots that should ask for new tiles, bool (n,)."""

@@ -6,7 +6,7 @@ messages beside those of the controller. Robots that do not know each other's st
 
 import logging
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,7 +165,7 @@ class _Letters:
         heard[self._robot], self.heard[:] = self.heard, False
         return heard
 
-    def knows(self, row: int, published_s: np.ndarray) -> None:
+    def knows(self, row: int, clock: np.ndarray, published_s: Sequence[Sequence[float]]) -> None:
         """Nobody here asks how old what a robot knows is."""
 
 

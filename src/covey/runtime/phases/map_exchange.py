@@ -66,8 +66,9 @@ class NetworkPost:
     def hears(self) -> np.ndarray:
         return self._network.links(*self.around)[np.ix_(self.members, self.members)]
 
-    def knows(self, row: int, published_s: np.ndarray) -> None:
-        self._network.hears_of(int(self.members[row]), self.members, published_s)
+    def knows(self, row: int, clock: np.ndarray, published_s: Sequence[Sequence[float]]) -> None:
+        known_s = np.array([times[k] for times, k in zip(published_s, clock.tolist(), strict=True)])
+        self._network.hears_of(int(self.members[row]), self.members, known_s)
 
 
 class MapExchange:
