@@ -15,7 +15,7 @@ permutations, not 9999: with any number m for which 5 % of m + 1 is whole, a sam
 (Dwass 1957). At the end stands a table with one line per test.
 
 ``families``: how often the primary family (Holm, Tarone) rejects anything that is not so, if no strategy differs, or
-only one. ``coverage``: how often 95 % intervals hold the truth; half of the repeats.
+only one. ``coverage``: how often 95 % intervals hold the truth. All parts take about 40 minutes of one core.
 
     python benchmarks/inference.py [--repeats 2000] [--only size power families coverage] [--processes 2] [--seed 0]
 
@@ -37,6 +37,7 @@ from scipy import stats
 from covey import statistics
 from covey.random import generator
 from covey.results.statistics import blocks
+from covey.results.statistics.intervals import mean_band
 
 Map = Callable[[Callable, list[tuple]], Iterable]
 """Calls a function with each of some rows of arguments, in several processes."""
@@ -266,16 +267,15 @@ def power(repeats: int, seed: int, each: Map) -> Iterator[str]:
         for shape in (SHAPES[4], SHAPES[5], SHAPES[7], SHAPES[9], SHAPES[13])
         for slower, late in itertools.product(SLOWER, (0.0, 0.4))
     ]
-    few = [(case, max(1, repeats // 4), seed) for _, case in cases]
-    for (name, _), found in zip(cases, each(outcomes, few), strict=True):
+    for (name, _), found in zip(cases, each(outcomes, [(case, repeats, seed) for _, case in cases]), strict=True):
         yield f"{name}: {', '.join(f'{test} {100 * one.shares()[0]:.1f}' for test, one in found.items())}"
 
 
 def families(repeats: int, seed: int, each: Map) -> Iterator[str]:
     """Yield how often a family of all pairs of strategies rejects anything that is not so."""
     cases = list(itertools.product((3, 5, 12), (8, 20), (0.0, 0.6)))
-    few = [(*case, max(1, repeats // (4 if case[0] > 5 else 2)), seed) for case in cases]
-    for (strategies, seeds, late), (none, one) in zip(cases, each(family, few), strict=True):
+    rows = [(*case, repeats, seed) for case in cases]
+    for (strategies, seeds, late), (none, one) in zip(cases, each(family, rows), strict=True):
         yield (
             f"{strategies} strategies, 2 places x {seeds} seeds, late {late:g}: no difference {100 * none:.1f}, "
             f"one slower {100 * one:.1f}"
@@ -305,15 +305,16 @@ def coverage(repeats: int, seed: int, each: Map) -> Iterator[str]:
     """Yield how often the 95 % intervals hold the truth."""
     cases = list(itertools.product((6, 8, 10, 15, 20, 30), (1, 2)))
     every: dict[str, list[float]] = {}
-    for (n, settings), found in zip(
-        cases, each(covered, [(*case, max(1, repeats // 2), seed) for case in cases]), strict=True
-    ):
+    for (n, settings), found in zip(cases, each(covered, [(*case, repeats, seed) for case in cases]), strict=True):
         yield f"{n} blocks x {settings}: {', '.join(f'{name} {share:.1f}' for name, share in found.items())}"
         for name, share in found.items():
             every.setdefault(name, []).append(share)
     yield "| interval | least | mean | most |"
     for name, shares in every.items():
         yield f"| {name} | {min(shares):.1f} | {np.mean(shares):.1f} | {max(shares):.1f} |"
+    for n in (6, 8, 10, 15, 20, 30):
+        held = ", ".join(f"{sigma:g}: {100 * mean_held(n, sigma, 20 * repeats, seed):.1f}" for sigma in SPREADS)
+        yield f"mean of {n} lognormal times, {20 * repeats} samples, sigma {held}"
     for n in (6, 8, 10, 15, 20, 30):
         chances = np.linspace(0.05, 0.95, 181)
         ends = np.array([statistics.wilson(k, n) for k in range(n + 1)])
@@ -358,10 +359,20 @@ def covered(n: int, settings: int, repeats: int, seed: int) -> dict[str, float]:
     return {name: float(100 * np.mean(those)) for name, those in hits.items()}
 
 
+def mean_held(n: int, sigma: float, samples: int, seed: int) -> float:
+    """Return the share of samples of lognormal times whose interval holds their mean."""
+    times = generator(seed, f"inference/mean/{n}/{sigma}").lognormal(0.0, sigma, (n, samples))
+    low, high = mean_band(times)
+    mean = math.exp(sigma**2 / 2)
+    return float(((low <= mean) & (mean <= high)).mean())
+
+
 TIMEOUTS = (0.9, 1.1, 1.3, 1.6)
 """About 35, 64, 84 and 96 % of the runs of the faster strategy reach the goal by then."""
 SIGMAS = (0.3, 0.6)
 """Standard deviations of the logarithms of times whose mean or median is to be held."""
+SPREADS = (0.01, *SIGMAS, 1.0)
+"""The same, of many samples of which only the mean is to be held."""
 
 
 def draw_logs(draw: np.random.Generator, n: int, settings: int) -> np.ndarray:

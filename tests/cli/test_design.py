@@ -164,6 +164,34 @@ def test_check_places_the_robots_of_every_vector(folder, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_check_says_what_makes_a_difference_of_controllers_hard_to_read(folder, capsys):
+    lines = [
+        "design: two",
+        "scenario:",
+        "  world: {empty_m: [8, 8]}",
+        "  robots: [{name: scout, robot: pioneer3dx, count: 2, controller: minpos}]",
+        "  radio: {range_m: 8}",
+        "  share_maps: {every_s: 1}",
+        "parameters: {robots.scout.controller: [minpos, {name: connected, replan_s: 3}]}",
+        "stop: {timeout_s: 0.2}",
+        "iterations: 2",
+    ]
+    (folder / "two.yaml").write_text("\n".join(lines))
+    assert main(["check", "two.yaml"]) == REACHED
+    said = capsys.readouterr().out
+    assert "note: a seed changes only noise and chance during the run" in said
+    assert "note: replan_s differs together with the controller (" in said
+    assert "note: no run has one robot alone" in said
+    assert "note: connected takes robots within range_m 20 m for connected, but the radio reaches 8 m" in said
+
+
+def test_a_design_whose_seed_changes_only_noise_says_so_after_its_runs(folder, capsys):
+    (folder / "sizes.yaml").write_text(DESIGN.replace("[1, 2]", "[1]"))
+    assert main(["run", "sizes.yaml", "--jobs", "1"]) == REACHED
+    assert "note: a seed changes only noise and chance during the run" in capsys.readouterr().err
+
+
 def test_a_folder_with_another_version_of_a_design_says_so(folder, capsys):
     run = ["run", "sizes.yaml", "--jobs", "1"]
     assert main(run) == REACHED

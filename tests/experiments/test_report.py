@@ -20,7 +20,15 @@ from covey.experiments.analysis.questions import Question, apart, has_goal
 from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.design.axes import Axes
 from covey.experiments.design.plan import plan
-from covey.experiments.report.report import Gallery, _in_latex, metric_figures, outcome, rank_figure, write_report
+from covey.experiments.report.report import (
+    Gallery,
+    _in_latex,
+    confounds,
+    metric_figures,
+    outcome,
+    rank_figure,
+    write_report,
+)
 from covey.experiments.report.runs import chosen, failed, spread
 from covey.experiments.run import Results, run_design
 from covey.results import statistics
@@ -321,8 +329,20 @@ def test_one_robot_alone_stands_beside_the_team_and_in_no_test(plain, tmp_path, 
     page = write_report(design, results).page.read_text()
     assert "8 runs of 4 parameter vectors" in page
     assert "not ended yet" not in page
+    assert "A seed changes only noise and chance during the run" in page, "all runs start together at one place"
+    assert "All settings" in page
+    assert re.search(r"robots\.scout\.robot\.max_speed_m_s</td>\s*<td[^>]*>1<", page), "a setting that nobody wrote"
+    assert "also each with one robot alone" in page
     once = plain(parameters=strategies | {"robots.scout.count": [1, 2]}, alone=True)
     assert len(plan(once)) == len(plan(once.model_copy(update={"alone": False})))  # one robot is there already
+
+
+def test_parameters_that_go_with_a_controller_are_told_beside_its_results(plain):
+    controllers = ["minpos", {"label": "slow", "value": {"name": "cost_utility", "replan_s": 9}}]
+    said = list(confounds(plain(parameters={"robots.scout.controller": controllers}), table_of([5.0], [7.0])))
+    assert any(line.startswith("The parameter replan_s differs together with the controller (") for line in said)
+    apart = plain(scenario=plain().scenario | {"robots": [{"name": "scout", "robot": "disc", "start": {"apart": {}}}]})
+    assert not list(confounds(apart, table_of([5.0], [7.0])))
 
 
 def test_results_against_themselves_do_not_differ(done):

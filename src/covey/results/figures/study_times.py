@@ -96,7 +96,7 @@ def found_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], by: str | No
 
     def mean(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         low, high = mean_band(shares)
-        return low, shares.mean(axis=0), high
+        return low, shares.mean(axis=0), np.minimum(high, 100.0)
 
     return _bands(curves, by, "targets found [%]", text, mean)
 
