@@ -78,11 +78,10 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
     if function is None:
         return partial(kernel, inline=inline)
     compiled = _njit(function, inline)
-    compiled._cache = _Cache(function)
-    compiled._cache.load_overload = partial(_load, compiled)
-    compiled._cache.save_overload = partial(_save, compiled._cache)
-    compiled._cache.alone = ExitStack()
-    compiled.compile = partial(_compile, compiled._cache.alone, compiled.compile)
+    saved: Any = _Cache(function)
+    saved.load_overload, saved.save_overload = partial(_load, compiled), partial(_save, saved)
+    saved.alone = ExitStack()
+    compiled._cache, compiled.compile = saved, partial(_compile, saved.alone, compiled.compile)
 
     @cache
     def part() -> Any:

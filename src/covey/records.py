@@ -19,6 +19,24 @@ A smaller one is 0, as 4 cos(π / 2) = 2.4e-16 should be; where a field does not
 """
 
 
+def _within_bounds(cls: type[BaseModel], value: Any, info: ValidationInfo) -> Any:
+    """Check the numbers of a field; what is too small is 0, where the field allows 0."""
+    if (rounded := _rounded(value)) is not value:
+        field = cls.model_fields[info.field_name or ""]
+        with suppress(ValidationError):
+            value = TypeAdapter(field.rebuild_annotation()).validate_python(rounded)
+    for number in _numbers(value):
+        if isinstance(number, int):
+            if not -(2**63) <= number < 2**63:
+                raise ValueError("is a whole number with more than 64 bits; give a smaller one")
+        elif number and not LEAST <= abs(number) <= MOST:
+            raise ValueError(f"{number:g} is too small or too large; give 0, or a magnitude from {LEAST:g} to {MOST:g}")
+    return value
+
+
+_within_bounds.__signature__ = inspect.signature(_within_bounds)  # pyright: ignore  # pydantic asks at each field
+
+
 class Record(BaseModel):
     """A frozen typed record: unknown keys are refused, and a change is a copy (`model_copy(update=...)`).
 
@@ -38,25 +56,7 @@ class Record(BaseModel):
 
     __init__.__pydantic_base_init__ = True  # pyright: ignore  # what validates a record inside another does not call it
 
-    def _within_bounds(cls, value: Any, info: ValidationInfo) -> Any:
-        """Check the numbers of a field; what is too small is 0, where the field allows 0."""
-        if (rounded := _rounded(value)) is not value:
-            field = cls.model_fields[info.field_name or ""]
-            with suppress(ValidationError):
-                value = TypeAdapter(field.rebuild_annotation()).validate_python(rounded)
-        for number in _numbers(value):
-            if isinstance(number, int):
-                if not -(2**63) <= number < 2**63:
-                    raise ValueError("is a whole number with more than 64 bits; give a smaller one")
-            elif number and not LEAST <= abs(number) <= MOST:
-                raise ValueError(
-                    f"{number:g} is too small or too large; give 0, or a magnitude from {LEAST:g} to {MOST:g}"
-                )
-        return value
-
-    # pydantic asks for it at each field of each record
-    _within_bounds.__signature__ = inspect.signature(_within_bounds)  # pyright: ignore
-    _within_bounds = field_validator("*")(classmethod(_within_bounds))
+    _bounds = field_validator("*")(classmethod(_within_bounds))
 
 
 def _without_name(kind: type[Record], value: Any) -> str:

@@ -35,7 +35,8 @@ class NodeLocalizer:
         mates_m = None if own.mates is None else setup.reach_m - MARGIN_M
         gyro = None if own.gyro is None else own.gyro.gyro
         self._estimator = Estimator(localizer, laser, gyro, mates_m, begin_s=clock.time_s)
-        for movers in self._estimator.movers if own.mates is not None else ():
+        for movers in self._estimator.movers:
+            assert own.mates is not None
             movers.expect(own.mates, clock.time_s)
         if belief is not None:
             self._estimator.keep_scans(0, belief, belief.robot)
