@@ -14,6 +14,7 @@ from covey.results.manifest import build_manifest
 from covey.results.maps import Maps
 from covey.results.metrics import compute, localization, metrics
 from covey.results.metrics.exploration import auc, exploration_cost, exploration_efficiency, time_to_share
+from covey.results.metrics.headlines import of_interest
 from covey.results.metrics.motion import exploration_safety
 from covey.results.recorder import Recorder
 from covey.scenario.load import parse_scenario
@@ -131,6 +132,19 @@ def test_map_metrics_of_a_map_with_counted_mistakes(record, square_maps):
         assert found["map_quality"] == pytest.approx((known - error * cell) / area)
         assert found["map_quality_known"] == pytest.approx((known - max(error - 5, 0) * cell) / area)
         assert found["map_quality_by_robot"] == {"a0": found["map_quality"]}
+
+
+def test_a_right_map_that_is_incomplete_is_shown_with_both_readings(record, square_maps):
+    """A quarter is known: 1/4 - 3/4 if what is unknown is an error, and 1/4 if it is none."""
+    run = record(n=1)
+    run.maps = maps = square_maps(1)
+    faultless = np.where(maps.truth.cells == 1, 100, 0).astype(np.int8)
+    faultless[10:] = -1
+    maps.union = maps.truth.with_cells(faultless)
+    run.metrics = compute(run)
+    shown = of_interest(run)
+    assert shown["map_quality"][0] == pytest.approx(-0.5, abs=0.1)
+    assert shown["map_quality_known"][0] == pytest.approx(0.25, abs=0.05)
 
 
 def test_quality_at_an_explored_share_is_that_of_the_map_then(record, square_maps):

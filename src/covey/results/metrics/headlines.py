@@ -14,7 +14,8 @@ _EXPLORATION = {
     "explored_share": "share of the explorable area that was seen",
     "exploration_time_s": "when the goal share had been seen",
     "overlap": "further robots that saw what one has seen, mean; 0: none",
-    "map_quality": "known and right in the union of the maps; 1 is faultless",
+    "map_quality": "known less wrong or unknown, in the union of the maps; 1 is faultless",
+    "map_quality_known": "known less wrong; unknown is no error",
 }
 _BY_MISSION = {
     "exploration": _EXPLORATION,
