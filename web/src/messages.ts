@@ -1,6 +1,8 @@
-/** Messages of the protocol covey.1. The other side is covey/viewer/messages.py. */
+/** What the server sends: messages of the protocol covey.1, see covey/viewer/server.py. What a page sends is in generated.ts. */
 
-export const PROTOCOL = "covey.1";
+import type { EventData, EventKind } from "./generated";
+
+export { PROTOCOL, type ToServer } from "./generated";
 
 /** What never changes in a run. */
 export interface Hello {
@@ -91,15 +93,14 @@ export interface DoorInfo {
 export interface EventInfo {
   step: number;
   time_s: number;
-  kind: string;
+  kind: EventKind;
   robot?: string;
   other?: string;
   x: number | null;
   y: number | null;
   /** For people only: programs read the data. */
   text?: string;
-  /** What it says, by name; see covey.results.event_data. */
-  data?: Record<string, unknown>;
+  data?: EventData;
   /** Of what a viewer has asked for: who, the number of the change, and that of the one that it takes back or does again. */
   by?: number;
   edit?: number;
@@ -137,18 +138,3 @@ export interface FrameHeader {
   links: [number, number, number, number][];
   [detail: string]: unknown;
 }
-
-export type ToServer =
-  | { type: "ack"; frame: number }
-  | { type: "watch"; layers: string[]; details: string[]; robots: number[]; rate_hz: number }
-  | { type: "play" | "pause" | "end" | "undo" | "redo" }
-  | { type: "me"; key: string }
-  | { type: "step"; count: number }
-  | { type: "speed"; factor: number | null }
-  | { type: "form"; name: string; changes: Record<string, string> }
-  | { type: "launch"; name: string; changes: Record<string, string>; speed: string; paused: boolean }
-  | { type: "add"; group: string; pose: [number, number, number] | null }
-  | { type: "open" | "quit"; run: string }
-  | { type: "drive"; robot: string; twist: [number, number] | null }
-  | { type: "probe"; x: number; y: number }
-  | { type: "do"; event: Record<string, unknown> };

@@ -40,7 +40,7 @@ class File implements Channel {
 
   send(message: ToServer): void {
     if (message.type !== "watch") return;
-    const { layers, details, robots } = message;
+    const { layers = [], details = [], robots = [] } = message;
     const wanted = [
       ...layers.flatMap((name) => [name, `changes:${name}`]),
       ...details.map((name) => (name === "estimates" ? "estimate" : name)),

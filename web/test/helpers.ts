@@ -27,7 +27,7 @@ export function frame(step: number, more: Partial<FrameHeader> = {}): [FrameHead
   return [{ ...header, ...more } as FrameHeader, new Map([["pose", { data: pose, shape: [2, 3] }], ["flags", { data: new Uint8Array(2), shape: [2] }]])];
 }
 
-export function event(step: number, kind: string, more: Partial<EventInfo> = {}): EventInfo {
+export function event(step: number, kind: EventInfo["kind"], more: Partial<EventInfo> = {}): EventInfo {
   return { step, time_s: step / 10, kind, x: null, y: null, ...more };
 }
 

@@ -158,8 +158,8 @@ class Jammed(Data):
         centre_m, radius_m: centre x, y and radius [m] of a disc.
     """
 
-    polygon_m: Sequence[Sequence[float]] | None = None
-    centre_m: Sequence[float] | None = None
+    polygon_m: Sequence[tuple[float, float]] | None = None
+    centre_m: tuple[float, float] | None = None
     radius_m: float | None = None
 
     @property

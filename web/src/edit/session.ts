@@ -72,8 +72,8 @@ export class Session {
     if (kind === "door_opened" || kind === "door_closed") this.doors.set(other!, kind === "door_opened");
     else if (kind === "refused" && by) this.refusals.push(event);
     else if (kind === "jam") {
-      const { polygon_m, centre_m, radius_m } = data as { polygon_m?: [number, number][]; centre_m: [number, number]; radius_m: number };
-      const jam = { area: polygon_m ?? circle(centre_m, radius_m), from: step, to: Infinity };
+      const { polygon_m, centre_m, radius_m } = data!;
+      const jam = { area: polygon_m ?? circle(centre_m!, radius_m!), from: step, to: Infinity };
       this.jams.push(jam);
       this.open.set(other!, jam);
     } else if (kind === "jam_over" && this.open.has(other!)) this.open.get(other!)!.to = step;
