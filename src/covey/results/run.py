@@ -20,7 +20,7 @@ from cachetools import LRUCache, cachedmethod
 
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.geometry.constant import constant
-from covey.lazy import pl, pq
+from covey.lazy import pa, pl, pq
 from covey.notebook import in_notebook
 from covey.results.checked import Shape, check_table, read_json, reading
 from covey.results.checkpoint import recover
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 _KEPT = 2_000_000
 """Values of columns that a run keeps for the next one who asks."""
+_FEW = 100_000
+"""Values of a table that is read at once: opening it takes as long as reading so many."""
 _LOCK = Lock()  # of what all runs keep of their columns
 
 
@@ -88,6 +90,7 @@ class Run:
         self.names: tuple[str, ...] = tuple(self.manifest["robots"])
         self._scratch, self._checked = scratch, set[str]()
         self._columns: LRUCache[Any, np.ndarray] = LRUCache(_KEPT, len)
+        self._tables: dict[str, pa.Table | None] = {}
         if self.manifest["status"] != "finished" and not incomplete:
             raise RunFolderError(f"{self._incomplete()}; covey.Run(…, incomplete=True) opens what it has written")
         if self.manifest["status"] == "running":
@@ -271,7 +274,10 @@ class Run:
 
         A long run has more of them than fit into the memory; this takes that of one row group.
         """
-        n = len(self.names)
+        n, whole = len(self.names), self._whole("measurements")
+        if whole is not None and 0 < whole.num_rows == len(self.times) * n and whole.column(0).num_chunks == 1:
+            yield tuple(self._read_column("measurements", name).copy().reshape(-1, n) for name in names)
+            return
         with reading(path := self._file("measurements.parquet")), pq.ParquetFile(path) as file:
             _known("measurements", names, file.schema_arrow.names)
             if file.metadata.num_rows != len(self.times) * n:  # a measurement file of another run
@@ -298,6 +304,10 @@ class Run:
             row: number of the step among `steps`; -1: the last.
         """
         n, found = len(self.names), np.empty(0)
+        if self._whole("measurements") is not None:
+            values = self._read_column("measurements", name)
+            begin = len(values) - n if row == -1 else row * n
+            return _fixed(values[begin : begin + n].copy())
         with reading(path := self._file("measurements.parquet")), pq.ParquetFile(path) as file:
             _known("measurements", [name], file.schema_arrow.names)
             begin = file.metadata.num_rows - n if row == -1 else row * n
@@ -546,8 +556,20 @@ class Run:
         values = self._read_column(table, name)
         return values.copy() if len(values) <= _KEPT else values
 
+    def _whole(self, table: str) -> "pa.Table | None":
+        """Return a table that has so few values that it is read at once, and then kept; None: it has more."""
+        if table not in self._tables:
+            with reading(path := self._file(f"{table}.parquet")), pq.ParquetFile(path) as file:
+                few = file.metadata.num_rows * file.metadata.num_columns <= _FEW
+                self._tables[table] = file.read(use_threads=False) if few else None
+        return self._tables[table]
+
     @cachedmethod(lambda run: run._columns, lock=lambda _: _LOCK)
     def _read_column(self, table: str, name: str) -> np.ndarray:
+        if (whole := self._whole(table)) is not None:
+            with reading(self.folder / f"{table}.parquet"):
+                _known(table, [name], whole.column_names)
+                return _floats(whole[name])
         with reading(path := self._file(f"{table}.parquet")), pq.ParquetFile(path) as file:
             _known(table, [name], file.schema_arrow.names)
             values, row = np.empty(file.metadata.num_rows), 0

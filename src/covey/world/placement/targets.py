@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,19 @@ def lay(targets: Any, world: World, starts: Any, radii: Any, seed: int) -> Targe
     if isinstance(targets, Targets):
         return targets
     try:
-        records = TypeAdapter(_RECORDS).validate_python(targets)
+        records = _reader().validate_python(targets)
     except ValidationError as error:
         raise InvalidValueError(text_of(error, _RECORDS, "targets")) from None
     laid, problems = try_to_lay(records, world, starts, radii, seed)
     if problems:
         raise InvalidValueError("; ".join(f"targets[{i}]: {message}" for i, message in problems))
     return laid
+
+
+@cache
+def _reader() -> TypeAdapter[Any]:
+    """Return what reads records; making it takes many times as long as reading them."""
+    return TypeAdapter(_RECORDS)
 
 
 def try_to_lay(
