@@ -119,3 +119,39 @@ def test_the_watchdog_ends_with_a_simulation_that_nobody_closes():
     gc.collect()
     thread.join(5.0)
     assert not thread.is_alive()
+
+
+LIBRARY = """
+import time
+
+end = time.monotonic() + 0.5  # five times the budget
+while time.monotonic() < end:
+    pass
+whole = True
+"""
+
+
+def test_a_library_is_loaded_to_its_end_and_its_time_does_not_count(tmp_path, monkeypatch):
+    """Half a library used to stay, and broke the other robots that used it."""
+    (tmp_path / "slow_library.py").write_text(LIBRARY)
+    monkeypatch.syspath_prepend(tmp_path)
+    watchdog = Watchdog(0.1)
+    try:
+        with watchdog:
+            import slow_library
+        assert slow_library.whole
+        with pytest.raises(StepBudgetError), watchdog:
+            while True:
+                pass
+    finally:
+        watchdog.close()
+
+
+def test_a_library_that_never_ends_to_load_is_interrupted(tmp_path, monkeypatch):
+    (tmp_path / "endless_library.py").write_text("while True:\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("covey.runtime.local.watchdog._LOADING_S", 0.3)
+    watchdog = Watchdog(0.1)
+    with pytest.raises(StepBudgetError), watchdog:
+        import endless_library  # noqa: F401
+    watchdog.close()

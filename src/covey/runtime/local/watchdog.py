@@ -29,6 +29,8 @@ MOST_CALLS = 100_000
 """How deep a controller may call itself; checked when it has taken a quarter of `MOST_BYTES`."""
 _COMPILING = "numba:compile", WAITING
 _EVERY_S = 0.05
+_LOADING_S = 60.0  # how long a call may load a library: half a library would stay, and break who uses it next
+_IMPORTS = "<frozen importlib._bootstrap>"
 _TIDYING_S = 1.0  # how long a finalizer of Python may keep an interruption waiting
 _TIDY = (weakref.__file__, _weakrefset.__file__, os.path.dirname(numba.__file__))  # what is called when objects go
 _AROUND = os.path.dirname(__file__)  # the code that calls controllers, and takes what comes of it
@@ -63,10 +65,10 @@ class Watchdog:
 
     It can stop any Python code, even a loop that never yields. In the main thread it also stops calls that wait for the
     system: a sleep, a lock, a file. A call into compiled code stops when it returns. The time that numba takes to
-    compile a kernel on its first call does not count. ``with watchdog:`` watches one call. To watch many calls, set
-    ``started`` before each, and call `rest` after the last, in ``finally``. A late interruption can still arrive there,
-    once: pass it to `failed`. None is sent while the thread is in the code of this folder, or in a finalizer, where it
-    would end the run or be lost.
+    compile a kernel on its first call does not count, nor does that of loading a library, up to a minute.
+    ``with watchdog:`` watches one call. To watch many calls, set ``started`` before each, and call `rest` after the
+    last, in ``finally``. A late interruption can still arrive there, once: pass it to `failed`. None is sent while the
+    thread is in the code of this folder, or in a finalizer, where it would end the run or be lost.
 
     Attributes:
         started: start of the watched call, by `time.monotonic` [s]; None if there is none.
@@ -81,6 +83,7 @@ class Watchdog:
         self._tries = 0
         self._call: float | None = None
         self._bytes = 0
+        self._loads_since: float | None = None
         self._process = psutil.Process()
         self._thread_id = 0
         self._lock = threading.Lock()
@@ -128,8 +131,8 @@ class Watchdog:
 
     @property
     def is_compiling(self) -> bool:
-        """Whether numba is compiling a kernel."""
-        return self._listener._depth > 0
+        """Whether numba is compiling a kernel, or a call that is late loads a library."""
+        return self._listener._depth > 0 or self._loads_since is not None
 
     def close(self) -> None:
         """End the watching thread."""
@@ -149,12 +152,14 @@ class Watchdog:
             return
         held = self._resident()
         if started != self._call:
-            self._call, self._bytes = started, held
+            self._call, self._bytes, self._loads_since = started, held, None
         with self._lock:
             over_s = time.monotonic() - started - self.budget_s
             # The thread stands where it gave Python's lock away, and gets an error there before it goes on.
             frame = sys._current_frames().get(self._thread_id)
             if self.started != started or (frame is not None and _is_around(frame)):
+                return
+            if over_s > 0.0 and self._loads(frame):
                 return
             if over_s > 0.0 and not (over_s < _TIDYING_S and _tidies_up(frame)):
                 self._interrupt(StepBudgetError)
@@ -162,6 +167,17 @@ class Watchdog:
                 self._interrupt(StepMemoryError)
             elif held - self._bytes > MOST_BYTES // 4 and _is_deep(frame):
                 self._interrupt(StepDepthError)
+
+    def _loads(self, frame: FrameType | None) -> bool:
+        """Give the call its full budget again if it loads a library; return whether it does."""
+        while frame is not None and not _is_around(frame) and frame.f_code.co_filename != _IMPORTS:
+            frame = frame.f_back
+        now = time.monotonic()
+        self._loads_since = None if frame is None or _is_around(frame) else self._loads_since or now
+        if self._loads_since is None or now - self._loads_since > _LOADING_S:
+            return False
+        self.started = self._call = now
+        return True
 
     def _resident(self) -> int:
         """Return the memory of this process [bytes]; 0 if a controller has closed the system's files."""
