@@ -98,7 +98,7 @@ class _Trader:
         self.tour: list[Goal] = []
         self.queue: list[Goal] = []
         self._told: tuple[tuple[float, float, float], ...] = ()
-        self._seen_s, self._way, self._corner = -math.inf, np.empty((0, 0), np.float32), (0, 0)
+        self._seen_s, self._way = -math.inf, Reached(np.empty((0, 0), np.float32))
         self._auction: _Auction | None = None
         self._opened = 0
         self._bought: list[tuple[Goal, float]] = []
@@ -154,9 +154,9 @@ class _Trader:
         return [saving(self.tour, first, i) for i in range(len(self.tour))]
 
     def _look(self, robot: Robot) -> np.ndarray:
-        """Return the costs of driving to all cells; keep those of the rectangle around what can be reached."""
+        """Return the costs of driving to all cells; keep those of what can be reached."""
         way = robot.travel_cost()
-        self._seen_s, (self._way, self._corner) = robot.time, reached(way)
+        self._seen_s, self._way = robot.time, Reached(way)
         return way
 
     def _way_to(self, robot: Robot, goal: Goal) -> float:
@@ -164,8 +164,7 @@ class _Trader:
         row, column = robot.map.grid.to_cells(goal).tolist()
         if robot.time - self._seen_s > _FRESH_S:
             self._look(robot)
-        row, column, way = row - self._corner[0], column - self._corner[1], self._way
-        return float(way[row, column]) if 0 <= row < way.shape[0] and 0 <= column < way.shape[1] else math.inf
+        return self._way.at(row, column)
 
     # -- the auctions -------------------------------------------------------------------------------------------------
 
@@ -255,21 +254,29 @@ class _Trader:
         return self.value * float(area[0])
 
 
-def reached(way: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
-    """Return the part of costs (rows, columns) outside of which all are inf, and the row and column where it begins.
+class Reached:
+    """The costs of the cells that can be reached, of (rows, columns) of which all others are inf.
 
     Examples:
         >>> way = np.full((4, 5), np.inf, np.float32)
         >>> way[1, 2:4] = 3.0, 4.0
-        >>> reached(way)
-        (array([[3., 4.]], dtype=float32), (1, 2))
+        >>> reached = Reached(way)
+        >>> reached.at(1, 3), reached.at(1, 4), reached.at(9, 9), reached.cost.size
+        (4.0, inf, inf, 2)
     """
-    finite = np.isfinite(way)
-    rows, columns = (np.flatnonzero(finite.any(axis=axis)) for axis in (1, 0))
-    if not len(rows):
-        return way[:0, :0].copy(), (0, 0)
-    top, left = int(rows[0]), int(columns[0])
-    return way[top : rows[-1] + 1, left : columns[-1] + 1].copy(), (top, left)
+
+    def __init__(self, way: np.ndarray):
+        there = np.isfinite(way)
+        self.shape, self.cost = way.shape, way[there]
+        self._there = np.packbits(there, axis=1)
+        self._before = np.cumsum(np.count_nonzero(there, axis=1)) - np.count_nonzero(there, axis=1)
+
+    def at(self, row: int, column: int) -> float:
+        """Return the cost of a cell; inf where nothing can be reached, or outside."""
+        if not (0 <= row < self.shape[0] and 0 <= column < self.shape[1]):
+            return math.inf
+        there = np.unpackbits(self._there[row, : column // 8 + 1])
+        return float(self.cost[self._before[row] + np.count_nonzero(there[:column])]) if there[column] else math.inf
 
 
 def winner(bids: dict[str, float], reserve: float) -> str | None:
