@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from PIL import Image
-from scipy.stats import binomtest
 
 from covey.experiments.analysis.table import read_results
 from covey.experiments.design.axes import parameters
@@ -30,7 +29,7 @@ from covey.experiments.workers.row import RUNS
 from covey.results.figures import Picture, found_curves
 from covey.results.metrics.rescue import COURSE_KINDS
 from covey.results.run import Run
-from covey.results.statistics import groups, mean_interval, median_interval, sample
+from covey.results.statistics import groups, mean_interval, median_interval, sample, wilson
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
 BEGIN = "<!-- tables -->\n"
@@ -49,7 +48,7 @@ DRIVES_M_S, TURNS_RAD_S = 0.05, 0.1
 def share(marks: Iterable[bool]) -> str:
     """Return a share of runs with Wilson's interval [%]."""
     marks = list(marks)
-    low, high = binomtest(sum(marks), len(marks)).proportion_ci(method="wilson")
+    low, high = wilson(sum(marks), len(marks))
     return f"{sum(marks)}/{len(marks)} ({100 * low:.0f}–{100 * high:.0f} %)"
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from covey.errors import CoveyError
 from covey.experiments.analysis.table import outcomes
 from covey.experiments.design.axes import Axes
-from covey.experiments.design.describe import family_of
-from covey.experiments.design.parameters import LabelledChanges
+from covey.experiments.design.describe import family_of, paths_of
 from covey.experiments.design.plan import scenarios
 from covey.lazy import pl
 from covey.results import statistics
@@ -109,13 +108,6 @@ def reference_of(design: "Design", table: "pl.DataFrame", name: str) -> Any:
 def places_of(design: "Design", names: Sequence[str]) -> tuple[str, ...]:
     """Return the parameters that change the world."""
     return tuple(name for name in names if any(family_of(path) == "environment" for path in paths_of(design, name)))
-
-
-def paths_of(design: "Design", name: str) -> Iterator[str]:
-    """Yield the dotted paths that a parameter sets."""
-    parameter = design.parameters.get(name)
-    items = parameter if isinstance(parameter, list) else [parameter]
-    yield from [path for one in items if isinstance(one, LabelledChanges) for path in one.set_] or [name]
 
 
 def _last(design: "Design", name: str) -> set[str]:

@@ -8,6 +8,7 @@ References:
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from covey.experiments.design.parameters import LabelledChanges, LabelledValue, Range
@@ -208,10 +209,17 @@ def _facts(scenario: Scenario) -> Iterator[tuple[str, Any]]:
         yield key, data.get(key)
 
 
+def paths_of(design: Design, name: str) -> list[str]:
+    """Return the dotted paths that a parameter sets, each once: those of its values, or its name."""
+    parameter = design.parameters.get(name)
+    items = parameter if isinstance(parameter, list) else [parameter]
+    each = (item.set_ if isinstance(item, LabelledChanges) else [name] for item in items)
+    return list(dict.fromkeys(chain.from_iterable(each)))
+
+
 def _paths(design: Design) -> Iterator[str]:
-    for name, parameter in design.parameters.items():
-        for item in parameter if isinstance(parameter, list) else [parameter]:
-            yield from item.set_ if isinstance(item, LabelledChanges) else (name,)
+    for name in design.parameters:
+        yield from paths_of(design, name)
     if isinstance(design.vectors, Listed) and not isinstance(design.vectors.list_, str):
         for row in design.vectors.list_:
             yield from row
