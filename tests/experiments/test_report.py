@@ -302,6 +302,13 @@ def test_a_run_without_a_goal_has_not_failed_to_reach_it():
     assert has_goal({"timeout_s": 100.0}, table_of([None, 5.0], [None, None])["status"]), "a mission's goal"
     said = outcome(table, 4, goal=False)
     assert said == "4 runs of 2 parameter vectors: 4 lasted their planned time."
+    driven = table.with_columns(exploration_cost_m=pl.Series([5.0, 6.0, 7.0, 8.0]))
+    axes = Axes("controller", None, None, ())
+    sheet = summary(driven, "exploration_cost_m", axes, goal=False)
+    assert sheet.head[:3] == ("controller", "runs", "n"), "nobody succeeds where there is no goal"
+    assert "mean [m]" in sheet.head
+    assert "goal" not in sheet.caption
+    assert "successes" in summary(driven, "exploration_cost_m", axes).head
 
 
 def test_a_summary_of_patrols_says_that_they_ended(plain, tmp_path, in_this_process):

@@ -41,7 +41,8 @@ CENSORED = "A run that did not reach the goal has no result here: it counts as w
 """Explanation of metrics that grow until the goal."""
 AT_SHARE = "A run that did not explore {} % has no result here: it counts as worse than every run that did."
 """Explanation of metrics at an explored share."""
-COUNTED = "n: runs with a value; successes: runs that reached their goal."
+COUNTED = "n: runs with a value"
+COUNTED_GOAL = f"{COUNTED}; successes: runs that reached their goal."
 """Explanation of the numbers of runs of a metric."""
 COUNTED_TIMES = "n: runs that count, also those that did not get there; successes: runs that got there."
 """Explanation of the numbers of runs of a time to a goal."""
@@ -80,13 +81,28 @@ def of_success(table: "pl.DataFrame", axes: Axes, found: Sequence[Finding]) -> I
 
 
 def of_metric(
-    table: "pl.DataFrame", metric: str, axes: Axes, found: Sequence[Finding], alone: "pl.DataFrame | None" = None
+    table: "pl.DataFrame",
+    metric: str,
+    axes: Axes,
+    found: Sequence[Finding],
+    alone: "pl.DataFrame | None" = None,
+    *,
+    goal: bool = True,
 ) -> Iterator[Sheet]:
-    """Yield every table about one metric; ``alone``: runs of one robot, which only the first table shows."""
-    yield summary(table, metric, axes, alone)
+    """Yield every table about one metric.
+
+    Args:
+        table: one row per run.
+        metric: the metric.
+        axes: what varies.
+        found: the findings of the report.
+        alone: runs of one robot, which only the first table shows.
+        goal: whether runs have a goal that they can fail to reach; patrols last their planned time.
+    """
+    yield summary(table, metric, axes, alone, goal=goal)
     second, said = SECOND_READINGS.get(metric, ("", ""))
     if second in table.columns and table[second].drop_nulls().len():
-        beside = summary(table, second, axes)
+        beside = summary(table, second, axes, goal=goal)
         yield replace(beside, caption=f"{said} {beside.caption}")
     mine = [one for one in found if one.metric == metric]
     for question in dict.fromkeys(one.question for one in mine if not one.by):
@@ -97,22 +113,25 @@ def of_metric(
             yield from tested(one)
 
 
-def summary(table: "pl.DataFrame", metric: str, axes: Axes, alone: "pl.DataFrame | None" = None) -> Sheet:
-    """Return the distribution of the metric in each setting, and in those of one robot alone."""
+def summary(
+    table: "pl.DataFrame", metric: str, axes: Axes, alone: "pl.DataFrame | None" = None, *, goal: bool = True
+) -> Sheet:
+    """Return the distribution of the metric in each setting, and in those of one robot alone; see `of_metric`."""
     by = axes.varying or ("vector",)
     if alone is not None and len(alone):
         table = pl.concat((table, alone))
         by += tuple(name for name in parameters(table) if name.endswith(".count") and name not in by)
     found = statistics.summarize(table, metric, by)
     until = found["until_s"].drop_nulls().unique(maintain_order=True).to_list()
-    there = bool(statistics.got_there(table, metric).all())
+    share = share_of(metric)
+    of_share = share is not None or is_time_to_goal(metric)
+    there = bool(statistics.got_there(table, metric).all()) or not (goal or of_share)
     mean = "mean" if there or not unreached(metric) else "mean of reached"
     kinds = found["interval"].drop_nulls().unique(maintain_order=True).to_list()
     said = ["95 % interval of the median between order statistics"] if any(kind != "range" for kind in kinds) else []
     few = [f"smallest and largest run where there are fewer than {statistics.FEWEST}"] if "range" in kinds else []
-    share = share_of(metric)
-    counted = COUNTED if share is None else f"n: runs with a value; successes: runs that explored {share} %."
-    explained = [COUNTED_TIMES if is_time_to_goal(metric) else counted]
+    counted = f"{COUNTED}." if share is None else f"{COUNTED}; successes: runs that explored {share} %."
+    explained = [COUNTED_TIMES if is_time_to_goal(metric) else counted if of_share or not goal else COUNTED_GOAL]
     if not there:
         explained += [*unreached(metric), *(["mean of reached: of these runs only."] if unreached(metric) else [])]
     if kinds:
@@ -122,7 +141,8 @@ def summary(table: "pl.DataFrame", metric: str, axes: Axes, alone: "pl.DataFrame
     caption = " ".join(explained)
     names = {name: f"{name} {unit(metric)}".strip() for name in ("median", "q1", "q3", "low", "high")}
     names["mean"] = f"{mean} {unit(metric)}".strip()
-    return sheet(found.drop("metric", "until_s", "interval"), f"{metric} of each setting", caption, **names)
+    left_out = ["metric", "until_s", "interval", *(["successes"] if not goal and not of_share else [])]
+    return sheet(found.drop(left_out), f"{metric} of each setting", caption, **names)
 
 
 def unreached(metric: str) -> list[str]:
@@ -151,7 +171,8 @@ def tested(one: Finding) -> Iterator[Sheet]:
         means = [OF_SHARES.format("Agresti and Min's" if blocks else "Newcombe's")]
     over = [f"Over {', '.join(map(label, one.question.over))}."] if one.question.over and not one.by else []
     shift = [EXPLAINED] if rows["shift"].drop_nulls().len() else []
-    censored = unreached(one.metric) if (rows["successes_a"] < rows["n_a"].max()).any() else []
+    missing = (rows["successes_a"] < rows["n_a"].max()).any() and rows["successes_a", "successes_b"].to_numpy().any()
+    censored = unreached(one.metric) if missing else []
     planned = [NEGLIGIBLE] if rows["runs_needed"].null_count() else []
     caption = " ".join(["Two-sided.", family, *over, *blocks, *censored, *shift, *means, *planned])
     yield comparison(rows, title, caption, one.metric, one.by, "p (Holm)" if one.is_primary else "p (BH)")

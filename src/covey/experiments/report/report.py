@@ -132,7 +132,7 @@ def write_report(
     sections = [of_share(table, equal, axes, found)] if equal else []
     for number, metric in enumerate(shown):
         steps.say("metrics", number, len(shown))
-        sections.append(section(table, metric, axes, gallery, found, alone))
+        sections.append(section(table, metric, axes, gallery, found, alone, goal=goal))
     said = answer(table, found)
     first = first_of(sections, primary, found)
     shown_runs = list(pictures(table, shown[0] if shown else None, axes, results.folder, there, out, steps))
@@ -370,14 +370,21 @@ def rank_figure(table: "pl.DataFrame", metric: str, asked: Question, gallery: Ga
 
 
 def section(
-    table: "pl.DataFrame", metric: str, axes: Axes, gallery: Gallery, found: Sequence[Finding], alone: "pl.DataFrame"
+    table: "pl.DataFrame",
+    metric: str,
+    axes: Axes,
+    gallery: Gallery,
+    found: Sequence[Finding],
+    alone: "pl.DataFrame",
+    *,
+    goal: bool,
 ) -> Section:
-    """Return the section about one metric; ``alone``: the runs of one robot, which stand beside those of teams."""
+    """Return the section about one metric; ``alone``, ``goal``: see `analysis.of_metric`."""
     one = Section(f"{metric}", _meaning(metric))
     one.figures += metric_figures(table, metric, axes, gallery)
     asked = next((finding.question for finding in found if finding.metric == metric and finding.question.is_main), None)
     one.figures += rank_figure(table, metric, asked, gallery) if asked else ()
-    one.tables += analysis.of_metric(table, metric, axes, found, alone)
+    one.tables += analysis.of_metric(table, metric, axes, found, alone, goal=goal)
     one.remarks += analysis.hidden([finding for finding in found if finding.metric == metric])
     return one
 
