@@ -39,7 +39,7 @@ STEP_S = 0.1
 def drive(world: str, seconds: float) -> tuple[Grid, Laser, np.ndarray, np.ndarray]:
     """Return the map, the lidar, and the true poses (n, 3) and scans (n, rays) of a robot that explores."""
     sim = load(world, {"robots.0.count": 1, "seed": 1, "stop.timeout_s": seconds})
-    bank = sim.sensing.of_kind("lidar")[0]
+    bank = sim.sensing.feeding("scan")[0]
     poses, scans = [], []
     while not sim.done:
         sim.step()

@@ -186,11 +186,17 @@ def hinted_at(errors: Iterable[ErrorDetails], record: Any) -> set[tuple[Any, ...
 
 def _placed(found: ErrorDetails, record: Any, place: str) -> str:
     keys = _walked(record, found["loc"])[1]
-    path, key = [p for p in (place, *map(str, keys)) if p], str(found["loc"][-1]) if found["loc"] else ""
+    path = [p for p in (place, *map(str, keys)) if p]
     if found["type"] != "extra_forbidden":
         return ": ".join(filter(None, (".".join(path), in_words(found))))
-    hint = did_you_mean(key, keys_at(record, found["loc"][:-1]))
-    return ": ".join(filter(None, (".".join(path[:-1]), f"unknown key {key!r}{hint}")))
+    return ": ".join(filter(None, (".".join(path[:-1]), unknown_key(found, record))))
+
+
+def unknown_key(found: ErrorDetails, record: Any) -> str:
+    """Return the text of the error that a record has no such key, with the nearest key."""
+    key = str(found["loc"][-1])
+    hint = f"unknown key {key!r}{did_you_mean(key, keys_at(record, found['loc'][:-1]))}"
+    return found.get("ctx", {}).get("message") or hint
 
 
 def _numbers(value: Any) -> Iterator[int | float]:

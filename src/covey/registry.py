@@ -93,7 +93,16 @@ class Registry(Generic[T]):
 
     def name_of(self, item: Any) -> str | None:
         """Return the name under which ``item`` is registered, or None."""
-        return next((name for name, known in self._items.items() if known is item), None)
+        return next(iter(self.names_of(item)), None)
+
+    def names_of(self, item: Any) -> list[str]:
+        """Return all names under which ``item`` is registered."""
+        return [name for name, known in self._items.items() if known is item]
+
+    def items(self) -> dict[str, T]:
+        """Return what has been registered, by name, in this order; not what installed packages have and nobody used."""
+        self._load_shelf()
+        return dict(self._items)
 
     def names(self) -> list[str]:
         """Return all known names, sorted, including those of installed packages, without loading them."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey.controllers.exploration.nearest_frontier import nearest_frontier
-from covey.events.faults import stuck_twist
+from covey.events.fault_records import stuck_twist
 from covey.mapping import localization
 from covey.onboard.controller import Program
 from covey.onboard.group import Group

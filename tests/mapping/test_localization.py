@@ -6,8 +6,8 @@ from pydantic import TypeAdapter
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse, wrap_angle
-from covey.mapping.localization import Localization, Noise, Odometry, Truth, disturb, localizers
-from covey.mapping.localizer import Equipment, Scan, Sensed
+from covey.mapping.localization import Noise, Odometry, Truth, disturb
+from covey.mapping.localizer import Equipment, LocalizerRecord, Scan, Sensed, localizers
 from covey.mapping.particle_localizer import Particles
 from covey.mapping.slam.log import Laser
 from covey.mapping.slam_localizer import Slam
@@ -84,7 +84,7 @@ def test_dead_reckoning_adds_errors_up():
 
 
 def test_records_are_found_by_kind_and_by_name():
-    record = TypeAdapter(Localization).validate_python({"kind": "noise", "sigma_m": 0.1})
+    record = TypeAdapter(LocalizerRecord).validate_python({"kind": "noise", "sigma_m": 0.1})
     assert record == Noise(sigma_m=0.1)
     assert localizers.names() == ["known_map", "noise", "odometry", "particles", "slam", "truth"]
     assert localizers.get("noise")() == Noise()
@@ -93,7 +93,7 @@ def test_records_are_found_by_kind_and_by_name():
 
 
 def test_settings_of_particles_come_before_those_of_their_preset():
-    record = TypeAdapter(Localization).validate_python(
+    record = TypeAdapter(LocalizerRecord).validate_python(
         {"kind": "particles", "preset": "yan2017", "filter": {"particles": 60, "longest_range_m": 20.0}}
     )
     assert isinstance(record, Particles)
@@ -104,7 +104,7 @@ def test_settings_of_particles_come_before_those_of_their_preset():
         record.filter.usable_range_m,
     )
     assert read == (0.2, 60, 20.0, 25.0)
-    assert TypeAdapter(Localization).validate_python(record.model_dump()) == record
+    assert TypeAdapter(LocalizerRecord).validate_python(record.model_dump()) == record
     with pytest.raises(InvalidValueError, match="preset"):
         Particles(preset="gmaping")
 

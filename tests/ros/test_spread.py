@@ -56,7 +56,7 @@ def test_what_is_sent_at_its_time_is_what_the_robots_get(bridged, monkeypatch):
         with pytest.MonkeyPatch.context() as patch:
             bridge, sim = bridged([(0.0, 0.0, 0.0)], Settings(speed), sensors=(Imu(), LIDAR), seed=5)
             found.append({at: data for topic, at, data in sent(patch, bridge, sim) if topic == "imu"})
-        (bank,) = sim.sensing.of_kind("imu")
+        (bank,) = sim.sensing.feeding("turn")
         assert [sample.substep for sample in bank.samples] == list(range(21, 31))
     assert found[0] == found[1]
     assert len(found[0]) == 31

@@ -119,9 +119,9 @@ def test_clouds_depth_images_and_an_imu_on_a_plain(joined, peer):
     assert depth[2:] == pytest.approx(np.repeat(0.5 / down[:, None], 6, axis=1), rel=1e-3)
     assert (about["width"], about["height"], cx) == (6, 4, 2.5)
 
-    samples, count = [], sum(len(bank.samples) for bank in sim.sensing.of_kind("imu"))
+    samples, count = [], sum(len(bank.samples) for bank in sim.sensing.feeding("turn"))
     until(lambda: samples.extend(peer.take(topic=topic("imu"))) or at(samples[-1]) >= sim.time - 0.1 - 1e-6)
-    (bank,) = sim.sensing.of_kind("imu")
+    (bank,) = sim.sensing.feeding("turn")
     assert len(samples) > count == 10
     for one, sample in zip(samples[-count:], bank.samples, strict=True):  # of the newest step
         assert one["angular_velocity"]["z"] == sample.readings.turn_rate[0]

@@ -76,7 +76,7 @@ def test_an_event_is_changed_from_the_command_line():
         ("events: [{obstacle: {path_m: [[1, 1]], radius_m: 0.05}}]", "at least 1.5 cells of 0.1 m"),
         ("events: [{remove: w1}]", "s.yaml:6:19: events[0].remove: no event adds a wall, obstacle or jam named 'w1'"),
         ("faults: [{kind: dies, robot: scot0}]", "s.yaml:6:30: faults[0].robot: unknown robot or group 'scot0', did"),
-        ("faults: [{kind: dyes}]", "s.yaml:6:17: faults[0]: unknown kind 'dyes', did you mean 'dies'?"),
+        ("faults: [{kind: dyes}]", "s.yaml:6:17: faults[0].kind: unknown fault 'dyes', did you mean 'dies'?"),
         ("faults: [{kind: sensor, sensor: radar}]", "any has no sensor 'radar', did you mean 'lidar'?"),
         ("faults: [{kind: dies, vanishes: true, for_s: 3}]", "for_s cannot be combined with vanishes"),
         ("doors: [{name: a, box_m: [1, 1, 0, 2]}]", "x0_m < x1_m"),

@@ -130,7 +130,7 @@ def test_a_small_scenario_gets_its_defaults():
         ),
         (
             robot("{robot: disc, localization: nois}"),
-            "s.yaml:3:33: robots[0].localization: unknown kind 'nois', did you mean 'noise'?",
+            "s.yaml:3:33: robots[0].localization: unknown localizer 'nois', did you mean 'noise'?",
         ),
         (
             robot("{robot: disc, localization: {kind: noise, sigma_m: -1}}"),

@@ -8,11 +8,11 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from covey.errors import InvalidValueError
-from covey.sensors import Lidar, Neighbours, Sensor, maes_360, sensor_keys, sensors, sick_lms500, turtlebot3_lds
+from covey.sensors import Lidar, Neighbours, maes_360, sensor_keys, sensors, sick_lms500, turtlebot3_lds
 from covey.sensors.sensor import SensorRecord
 from covey.world.ground import Ground
 
-FILE = TypeAdapter(list[Sensor])
+FILE = TypeAdapter(list[SensorRecord])
 
 
 def test_presets_have_the_published_numbers():
@@ -66,7 +66,7 @@ def test_a_sensor_of_a_package_is_taken_as_it_is():
         ({"kind": "lidar", "range_m": -1}, "greater than 0"),
         ({"kind": "lidar", "dropout": 1.1}, "less than or equal to 1"),
         ({"kind": "lidar", "min_range_m": 20}, "min_range_m is 20 m; it must be less than range_m, 10 m"),
-        ({"kind": "lidar", "range": 3}, "Extra inputs"),
+        ({"kind": "lidar", "range": 3}, "unknown key"),
         ({"kind": "proximity", "sectors": 1000, "rays_per_sector": 11}, "at most 10000 rays"),
         ({"kind": "neighbours", "max_count": 0}, "greater than or equal to 1"),
     ],

@@ -7,11 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
-    SerializeAsAny,
-    ValidationInfo,
-    WithJsonSchema,
     model_validator,
 )
 
@@ -20,31 +16,9 @@ from covey.comms.presets import PRESETS
 from covey.comms.protocols.protocol import Direct, Protocol
 from covey.errors import InvalidValueError, did_you_mean
 from covey.lazy import special
-from covey.named import resolve
 from covey.records import Record
 
 DEFAULT_RANGE_M = 200.0
-_NAMED = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]})
-
-
-def _link(value: Any, info: ValidationInfo) -> LinkModel:
-    return resolve(value, LinkModel, info)
-
-
-Link = Annotated[
-    SerializeAsAny[LinkModel],
-    BeforeValidator(_link),
-    _NAMED,
-]
-"""Field type of a link model in a file."""
-
-
-def _protocol(value: Any, info: ValidationInfo) -> Protocol:
-    return resolve(value, Protocol, info)
-
-
-ProtocolField = Annotated[SerializeAsAny[Protocol], BeforeValidator(_protocol), _NAMED]
-"""Field type of a protocol in a file."""
 
 
 class Radio(Record):
@@ -56,7 +30,7 @@ class Radio(Record):
         ge=0,
         description="Largest distance at which robots hear each other [m]; null: 200 m, unless there are `links`.",
     )
-    links: tuple[Link, ...] = Field(
+    links: tuple[LinkModel, ...] = Field(
         default=(), description="Link models, see radio.md. A packet must pass all of them."
     )
     latency_s: float = Field(
@@ -88,7 +62,7 @@ class Radio(Record):
         le=100,
         description="With receiver threshold: smallest ratio of a packet's power to noise and other packets [dB].",
     )
-    protocol: ProtocolField = Field(
+    protocol: Protocol = Field(
         default=Direct(),
         description="Protocol: direct, acknowledged, store_and_forward, …; see radio.md.",
     )
@@ -116,10 +90,6 @@ class Radio(Record):
         if self.range_m is not None or not models:
             models.insert(0, Disc(range_m=DEFAULT_RANGE_M if self.range_m is None else self.range_m))
         return tuple(sorted(models, key=lambda m: m.by_walls))
-
-    def references(self) -> list[str]:
-        """Return the code in files, ``./file.py:Name``, that its links and its protocol name."""
-        return [reference for item in (*self.links, self.protocol) for reference in item.references()]
 
     @property
     def floor_dbm(self) -> float:

@@ -9,13 +9,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from covey.comms.radio import Radio
 from covey.errors import InvalidValueError, did_you_mean
-from covey.events.fault_records import DEGRADABLE_KINDS, AnyFault, Fault, SensorFault
+from covey.events.fault_records import Fault, SensorFault
 from covey.events.records import (
     DoorEvent,
     DriveEvent,
+    Event,
     GroundEvent,
     JamEvent,
-    Named,
+    Nameable,
     ObstacleEvent,
     OrderEvent,
     PlaceEvent,
@@ -28,9 +29,10 @@ from covey.events.records import (
     Track,
     WallEvent,
     When,
-    WorldEvent,
+    faults,
 )
 from covey.mapping.exchange.share_maps import ShareMaps
+from covey.named import find
 from covey.onboard.controller import Program, parameters_of, types_of
 from covey.planning.orders import Order
 from covey.records import text_of
@@ -53,15 +55,24 @@ def as_input(value: Any) -> When:
     if isinstance(value, When):
         return value
     try:
-        return _inputs(fault=isinstance(value, dict) and "kind" in value).validate_python(value)
+        return _inputs(_is_fault(value)).validate_python(value)
     except ValidationError as error:
         raise InvalidValueError(f"{value!r} is neither an event nor a fault: {text_of(error, None, '')}") from None
+
+
+def _is_fault(value: Any) -> bool:
+    """Return whether plain data stands for a fault: by its name, or by the class in a file that it names."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if isinstance(kind, str) and ".py:" in kind:
+        found = find(kind, faults, {})
+        return isinstance(found, type) and issubclass(found, Fault)
+    return kind in faults.names()
 
 
 @cache
 def _inputs(fault: bool) -> TypeAdapter[Any]:
     """Return what reads faults or events; making it takes many times as long as reading one."""
-    return TypeAdapter(AnyFault if fault else WorldEvent)
+    return TypeAdapter(Fault if fault else Event)
 
 
 def check(record: When, world: AnyWorld, groups: Sequence[Any], declared: Sequence[When] | None, what: str) -> None:
@@ -111,6 +122,8 @@ def found_in(record: When, world: AnyWorld, groups: Sequence[Any], declared: Seq
         yield from ((("order", *path), message) for path, message in order_found(record.order, world))
     elif isinstance(record, Fault):
         yield from _fault_found(record, groups)
+    elif isinstance(record, Event):
+        yield from record.problems(world, groups)
 
 
 def _shape_found(shape: Any, world: AnyWorld, path: tuple[str, ...], what: str) -> Iterator[Found]:
@@ -149,7 +162,9 @@ def _remove_found(record: RemoveEvent, world: AnyWorld, declared: Sequence[When]
 
 
 def _restore_found(record: RestoreEvent, declared: Sequence[When] | None) -> Iterator[Found]:
-    names = sorted({r.name for r in declared or () if isinstance(r, Named) and not isinstance(r, JamEvent) and r.name})
+    names = sorted(
+        {r.name for r in declared or () if isinstance(r, Nameable) and not isinstance(r, JamEvent) and r.name}
+    )
     if declared is not None and record.restore not in names:
         hint = did_you_mean(record.restore, names)
         yield ("restore",), f"no event removes anything, or changes the ground, with the name {record.restore!r}{hint}"
@@ -208,8 +223,8 @@ def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
         names = {s.name for s in carried} | {s.kind for s in carried}
         if fault.sensor not in names:
             yield ("sensor",), f"{fault.robot} has no sensor {fault.sensor!r}{did_you_mean(fault.sensor, names)}"
-        elif not {s.kind for s in carried if fault.sensor in (s.name, s.kind)} <= set(DEGRADABLE_KINDS):
-            yield ("sensor",), f"only these sensors can degrade: {', '.join(DEGRADABLE_KINDS)}"
+        elif not all(s.degrades for s in carried if fault.sensor in (s.name, s.kind)):
+            yield ("sensor",), f"{fault.sensor} cannot degrade: its readings have no method degrade"
 
 
 def known_starts_needed(groups: Sequence[tuple[Program | None, bool | str]], mission: str) -> Iterator[FoundInTeam]:
@@ -323,7 +338,7 @@ def blind(groups: Sequence[tuple[Program | None, RobotModel]], mission: str) -> 
         mission: kind of the mission.
     """
     sensors = [sensor for _, robot in groups for sensor in robot.sensors]
-    if mission != "rescue" or any(sensor.kind == "tag_camera" for sensor in sensors):
+    if mission != "rescue" or any("targets" in sensor.feeds for sensor in sensors):
         return ""
     looking = dict.fromkeys(p.name for p, _ in groups if p is not None and "tag_camera" in (p.sees or ()))
     if not looking and any(not type(sensor).__module__.startswith("covey.") for sensor in sensors):

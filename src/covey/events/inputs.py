@@ -18,13 +18,13 @@ from covey.events.checks import as_input, check
 from covey.events.fault_records import Fault
 from covey.events.faults import Faults
 from covey.events.ground_changes import GroundChanges
-from covey.events.port import Port
+from covey.events.port import Happening, Port
 from covey.events.records import (
     DoorEvent,
     DriveEvent,
     GroundEvent,
     JamEvent,
-    Named,
+    Nameable,
     ObstacleEvent,
     OrderEvent,
     PlaceEvent,
@@ -225,7 +225,9 @@ class Inputs:
                 return self.faults.strike(record, stream)
             case RepairEvent():
                 return self.faults.repair(record)
-        raise TypeError(f"{record!r} is neither an event nor a fault")
+        own: Any = record
+        happened = own.apply(Happening(self._port, self.record_event, self.random(f"{stream}/own")))
+        return None if happened is False else own.plain()
 
     def _restore(self, event: RestoreEvent) -> Any:
         """Put back what an event of a name removed, or take back its change of the ground."""
@@ -246,7 +248,7 @@ class Inputs:
 
     def _with_name(self, call: When) -> When:
         """Return a call with the name that it gets, so that its repetition gets the same."""
-        if isinstance(call, Named) and call.thing:
+        if isinstance(call, Nameable) and call.thing:
             return call.model_copy(update={"name": self._name(call.name, call.thing)})
         return call
 

@@ -40,6 +40,21 @@ class Impairment:
 
 
 @dataclass(frozen=True, eq=False)
+class Happening:
+    """What an event may touch while it happens, see `covey.events.records.Event.apply`.
+
+    Attributes:
+        port: the simulation.
+        say: records an event: its kind, ``robot`` and ``other``, its ``place`` x, y [m], and what it ``says``.
+        random: its random numbers, the same in every run with this seed.
+    """
+
+    port: "Port"
+    say: Callable[..., None]
+    random: np.random.Generator
+
+
+@dataclass(frozen=True, eq=False)
 class Port:
     """Access to a simulation for events and faults.
 

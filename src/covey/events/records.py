@@ -5,12 +5,16 @@ A key selects the record: ``door``, ``wall``, ``obstacle``, ``remove``, ``restor
 """
 
 import re
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
+from covey.errors import did_you_mean
+from covey.named import ByKey
 from covey.planning.orders import Order
 from covey.records import Record, given
+from covey.registry import Registry
 from covey.world.editing.obstacles import Repeat
 from covey.world.records.ground_edits import GROUND_EDITS, Bank, Crater, Mound, SetAltitude, ShiftAltitude, Trench
 from covey.world.records.walls import Point, SimplePolygon
@@ -58,7 +62,33 @@ class When(Record):
         return {k: value for k, value in data.items() if k not in When.model_fields and (k, value) != ("name", "")}
 
 
-class Named(When):
+events: Registry[type["Event"]] = Registry("event", shelf="covey.events.records")
+"""Kinds of events by the key that selects them; packages add theirs under the entry-point group ``covey.event``."""
+faults: Registry[Any] = Registry("fault", shelf="covey.events.fault_records")
+"""Kinds of faults by name; packages add theirs under the entry-point group ``covey.fault``."""
+
+
+class Event(When, ByKey):
+    """Base of the events. A subclass overrides `apply`, and `problems` if it can be wrong in a world."""
+
+    registry = events
+    choices: ClassVar[str] = "an event is one of"
+    others: ClassVar[str] = f", with {', '.join(_TRIGGERS[:-1])} or {_TRIGGERS[-1]}"
+
+    def apply(self, at: Any) -> bool | None:
+        """Let it happen, see `covey.events.port.Happening`; return False if it could not."""
+        raise NotImplementedError(f"{type(self).__name__} lacks apply: write def apply(self, at)")
+
+    def problems(self, world: Any, groups: Any) -> Iterable[tuple[tuple[str, ...], str]]:
+        """Return its problems in a world and with a team, each with the keys that lead to it."""
+        return ()
+
+    def plain(self) -> dict[str, Any]:
+        """Return the event as plain data, without its time."""
+        return self.selector | super().plain()
+
+
+class Nameable(Event):
     """An event with a name, by which another one ends it or takes it back."""
 
     name: str = Field(default="", max_length=50, description="Name, for `remove` or `restore`.")
@@ -69,8 +99,11 @@ class Named(When):
         return ""
 
 
-class DoorEvent(When):
+@events.register("door")
+class DoorEvent(Event):
     """A door opens or closes."""
+
+    form: ClassVar[str] = "{door: …, to: open or closed}"
 
     door: str = Field(min_length=1, description="Name of the door, or any: a random door.")
     to: Literal["open", "closed", "toggle"] = Field(description="open, closed, or toggle.")
@@ -114,8 +147,11 @@ def _wall_kind(value: Any) -> str:
     return "outline" if "polygon_m" in given(value) else "segment"
 
 
-class WallEvent(Named):
+@events.register("wall")
+class WallEvent(Nameable):
     """A wall is added."""
+
+    form: ClassVar[str] = "{wall: {from, to}}"
 
     wall: Annotated[
         Annotated[Segment, Tag("segment")] | Annotated[Outline, Tag("outline")], Discriminator(_wall_kind)
@@ -148,8 +184,11 @@ class Track(Record):
         return self
 
 
-class ObstacleEvent(Named):
+@events.register("obstacle")
+class ObstacleEvent(Nameable):
     """An obstacle appears and moves."""
+
+    form: ClassVar[str] = "{obstacle: {path_m, radius_m}}"
 
     obstacle: Track = Field(description="Shape and motion of the obstacle.")
 
@@ -171,8 +210,11 @@ class Disc(Record):
     radius_m: Metres = Field(description="Radius [m].")
 
 
-class RemoveEvent(Named):
+@events.register("remove")
+class RemoveEvent(Nameable):
     """Walls or an obstacle are removed."""
+
+    form: ClassVar[str] = "{remove: …}"
 
     remove: str | Region = Field(
         description="Name of an added wall, obstacle or jam, or a region in which the world's own walls are removed."
@@ -183,23 +225,32 @@ class RemoveEvent(Named):
         return "" if isinstance(self.remove, str) else "gap"
 
 
-class RestoreEvent(When):
+@events.register("restore")
+class RestoreEvent(Event):
     """What an event removed stands again, or a change of the ground is taken back."""
+
+    form: ClassVar[str] = "{restore: NAME}"
 
     restore: str = Field(
         min_length=1, description="Name of a removed wall or obstacle, of a removal, or of a change of the ground."
     )
 
 
-class PlaceEvent(When):
+@events.register("place")
+class PlaceEvent(Event):
     """A robot is carried to a pose, where it stands at rest. Its wheels do not turn, so odometry does not notice."""
+
+    form: ClassVar[str] = "{place: ROBOT, pose}"
 
     place: str = Field(min_length=1, description="Name of the robot.")
     pose: tuple[float, float, float] = Field(description="x, y [m] and heading [deg].")
 
 
-class DriveEvent(When):
+@events.register("drive")
+class DriveEvent(Event):
     """A robot is driven by hand, or sent to a place, instead of following its controller, which goes on deciding."""
+
+    form: ClassVar[str] = "{drive: ROBOT, twist}"
 
     drive: str = Field(min_length=1, description="Name of the robot.")
     twist: tuple[float, float] | None = Field(
@@ -225,8 +276,11 @@ def _area_kind(value: Any) -> str:
     return "polygon" if "polygon_m" in given(value) else "disc"
 
 
-class JamEvent(Named):
+@events.register("jam")
+class JamEvent(Nameable):
     """No radio works in an area: robots in it neither send nor hear."""
+
+    form: ClassVar[str] = "{jam: {centre_m, radius_m}}"
 
     jam: Annotated[Annotated[Disc, Tag("disc")] | Annotated[Region, Tag("polygon")], Discriminator(_area_kind)] = Field(
         description="The area: {centre_m, radius_m} or {polygon_m}."
@@ -238,8 +292,10 @@ class JamEvent(Named):
         return "jam"
 
 
-class GroundEvent(Named):
+class GroundEvent(Nameable):
     """The ground changes."""
+
+    form: ClassVar[str] = "{crater: {centre_m}} or another change of the ground"
 
     altitude: SetAltitude | None = Field(default=None, description="Sets the altitude of vertices: {box_m, to_m}.")
     shift: ShiftAltitude | None = Field(default=None, description="Raises or lowers vertices: {polygon_m, by_m}.")
@@ -265,8 +321,15 @@ class GroundEvent(Named):
         return self.change[0]
 
 
-class SaveGroundEvent(When):
+for _key in GROUND_EDITS:
+    events.register(_key)(GroundEvent)
+
+
+@events.register("save_ground")
+class SaveGroundEvent(Event):
     """The present ground is written into the folder of the run."""
+
+    form: ClassVar[str] = "{save_ground: NAME}"
 
     save_ground: str = Field(
         description="Name of the file in the folder `grounds` of the run: letters, digits, _ and -, and .npz, "
@@ -284,50 +347,30 @@ class SaveGroundEvent(When):
         return name
 
 
-class OrderEvent(When):
+@events.register("order")
+class OrderEvent(Event):
     """The team gets a new order: another objective or formation."""
+
+    form: ClassVar[str] = "{order: {objective_m}}"
 
     order: Order = Field(description="New order on the blackboard: {objective_m, formation, …}.")
 
 
-class RepairEvent(When):
+@events.register("repair")
+class RepairEvent(Event):
     """A robot recovers from a fault before its time is over, or from one that would have lasted to the end."""
 
+    form: ClassVar[str] = "{repair: ROBOT}"
+
     repair: str = Field(min_length=1, description="Name of the robot.")
-    fault: Literal["dies", "radio_dies", "sensor", "wheel_sticks", "wheels_slip", "localization_jumps"] | None = Field(
+    fault: str | None = Field(
         default=None, description="Kind of the fault, of several the newest one; null: all faults of the robot."
     )
     sensor: str | None = Field(default=None, description="With fault: sensor, the sensor as the fault names it.")
 
-
-def _kind(value: Any) -> str | None:
-    kinds = {"door": "door event", "wall": "wall event", "obstacle": "obstacle event", "order": "order event"}
-    kinds |= {"remove": "removal", "restore": "restoration", "place": "place event", "drive": "drive event"}
-    kinds |= {"jam": "jam", "save_ground": "saved ground", "repair": "repair"}
-    kinds |= dict.fromkeys(GROUND_EDITS, "ground event")
-    return next((kind for key, kind in kinds.items() if key in given(value)), None)
-
-
-WorldEvent = Annotated[
-    Annotated[DoorEvent, Tag("door event")]
-    | Annotated[WallEvent, Tag("wall event")]
-    | Annotated[ObstacleEvent, Tag("obstacle event")]
-    | Annotated[RemoveEvent, Tag("removal")]
-    | Annotated[RestoreEvent, Tag("restoration")]
-    | Annotated[PlaceEvent, Tag("place event")]
-    | Annotated[DriveEvent, Tag("drive event")]
-    | Annotated[JamEvent, Tag("jam")]
-    | Annotated[GroundEvent, Tag("ground event")]
-    | Annotated[SaveGroundEvent, Tag("saved ground")]
-    | Annotated[OrderEvent, Tag("order event")]
-    | Annotated[RepairEvent, Tag("repair")],
-    Discriminator(
-        _kind,
-        custom_error_type="event_kind",
-        custom_error_message="an event is one of {door: …, to: open or closed}, {wall: {from, to}}, "
-        "{obstacle: {path_m, radius_m}}, {remove: …}, {restore: NAME}, {place: ROBOT, pose}, {drive: ROBOT, twist}, "
-        "{jam: {centre_m, radius_m}}, {order: {objective_m}}, {crater: {centre_m}} or another change "
-        "of the ground, {save_ground: NAME}, {repair: ROBOT}, with at_s, at_step, at_explored, every_s or rate_per_min",
-    ),
-]
-"""Any change of a world that a scenario can declare."""
+    @field_validator("fault")
+    @classmethod
+    def _is_known(cls, fault: str | None) -> str | None:
+        if fault is not None and ".py:" not in fault and fault not in faults.names():
+            raise ValueError(f"unknown fault {fault!r}{did_you_mean(fault, faults.names())}")
+        return fault

@@ -221,7 +221,7 @@ def _check_words(program: Program, part: Robots) -> None:
     words = (*MOTION, "pose_covariance", "true_pose", "collided", "links", "full")
     known = {*words, *(sensor.name for sensor in part.model.sensors)}
     for word in (program.sees or ()) if program.scope != "robot" else ():
-        if word not in known and not kinds_of(word):
+        if word not in known and not kinds_of(word) & {"sensor", "addon"}:
             where = place_of(program.factory).removesuffix(": ")
             kind = f"word in sees=(…) of the law{where and f' in {where}'}"
             raise UnknownNameError(kind, word, known - {"full", "true_pose", "links"})

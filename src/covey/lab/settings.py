@@ -12,7 +12,7 @@ from covey.errors import InvalidValueError, UnknownNameError
 from covey.records import R, Record, text_of
 from covey.robots.catalogue import robots as catalogue
 from covey.robots.model import Kinematics, RobotModel
-from covey.sensors.catalogue import Sensor
+from covey.sensors.sensor import SensorRecord
 
 SQUARE = ((0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0))
 
@@ -47,7 +47,7 @@ class Robots(Record):
         "the axle [m].",
     )
     command_delay_s: float = Field(default=0.0, ge=0, description="Time from a command to its effect [s].")
-    sensors: tuple[Sensor, ...] = Field(default=(), description="Sensors, as in a scenario.")
+    sensors: tuple[SensorRecord, ...] = Field(default=(), description="Sensors, as in a scenario.")
 
     @property
     def model(self) -> RobotModel:

@@ -26,7 +26,7 @@ class KnownMap(LocalizerRecord):
         see `covey.mapping.slam.monte_carlo.MonteCarlo`.
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("odometry", "lidar")
+    needs: ClassVar[tuple[str, ...]] = ("motion", "scan")
 
     kind: Literal["known_map"] = Field(default="known_map", description="The name of this kind of localization.")
     map: str | None = Field(

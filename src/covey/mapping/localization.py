@@ -6,7 +6,7 @@ poses change.
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -15,14 +15,11 @@ from covey.geometry.se2 import compose
 from covey.kernel import kernel
 from covey.mapping.dead_reckoning import grow
 from covey.mapping.known_map import KnownMap
-from covey.mapping.localizer import Equipment, Estimate, Localizer, LocalizerRecord, Sensed
+from covey.mapping.localizer import Equipment, Estimate, Localizer, LocalizerRecord, Sensed, localizers
 from covey.mapping.particle_localizer import Particles
 from covey.mapping.slam_localizer import Slam
 from covey.random import normal2, stream_key
-from covey.records import Record
-from covey.registry import Registry
 
-localizers: Registry[type[Record]] = Registry("localizer")
 _ALONE = Equipment()
 
 
@@ -64,7 +61,7 @@ class Odometry(LocalizerRecord):
     being carried are not in it.
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("odometry",)
+    needs: ClassVar[tuple[str, ...]] = ("motion",)
     kind: Literal["odometry"] = Field(default="odometry", description="The name of this kind of localization.")
 
     def build(self, names: Sequence[str], seed: int, equipment: Equipment = _ALONE) -> Localizer:
@@ -75,9 +72,6 @@ class Odometry(LocalizerRecord):
 localizers.register("known_map")(KnownMap)
 localizers.register("slam")(Slam)
 localizers.register("particles")(Particles)
-
-Localization = Annotated[Truth | Noise | Odometry | KnownMap | Slam | Particles, Field(discriminator="kind")]
-"""Any of the shipped kinds; ``kind`` selects the record."""
 
 
 class TrueLocalizer:

@@ -1,6 +1,7 @@
 """What a localizer is given and what it answers: the protocol of `covey.mapping.localization`."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
@@ -10,7 +11,11 @@ import numpy as np
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import compose
 from covey.mapping.slam.log import Laser
-from covey.records import Record
+from covey.named import OfKind
+from covey.registry import Registry
+
+localizers: Registry[type["LocalizerRecord"]] = Registry("localizer", shelf="covey.mapping.localization")
+"""Kinds of localization by name; packages add theirs under the entry-point group ``covey.localizer``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +23,7 @@ class Equipment:
     """What the localizer of a group knows before the first step. Without a simulation it may be empty.
 
     Attributes:
-        laser: the first lidar of the robots; None: they have none, or it is not in the record's ``needs``.
+        laser: the first lidar of the robots; None: they have none, or the record does not need scans.
         odometry_noise: the noise of their odometry, see `covey.sensors.odometry.Odometry.noise_model`; None: not known.
         plan: returns a map, a grid of int8 cells in the world frame: 100 wall, 0 free, -1 unknown. Its argument is the
             file of the map, or ``plan``: the world before its damage, or None: the world at the start. None instead of
@@ -139,20 +144,28 @@ class Extent(NamedTuple):
         return min(math.pi * reach**2 + reach * self.way_m, self.area_m2)
 
 
-class LocalizerRecord(Record):
+_ALONE = Equipment()
+
+
+class LocalizerRecord(OfKind, ABC):
     """Base of the records that build localizers.
 
-    Each has ``build(names, seed, equipment)``, which returns a `Localizer` for robots with these names. Its random
-    numbers depend only on name, seed and step.
+    The random numbers of what `build` returns depend only on name, seed and step.
 
     Attributes:
-        needs: kinds of sensors that each robot must have; scans are passed only to localizers that need a lidar.
+        needs: what sensors of each robot must feed, ``motion`` or ``scan``, see `SensorRecord.feeds`; no other readings
+            are passed.
         white: whether the errors of two steps are independent. A belief about the ground then averages them; otherwise
             it counts them as one error that all its measurements share.
     """
 
+    registry = localizers
     needs: ClassVar[tuple[str, ...]] = ()
     white: ClassVar[bool] = False
+
+    @abstractmethod
+    def build(self, names: Sequence[str], seed: int, equipment: Equipment = _ALONE) -> Localizer:
+        """Return a localizer for robots with these names."""
 
     def memory(self, extent: Extent) -> float:
         """Return how much memory the localizer of a group takes at most [bytes]; 0: nothing to speak of."""

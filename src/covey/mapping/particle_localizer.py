@@ -29,7 +29,7 @@ class Particles(LocalizerRecord):
         0.2
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("odometry", "lidar")
+    needs: ClassVar[tuple[str, ...]] = ("motion", "scan")
 
     kind: Literal["particles"] = Field(default="particles", description="The name of this kind of localization.")
     preset: Literal["gmapping", "yan2017", "dat160"] | None = Field(

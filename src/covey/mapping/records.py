@@ -1,10 +1,11 @@
 """`Mapping`: how a robot turns lidar scans into its belief; `ElevationMapping`: the same for ground altitudes."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import Field, model_validator
 
-from covey.records import Record
+from covey.named import OfKind
+from covey.registry import Registry
 
 EVIDENCE_STEP = 0.05
 """Log-odds of one unit of evidence."""
@@ -12,7 +13,21 @@ EVIDENCE_STEP = 0.05
 _LARGEST = 6.35  # int8 in steps of 0.05
 
 
-class Mapping(Record):
+mappers: Registry[type["Mapper"]] = Registry("mapper", shelf="covey.mapping.records")
+"""Kinds of mapping by name; packages add theirs under the entry-point group ``covey.mapper``."""
+
+
+class Mapper(OfKind):
+    """Base of the records that say how a robot maps; without ``kind`` a file means ``occupancy``."""
+
+    registry = mappers
+    implied: ClassVar[str] = "occupancy"
+    uses: ClassVar[str] = "scan"
+    """What a sensor feeds that it uses, see `SensorRecord.feeds`; of scans, those of the robot's first one."""
+
+
+@mappers.register("occupancy")
+class Mapping(Mapper):
     """The occupancy grid of a robot's belief.
 
     References:
@@ -20,10 +35,6 @@ class Mapping(Record):
         log-odds and their bounds).
     """
 
-    uses: ClassVar[tuple[str, ...]] = ("lidar",)
-    """Kinds of sensors that it uses; of several lidars, the robot's first one."""
-
-    kind: ClassVar[str] = "occupancy"
     resolution_m: float = Field(default=0.1, ge=0.001, le=10, description="Side of a cell of the map [m].")
     hit_log_odds: float = Field(
         default=0.85,
@@ -78,7 +89,8 @@ class Mapping(Record):
         return round(log_odds / EVIDENCE_STEP)
 
 
-class ElevationMapping(Record):
+@mappers.register("elevation")
+class ElevationMapping(Mapper):
     """A belief about the altitudes of the ground, vertex by vertex: a Kalman filter with a test for changes.
 
     References:
@@ -87,9 +99,7 @@ class ElevationMapping(Record):
         ``innovation`` with the interval of the next measurement).
     """
 
-    uses: ClassVar[tuple[str, ...]] = ("wedge", "lidar3d", "depth_camera")
-    """Kinds of sensors that it uses."""
-
+    uses: ClassVar[str] = "ground"
     kind: Literal["elevation"] = "elevation"
     change_test: Literal["innovation", "paper", "none"] = Field(
         default="innovation",
@@ -114,23 +124,3 @@ class ElevationMapping(Record):
     spacing_m: float | None = Field(
         default=None, gt=0, description="Distance between vertices of the belief [m]; null: as those of the ground."
     )
-
-
-def _kind_of(value: Any) -> str:
-    return str(value.get("kind", "occupancy") if isinstance(value, dict) else getattr(value, "kind", "occupancy"))
-
-
-def _spelled_out(value: Any) -> Any:
-    """Accept a single word as the kind; ``kind: occupancy`` may be left out, for older files."""
-    given = {"kind": value} if isinstance(value, str) else value
-    if isinstance(given, dict) and given.get("kind") == "occupancy":
-        return {key: item for key, item in given.items() if key != "kind"}
-    return given
-
-
-AnyMapping = Annotated[
-    Annotated[Mapping, Tag("occupancy")] | Annotated[ElevationMapping, Tag("elevation")],
-    Discriminator(_kind_of),
-    BeforeValidator(_spelled_out),
-]
-"""Field type of a mapping in a file: a kind, or the fields of one (without ``kind``: of occupancy)."""

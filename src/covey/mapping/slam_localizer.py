@@ -34,7 +34,7 @@ class Slam(LocalizerRecord):
         see `covey.mapping.slam.graph_slam.GraphSlam` and `covey.mapping.slam.team`.
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("odometry", "lidar")
+    needs: ClassVar[tuple[str, ...]] = ("motion", "scan")
 
     kind: Literal["slam"] = Field(default="slam", description="The name of this kind of localization.")
     graph: GraphSettings = Field(default_factory=GraphSettings, description="The settings of graph SLAM.")

@@ -48,10 +48,9 @@ class ExplorationTracker(Tracker):
         self.known_share, self.known_share_union = np.full(n, np.nan), np.nan
         self._nothing = np.full(n, np.nan)
         self._known_every = max(1, round(KNOWN_EVERY_S / context.clock.step_s))
-        self._banks = [bank for bank in context.banks if bank.record.kind == "lidar"]
+        self._banks = context.feeding("scan")
         self._fans = [(bank, bank.record.angles, bank.record.mount) for bank in self._banks]
-        ground_kinds = ElevationMapping.uses if context.place.ground is not None else ()
-        self._ground_banks = [bank for bank in context.banks if bank.record.kind in ground_kinds]
+        self._ground_banks = context.feeding("ground") if context.place.ground is not None else []
         seeing = np.zeros(n)
         for bank in self._banks:
             seeing[bank.members] = np.maximum(seeing[bank.members], bank.record.range_m)

@@ -56,6 +56,10 @@ class MissionContext:
         """The present world."""
         return self.place.world
 
+    def feeding(self, fed: str) -> list[Any]:
+        """Return the sensors that feed something, see `covey.sensors.sensor.SensorRecord.feeds`."""
+        return [bank for bank in self.banks if fed in bank.record.feeds]
+
 
 class Tracker(ABC):
     """Scores one run of a mission, step by step. A subclass overrides `measure`, `values`, and other methods it needs.

@@ -151,4 +151,4 @@ def located(count, identities, positions, ranges, poses, order, ascending, targe
 
 def cameras(context: MissionContext) -> list[Any]:
     """Return the banks of tag cameras."""
-    return [bank for bank in context.banks if bank.record.kind == "tag_camera"]
+    return context.feeding("targets")

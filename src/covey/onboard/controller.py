@@ -181,13 +181,13 @@ class Program:
             return False
         return not any(call in code for call in ("request_maps(", "share_map("))
 
-    def reads(self, kind: str, name: str) -> bool:
-        """Return whether it, or the navigation that it may use, reads a sensor of this kind and name."""
-        if self.sees is None or name in self.sees:
+    def reads(self, sensor: Any) -> bool:
+        """Return whether it, or the navigation that it may use, reads a sensor."""
+        if self.sees is None or sensor.name in self.sees:
             return True
         if self.scope != "robot":
             return "full" in self.sees
-        return kind in ("lidar", "neighbours") and "pose" in self.sees
+        return "pose" in self.sees and bool({"scan", "mates"} & {*sensor.feeds})
 
     def bound(self) -> Callable[..., Any]:
         """Return the callable with its parameters set; a class gives a new instance at each call."""

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError
-from covey.mapping.localization import Localization, Truth
+from covey.mapping.localization import Truth
+from covey.mapping.localizer import LocalizerRecord
 from covey.onboard.controller import Program
 from covey.robots.model import RobotModel
 
@@ -38,7 +39,7 @@ class Group:
     robot: RobotModel
     start: Any
     program: Any = None
-    localization: Localization = field(default_factory=Truth)
+    localization: LocalizerRecord = field(default_factory=Truth)
     control_every: int = 1
     phase: int = 0
     known_map: bool | str = False
@@ -59,8 +60,9 @@ class Group:
                 f"two sensors of group {self.name!r} are called {twice!r}; give one of them another name: "
                 f"{twice}(name='{twice}_2'), in a file name: {twice}_2"
             )
-        for kind in self.localization.needs:
-            if not any(s.kind == kind for s in self.robot.sensors):
+        for fed in self.localization.needs:
+            if not any(fed in s.feeds for s in self.robot.sensors):
+                kind = {"motion": "odometry", "scan": "lidar"}.get(fed, fed)
                 raise InvalidValueError(
                     f"group {self.name!r} localizes by {self.localization.kind}, but its robot {self.robot.name!r} "
                     f"has no {kind} sensor; add {{kind: {kind}}} to its sensors, or choose localization truth or noise"

@@ -672,7 +672,7 @@ class Robot:
 
     def _camera(self) -> tuple[int, TagCamera] | None:
         """Return the place and the record of its first tag camera that its controller reads."""
-        cameras = [s for s in self.model.sensors if isinstance(s, TagCamera) and s.name in self._places]
+        cameras = [s for s in self.model.sensors if "targets" in s.feeds and s.name in self._places]
         return (self._places[cameras[0].name], cameras[0]) if cameras else None
 
     def _navigate(self) -> tuple[Twist, str]:

@@ -5,6 +5,7 @@ from operator import attrgetter
 from typing import Any
 
 from covey.errors import InvalidValueError, did_you_mean
+from covey.sensors.sensor import sensors as catalogue
 
 WORDS: dict[str, tuple[str, ...]] = {
     "pose": ("pose", "pose_covariance", "odometry_pose", "corrections", "home", "goto", "jammed", "follow", "dig"),
@@ -42,8 +43,8 @@ class Declared:
     def __init__(self, robot: Any, controller: str, sees: tuple[str, ...]):
         sensors = tuple(s.name for s in robot.model.sensors)
         for word in sees:
-            if word not in WORDS and word not in sensors and word not in _SENSORS:
-                known = (*WORDS, *sensors, *_SENSORS)
+            if word not in WORDS and word not in sensors and word not in catalogue.names():
+                known = (*WORDS, *sensors, *catalogue.names())
                 raise InvalidValueError(f"controller {controller!r} sees {word!r}{did_you_mean(word, known)}")
         denied = _denied(sees) | {name: name for name in sensors if name not in sees}
         self._robot, self._controller, self._sees, self._denied = robot, controller, sees, denied
@@ -75,9 +76,3 @@ def _denied(sees: tuple[str, ...]) -> dict[str, str]:
 def _with_state(cls: type, names: tuple[str, ...]) -> type:
     """Return a class that reads these attributes of its robot directly, in a fifth of the time."""
     return type(cls.__name__, (cls,), {name: property(attrgetter(f"_robot.{name}")) for name in names})
-
-
-_SENSORS = (
-    *("lidar", "proximity", "bumper", "odometry", "imu", "neighbours"),
-    *("wedge", "lidar3d", "depth_camera", "tag_camera"),
-)

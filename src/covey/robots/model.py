@@ -9,12 +9,12 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from covey.errors import InvalidValueError
-from covey.mapping.records import AnyMapping
+from covey.mapping.records import Mapper
 from covey.records import Record
 from covey.robots.chassis import Chassis, FileChassis, FlyingChassis, WheeledChassis, plain_chassis
 from covey.robots.computer import Computer
 from covey.robots.digger import Digger
-from covey.sensors.catalogue import Sensor
+from covey.sensors.sensor import SensorRecord
 
 Kinematics = Literal["differential", "unicycle", "holonomic"]
 KINEMATICS: tuple[str, ...] = get_args(Kinematics)
@@ -98,8 +98,8 @@ class RobotModel(Record):
         ge=0,
         description="Energy per metre driven [J/m]. The default is an assumption: set the value of your robot.",
     )
-    sensors: tuple[Sensor, ...] = Field(default=(), description="Sensors of the robot.")
-    mapping: AnyMapping | None = Field(default=None, description="How the robot maps; null: it does not.")
+    sensors: tuple[SensorRecord, ...] = Field(default=(), description="Sensors of the robot.")
+    mapping: Mapper | None = Field(default=None, description="How the robot maps; null: it does not.")
     chassis: Chassis | None = Field(
         default=None,
         description="Masses and wheels for physics: terrain, see docs/terrain.md; null: two wheels below the body.",
@@ -142,7 +142,7 @@ class RobotModel(Record):
     @property
     def maps(self) -> bool:
         """Whether it has a mapping, and a sensor for it."""
-        return self.mapping is not None and any(sensor.kind in self.mapping.uses for sensor in self.sensors)
+        return self.mapping is not None and any(self.mapping.uses in sensor.feeds for sensor in self.sensors)
 
     def is_blind(self, silent: Sequence[str]) -> bool:
         """Return whether all sensors that show what is ahead are silent: those of its map; without a map, its lidars.
@@ -152,16 +152,15 @@ class RobotModel(Record):
         """
         if not silent:
             return False
-        kinds = self.mapping.uses if self.mapping is not None else ("lidar",)
-        eyes = {sensor.name for sensor in self.sensors if sensor.kind in kinds}
+        ahead = self.mapping.uses if self.mapping is not None else "scan"
+        eyes = {sensor.name for sensor in self.sensors if ahead in sensor.feeds}
         return bool(eyes) and eyes <= set(silent)
 
     @property
     def mapping_range_m(self) -> float | None:
         """Range of the sensor that maps [m]; 0 if it has no range, None without such a sensor."""
-        kinds = self.mapping.uses if self.mapping else ()
-        ranges = (float(getattr(sensor, "range_m", 0.0)) for sensor in self.sensors if sensor.kind in kinds)
-        return next(ranges, None)
+        used = self.mapping.uses if self.mapping else None
+        return next((float(getattr(s, "range_m", 0.0)) for s in self.sensors if used in s.feeds), None)
 
     @property
     def outer_radius_m(self) -> float:

@@ -39,6 +39,11 @@ class TeamModel:
     disc_count: np.ndarray
     inscribed: np.ndarray
 
+    def drive(self, robot: int) -> tuple[float, float, float]:
+        """Return largest speed, turn rate, and half the distance between the wheels (without any, the radius)."""
+        limits = self.limits[robot]
+        return float(limits[0]), float(limits[1]), float(limits[4] or self.radius[robot])
+
     @property
     def flies(self) -> np.ndarray:
         """Which robots fly, bool (n,)."""

@@ -91,9 +91,9 @@ class AnyRobot:
             raise InvalidValueError(f"a robot like {self.robot!r}: {where} {problem['msg']}") from None
         group = scenario.robots[0]
         robot = group.robot
-        kinds = {sensor.kind for sensor in robot.sensors}
-        more = [] if "lidar" in kinds else [Lidar(rays=360, range_m=10.0, rate_hz=10)]
-        more += [] if "odometry" in kinds else [WHEELS]
+        fed = {fed for sensor in robot.sensors for fed in sensor.feeds}
+        more = [] if "scan" in fed else [Lidar(rays=360, range_m=10.0, rate_hz=10)]
+        more += [] if "motion" in fed else [WHEELS]
         robot = robot.model_copy(update={"sensors": (*robot.sensors, *more), "mapping": robot.mapping or MapRecord()})
         scenario = scenario.model_copy(update={"robots": (group.model_copy(update={"robot": robot}),)})
         return override(scenario, {"robots.robot.localization": "slam"}) if localizes else scenario

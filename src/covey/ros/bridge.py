@@ -21,7 +21,7 @@ from covey.ros.pace import Pacer
 from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, SENSOR, STATE, TF
 from covey.ros.reckoning import Reckoning
 from covey.ros.robot_node import RobotNode
-from covey.ros.sensor_topics import AT_THEIR_TIMES, Output, output_of
+from covey.ros.sensor_topics import Output, output_of
 from covey.ros.settings import Settings
 from covey.runtime.hosting import Hosting
 from covey.runtime.phases.sensing import BankSample, SensorBank
@@ -125,7 +125,7 @@ class Bridge:
         self.pacer.begin()
         banks = sim.sensing.banks
         self._number = {id(bank): k for k, bank in enumerate(banks)}
-        self._between = [bank for bank in banks if bank.record.kind in AT_THEIR_TIMES]
+        self._between = [bank for bank in banks if bank.record.between_steps]
         self._sent_until, self._told_ns = [-1] * len(banks), 0
         self._next_state, self._had_tags = 0.0, set[int]()
         self._reckoning = Reckoning(sim)
@@ -141,14 +141,12 @@ class Bridge:
         static: list[list[m.Fields]] = [[] for _ in self.robots]
         self._outputs: list[list[Output | None]] = []
         spread = not isinstance(settings.speed, str)
+        first = [sim.sensing.first_of(np.array([i]), "scan") for i in range(len(sim.names))]
         for bank in sim.sensing.banks:
-            made = [
-                output_of(bank.record, sim.sensing.is_first(bank, i), self.robots[i], static[i])
-                for i in bank.members.tolist()
-            ]
+            made = [output_of(bank.record, bank is first[i], self.robots[i], static[i]) for i in bank.members.tolist()]
             self._outputs.append(made)
             together = math.ceil(bank.record.rate_hz * sim.clock.step_s - 1e-9)
-            if any(made) and together > SENSOR.depth and not (spread and bank.record.kind in AT_THEIR_TIMES):
+            if any(made) and together > SENSOR.depth and not (spread and bank.record.between_steps):
                 LOG.warning(
                     "%s: the %d samples of a step of %g s are sent together, but readers with the profile of sensors "
                     "keep %d: read it with a depth of %d or more, or give -s execution.step_s=%g",

@@ -25,7 +25,7 @@ from covey.ros.dds import Participant
 from covey.ros.node_localization import NodeLocalizer
 from covey.ros.node_requests import NodeRequests
 from covey.ros.node_senses import Senses
-from covey.ros.node_setup import SENSORS, NodeSetup
+from covey.ros.node_setup import NodeSetup
 from covey.ros.node_team import NodeTeam
 from covey.ros.qos import CLOCK, COMMAND
 from covey.ros.robot_node import namespace_of
@@ -316,7 +316,8 @@ class ControllerNode:
             self._team.share(self._agent.belief, self._clock)
             if self._setup.localization is not None:
                 self._localizer = NodeLocalizer(self._setup, laser, self._agent.belief, self._clock)
-            unread = [s.name for s in self._setup.sensors if s.kind not in (*SENSORS, "odometry")]
+            heard = self._senses.sensors
+            unread = [s.name for s in self._setup.sensors if s.name not in heard and "motion" not in s.feeds]
             if unread:
                 LOG.warning("%s: the node does not read %s; its readings stay None", self.name, ", ".join(unread))
         return self._agent
@@ -362,7 +363,7 @@ class ControllerNode:
         for sense in self._senses.all:
             name = sense.record.name
             taken = list(sense.take())
-            if taken and sense.record.kind == "neighbours":
+            if taken and "mates" in sense.record.feeds:
                 self._mates = taken
             for stamp_ns, reading in taken:
                 if name in places:

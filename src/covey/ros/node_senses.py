@@ -263,17 +263,18 @@ class Senses:
 
     def _sense(self, node: Node, record: Any) -> Sense | None:
         made = {
-            "lidar": ("sensor_msgs/msg/LaserScan", _of_header, self._lidar),
-            "proximity": ("sensor_msgs/msg/LaserScan", _of_header, _ring),
+            "scan": ("sensor_msgs/msg/LaserScan", _of_header, self._lidar),
+            "ring": ("sensor_msgs/msg/LaserScan", _of_header, _ring),
             "imu": ("sensor_msgs/msg/Imu", _of_header, _imu),
-            "bumper": ("std_msgs/msg/Float64MultiArray", _unknown, _bumper),
-            "neighbours": ("visualization_msgs/msg/MarkerArray", _of_markers, _neighbours),
-            "tag_camera": ("visualization_msgs/msg/MarkerArray", _of_markers, _tag_camera),
-        }.get(record.kind)
+            "bearings": ("std_msgs/msg/Float64MultiArray", _unknown, _bumper),
+            "robots": ("visualization_msgs/msg/MarkerArray", _of_markers, _neighbours),
+            "tags": ("visualization_msgs/msg/MarkerArray", _of_markers, _tag_camera),
+            "numbers": ("std_msgs/msg/Float64MultiArray", _unknown, lambda of, message: of.reading(message.data)),
+        }.get(record.form)
         if made is None:
             return None
         kind, stamp_of, read = made
-        first = next((s.name for s in self._setup.spawn.spec.model.sensors if s.kind == "lidar"), None)
+        first = next((s.name for s in self._setup.spawn.spec.model.sensors if "scan" in s.feeds), None)
         every = Profile(_MOST).best_effort()  # also of a sensor with many samples in a step
         reader = node.reader("scan" if record.name == first else record.name, kind, every)
         return Sense(record, reader, stamp_of, lambda message: read(record, message))

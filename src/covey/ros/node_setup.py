@@ -20,9 +20,6 @@ from covey.scenario.build import build
 from covey.scenario.controller import ControllerReference
 from covey.scenario.records import Scenario
 
-SENSORS = ("lidar", "proximity", "bumper", "imu", "neighbours", "tag_camera")
-"""Kinds of sensors whose topics a node reads."""
-
 
 @dataclass(frozen=True, eq=False)
 class OwnLocalization:
@@ -138,7 +135,7 @@ def node_setup(
         group.control_every,
         group.phase,
         float(sim.model.radius.max()) + MARGIN_M,
-        "odometry" in group.localization.needs,
+        "motion" in group.localization.needs,
         _localization_of(sim, i, group) if localizes else None,
     )
 
@@ -178,7 +175,7 @@ def _localization_of(sim: Any, i: int, group: Any) -> OwnLocalization:
         InvalidValueError: it has no sensors for that, or its place is told by the simulation.
     """
     record, name = group.localization, sim.names[i]
-    if "odometry" not in record.needs:
+    if "motion" not in record.needs:
         raise InvalidValueError(
             f"{name} has localization {record.kind}, which only a simulation can give; a node localizes by slam, "
             f"particles, known_map or odometry: -s robots.{group.name}.localization=slam"
@@ -189,7 +186,7 @@ def _localization_of(sim: Any, i: int, group: Any) -> OwnLocalization:
         raise InvalidValueError(
             f"{name} finds itself in a known map, so it knows the frame of all; set share_maps.start_poses: known"
         )
-    wheels, imu, lidar = (sim.sensing.first_of(np.array([i]), kind) for kind in ("odometry", "imu", "lidar"))
+    wheels, imu, lidar = (sim.sensing.first_of(np.array([i]), fed) for fed in ("motion", "turn", "scan"))
     mates = np.delete(sim.state.pose[:, :2], i, axis=0)
     if lidar is None or not lidar.record.sees_robots or not len(mates):
         mates = None
@@ -203,7 +200,7 @@ def _map_of(sim: Any, i: int) -> tuple[MapOf | None, Any]:
     for mapped in sim.localization.teams:
         if i not in mapped.members:
             continue
-        beliefs, bank = mapped.beliefs, sim.sensing.first_of(np.array([i]), "lidar")
+        beliefs, bank = mapped.beliefs, sim.sensing.first_of(np.array([i]), "scan")
         if not isinstance(beliefs, _Beliefs) or bank is None:
             raise InvalidValueError(f"{sim.names[i]} maps the ground; a node maps with a lidar only")
         row = int(np.flatnonzero(mapped.members == i)[0])

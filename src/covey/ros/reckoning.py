@@ -55,7 +55,7 @@ class Reckoning:
         """Return the odometry at this time, once the robots have sensed and localized themselves."""
         sim = self._sim
         localization = sim.localization
-        for bank in sim.sensing.of_kind("odometry"):
+        for bank in sim.sensing.feeding("motion"):
             self._add(bank)
         own = np.isfinite(localization.odometry[:, 0])
         sensed = ~own & np.isfinite(self._wheels[:, 0])

@@ -11,9 +11,6 @@ from covey.scenario.controller import ControllerReference
 from covey.scenario.records import RobotGroup, Scenario
 from covey.scenario.run import run_scenario
 
-_WITHOUT_MAP = ("truth", "noise", "odometry")
-"""Kinds of localization that need no map."""
-
 
 def run_in_ros(
     scenario: Scenario,
@@ -61,8 +58,8 @@ def commanded(scenario: Scenario, *, maps: bool) -> Scenario:
 
     def changed(group: RobotGroup) -> RobotGroup:
         robot = group.robot
-        needed = maps or group.known_map or group.localization.kind not in _WITHOUT_MAP
-        if not needed and robot.mapping is not None and robot.mapping.kind == "occupancy":
+        needed = maps or group.known_map or "scan" in group.localization.needs
+        if not needed and robot.mapping is not None and robot.mapping.uses == "scan":
             robot = robot.model_copy(update={"mapping": None})
         return group.model_copy(update={"controller": controller, "robot": robot})
 

@@ -1,4 +1,4 @@
-"""What each kind of sensor sends: its topic, its frame, and its readings as messages."""
+"""What sensors send, by the form of their messages: the topic, the frame, and the readings as messages."""
 
 import math
 from collections.abc import Callable
@@ -12,11 +12,6 @@ from covey.ros.qos import SENSOR
 from covey.ros.robot_node import RobotNode
 from covey.sensors.wedge import SEEN
 
-AT_THEIR_TIMES = ("imu", "bumper")
-"""Kinds of sensors whose readings nobody transforms: in real time each is sent at its time between two steps.
-
-The others are sent with the step that follows, after the transforms of its time.
-"""
 Output = Callable[[Stamp, Any, int], None]
 """Sends the readings of a sensor, batched over its robots; the last argument is the row of the robot."""
 
@@ -26,12 +21,11 @@ def output_of(record: Any, first: bool, node: RobotNode, frames: list[m.Fields])
 
     Args:
         record: the sensor.
-        first: it is the first of its kind on the robot: the first lidar sends on ``scan``, from ``base_scan``.
+        first: it is the first lidar of the robot, which sends on ``scan``, from ``base_scan``.
         node: the node of the robot.
         frames: gets the static transforms to the frames of the sensor.
     """
-    make = _OUTPUTS.get(record.kind)
-    return None if make is None else make(record, first, node, frames)
+    return _OUTPUTS[record.form](record, first, node, frames) if record.form else None
 
 
 def _lidar(record: Any, first: bool, node: RobotNode, frames: list[m.Fields]) -> Output:
@@ -132,14 +126,26 @@ def _wedge(record: Any, _first: bool, node: RobotNode, _frames: list[m.Fields]) 
     return lambda stamp, readings, row: send(m.point_cloud(stamp, frame, readings.row(row).points(SEEN)[None]))
 
 
+def _numbers(record: Any, _first: bool, node: RobotNode, _frames: list[m.Fields]) -> Output:
+    send = node.messages(record.name, "std_msgs/msg/Float64MultiArray", SENSOR)
+
+    def output(_stamp: Stamp, readings: Any, row: int) -> None:
+        own = [array[row] for name, array in readings.arrays().items() if name not in readings.shared]
+        send({"data": np.concatenate([np.ravel(array).astype(float) for array in own])})
+
+    return output
+
+
 _OUTPUTS: dict[str, Callable[[Any, bool, RobotNode, list[m.Fields]], Output]] = {
-    "lidar": _lidar,
-    "proximity": _ring,
-    "lidar3d": _cloud,
-    "depth_camera": _depth,
+    "scan": _lidar,
+    "ring": _ring,
+    "cloud": _cloud,
+    "depth": _depth,
     "imu": _imu,
-    "bumper": _bumper,
-    "tag_camera": _tag_camera,
-    "neighbours": _neighbours,
-    "wedge": _wedge,
+    "bearings": _bumper,
+    "tags": _tag_camera,
+    "robots": _neighbours,
+    "points": _wedge,
+    "numbers": _numbers,
 }
+"""The forms of messages, see `SensorRecord.form`; ``numbers``: all that its readings hold, one after the other."""

@@ -149,7 +149,7 @@ def _extent(crew: Crew, world: Any, robots: int, timeout_s: float) -> Extent:
     How far one sees is measured from some of the starts. It drives until the end of the run, or until a team has driven
     through the world three times.
     """
-    lidar = next((sensor for sensor in crew.robot.sensors if sensor.kind == "lidar"), None)
+    lidar = next((sensor for sensor in crew.robot.sensors if "scan" in sensor.feeds), None)
     area, cells = float(np.prod(world.grid.size_m)), world.grid.cells.size
     if lidar is None or not len(crew.start):
         return Extent(len(crew.start), 0, 0.0, 0.0, area, cells)

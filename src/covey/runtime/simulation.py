@@ -293,7 +293,7 @@ class Simulation:
         facts |= {"step_s": self.clock.step_s, "bodies": self._bodies(), "world": self._place()}
         if len(self.targets):
             facts["targets"] = self.targets.plain()
-        if cameras := self.sensing.of_kind("tag_camera"):
+        if cameras := self.sensing.feeding("targets"):
             facts["cameras"] = [
                 {
                     "robots": bank.members.tolist(),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from cachetools import LRUCache, cached
 
-from covey.comms.radio import radios_of
 from covey.errors import (
     CoveyError,
     InvalidValueError,
@@ -23,6 +22,7 @@ from covey.errors import (
 )
 from covey.events.checks import found_in, kinds_found, order_found
 from covey.mapping.occupancy.known import check_same_place
+from covey.named import references_in
 from covey.plain_files import beside
 from covey.planning.orders import Order
 from covey.random import generator
@@ -371,9 +371,7 @@ def _events_found(scenario: "Scenario", world: World) -> Iterator[Problem]:
 
 def inputs(scenario: "Scenario") -> list[Path]:
     """Return the other files that a scenario reads: maps, and code that it names."""
-    code = [g.controller.reference.rpartition(":")[0] for g in scenario.robots if ".py:" in g.controller.reference]
-    named = [*radios_of(scenario.radio), scenario.mission]
-    code += [reference.rpartition(":")[0] for record in named for reference in record.references()]
+    code = dict.fromkeys(reference.rpartition(":")[0] for reference in references_in(scenario))
     files = [file for name in code for file in code_of(beside(scenario.folder, name).resolve())]
     given = [name for g in scenario.robots for name in (getattr(g.localization, "map", None), g.known_map)]
     plans = [file for name in given if (file := _file(name))]

@@ -2,16 +2,15 @@
 
 import inspect
 import typing
-from pathlib import Path
 from typing import Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, model_validator
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
+from covey.named import find
 from covey.onboard.controller import Program, kept, parameters_of, refuse_misfit, types_of
 from covey.records import Record, located
-from covey.registry import Unread, load_from_file
-from covey.scenario.outline import outline_of
+from covey.registry import Unread
 
 
 class ControllerReference(Record):
@@ -36,6 +35,10 @@ class ControllerReference(Record):
             shown = "null (nothing)" if value is None else f"{value!r:.60}"
             raise ValueError(f"must be a name, ./mine.py:Name, or {{name: ..., parameter: ...}}; given: {shown}")
         return value
+
+    def references(self) -> list[str]:
+        """Return the reference ``./file.py:Name``, if it is one."""
+        return [self.reference] if ".py:" in self.reference else []
 
     @property
     def program(self) -> Program:
@@ -77,31 +80,15 @@ def _from_mapping(value: dict[str, Any], context: dict[str, Any], at: tuple[str,
     if not isinstance(name, str):
         raise ValueError("'name' is missing: write {name: nearest_frontier, ...}")
     try:
-        target, outline = _find(name, context)
-        if outline is not None:
-            refuse_misfit(name, outline)
+        from covey.controllers import controllers
+
+        target = find(name, controllers, context)
+        if not isinstance(target, Unread):
+            refuse_misfit(name, target)
     except CoveyError as error:
         raise located([(at, str(error), name)]) from None
-    checked_parameters(
-        name, outline or target, parameters, at
-    )  # kept as written, so that they can be shown without the code
+    checked_parameters(name, target, parameters, at)  # kept as written, so that they can be shown without the code
     return {"target": target, "reference": name, "parameters": parameters}
-
-
-def _find(name: str, context: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the object with a name, and its checkable form: the same object, an outline of it, or None."""
-    from covey.controllers import controllers
-
-    if ".py:" not in name:
-        if name.endswith(".py") or "/" in name:
-            raise InvalidValueError(f"{name!r} names a file; write {name}:NAME, the function or class in it")
-        return (target := controllers.get(name)), target
-    if context.get("trusted_only"):
-        raise InvalidValueError(f"{name!r} would run code from a file, which --trusted-only refuses")
-    target = load_from_file(name, Path(context.get("folder", ".")))
-    if isinstance(target, Unread):
-        return target, None if target.file is None else outline_of(target.file, name.rpartition(":")[2])
-    return target, target
 
 
 def checked_parameters(

@@ -41,7 +41,8 @@ def plain(value: Any, *, full: bool = False) -> Any:
     if isinstance(value, RobotModel) and not full:
         return _robot(value)
     if isinstance(value, Named):
-        return value.in_file(_record(value, full))
+        data = _record(value, full)
+        return value.in_file({} if isinstance(data, str) else data)
     if isinstance(value, BaseModel):
         return _record(value, full)
     if isinstance(value, dict):

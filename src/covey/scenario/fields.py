@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from covey.missions import Mission
+from covey.named import Named
 from covey.records import members
 from covey.scenario.dump import plain
 from covey.scenario.records import Scenario
@@ -32,8 +33,8 @@ def _rows(record: type[BaseModel], prefix: str, names: Iterable[str] | None = No
         if "controller" in path or path.endswith(".walls"):  # these have the fields of a world
             continue
         if name == "mission":
-            for kind in Mission.registry.names():
-                yield from _rows(Mission.registry.get(kind), f"{path}.{kind}.")
+            for kind, mission in sorted(Mission.kinds().items()):
+                yield from _rows(mission, f"{path}.{kind}.")
             continue
         kinds: dict[type[BaseModel], tuple[str, str]] = {}
         for kind, mark, tag in _records(field.annotation):
@@ -55,11 +56,18 @@ def _shared(kinds: list[type[BaseModel]]) -> list[str]:
 def _records(annotation: Any) -> Iterator[tuple[type[BaseModel], str, str]]:
     """Yield the records that a field may hold: the record, ``[]`` within a list, and the name of its kind."""
     for tag, kind in members(annotation):
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
+        if isinstance(kind, type) and issubclass(kind, Named) and "registry" in vars(kind):
+            yield from ((one, "", name) for name, one in kind.kinds().items() if _is_described(one))
+        elif isinstance(kind, type) and issubclass(kind, BaseModel):
             yield kind, "", tag
         elif typing.get_origin(kind) in (list, tuple):
             for argument in typing.get_args(kind):
                 yield from ((inner, "[]" + mark, name) for inner, mark, name in _records(argument))
+
+
+def _is_described(record: type[BaseModel]) -> bool:
+    """Return whether each field has a sentence; those of sensors that are functions have none."""
+    return all(_meaning(field) for field in record.model_fields.values())
 
 
 def _meaning(field: FieldInfo) -> str:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from covey.errors import Problem, did_you_mean
 from covey.named import Named
-from covey.records import hinted_at, keys_at, misspelt, wanted, wrong_length
+from covey.records import hinted_at, misspelt, unknown_key, wanted, wrong_length
 from covey.scenario.yaml12 import Document, Path
 
 _WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_required")
@@ -29,12 +29,12 @@ def problems_of(error: ValidationError, document: Document, model: type[BaseMode
 
 def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> Iterator[Problem]:
     """Yield a problem where the file has text or true/false and the record accepted it as a number."""
-    if isinstance(record, Named) and isinstance(data, dict) and len(data) == 1:
-        (name, data), *_ = data.items()
-        path = (*path, name)
     if isinstance(data, dict) and isinstance(record, BaseModel):
         names = {(f.alias or name): name for name, f in type(record).model_fields.items()}
-        for key, value in data.items():
+        if isinstance(record, Named) and len(data) == 1 and not data.keys() & names.keys():
+            ((name, data),) = data.items()
+            path = (*path, name)
+        for key, value in (data or {}).items():
             if key in names:
                 yield from coercions(value, getattr(record, names[key]), document, (*path, key))
     elif isinstance(data, list) and isinstance(record, (list, tuple)) and len(data) == len(record):
@@ -104,8 +104,7 @@ def _best_branch(branches: dict[Any, list[Any]]) -> list[Any]:
 def _problem(details: Any, document: Document, model: type[BaseModel]) -> Problem:
     path, kind, key = details["path"], details["type"], details["loc"][-1] if details["loc"] else ""
     if kind == "extra_forbidden":
-        hint = did_you_mean(str(key), keys_at(model, details["loc"][:-1]))
-        return document.problem(f"{dotted(path)}unknown key {key!r}{hint}", (*path, key), at_key=True)
+        return document.problem(dotted(path) + unknown_key(details, model), (*path, key), at_key=True)
     if kind == "missing" and isinstance(key, int):
         given = f"given: {_shown(details['input'])}"
         return document.problem(f"{dotted(path)}must have at least {details['needs']} values; {given}", path)

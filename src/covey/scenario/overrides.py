@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
-from covey.named import Named
+from covey.named import ByKey, Named, OfKind
 from covey.onboard.controller import parameters_of
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import plain
@@ -124,7 +124,7 @@ class _Editor:
             children.setdefault(head, {})[tuple(rest)] = value
         if isinstance(node, ControllerReference):
             return self._controller(node, children, path, whole)
-        if isinstance(node, Named):
+        if isinstance(node, Named) and not isinstance(node, ByKey | OfKind):
             written = plain(node)
             written = {written: {}} if isinstance(written, str) else written
             return self.edit({key: written[key] for key in written if key in children}, changes, path)
@@ -182,6 +182,8 @@ class _Editor:
     def _validated(self, node: BaseModel, values: dict[str, Any], path: tuple[str, ...]) -> Any:
         try:
             record = type(node).model_validate(values, context=self.context)
+            if isinstance(node, Named):
+                record._reference = node._reference
             if not any(coercions(values, record, Document(values))):
                 return record
             wrong = None

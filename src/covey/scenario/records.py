@@ -5,18 +5,18 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from covey.comms.radio import Radio, Radios
 from covey.comms.tags import Tags
 from covey.events.checks import known_starts_needed, needed
-from covey.events.fault_records import AnyFault
-from covey.events.records import WorldEvent
+from covey.events.fault_records import Fault
+from covey.events.records import Event
 from covey.lazy import ImageDraw
 from covey.mapping.exchange.share_maps import ShareMaps
-from covey.mapping.localization import Localization, Truth, localizers
+from covey.mapping.localization import Truth
+from covey.mapping.localizer import LocalizerRecord
 from covey.missions import Exploration, Mission
-from covey.named import resolve
 from covey.records import WORD, Record, located
 from covey.results.recording import Details
 from covey.robots.model import RobotModel
@@ -27,27 +27,14 @@ from covey.scenario.from_file import FromFile
 from covey.scenario.robot import resolve_robot
 from covey.world.doors import Door
 from covey.world.records.damage import Damage
-from covey.world.records.landscapes import WorldRecord
 from covey.world.records.starts import Start, TogetherStart
-from covey.world.records.targets import AnyTarget
+from covey.world.records.targets import TargetRecord
+from covey.world.records.world_record import WorldRecord
 
 if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation
 
 MAX_ROBOTS = 100_000
-
-
-def _from_kind(value: Any) -> Any:
-    """Accept a single word for the record of that kind, and ``{word: {parameter: …}}``."""
-    if isinstance(value, dict) and len(value) == 1:
-        ((word, parameters),) = value.items()
-        if word in localizers.names() and (parameters is None or isinstance(parameters, dict)):
-            return {"kind": word, **(parameters or {})}
-    return {"kind": value} if isinstance(value, str) else value
-
-
-def _mission(value: Any, info: ValidationInfo) -> Mission:
-    return resolve(value, Mission, info)
 
 
 class RobotGroup(Record):
@@ -68,12 +55,10 @@ class RobotGroup(Record):
         default_factory=lambda: TogetherStart.model_validate({"together": {}}),
         description="Poses of the robots at time 0.",
     )
-    localization: Annotated[Localization, BeforeValidator(_from_kind, json_schema_input_type=str | Localization)] = (
-        Field(
-            default=Truth(),  # pyright: ignore[reportCallIssue]
-            description="How a robot knows its pose: truth, noise, odometry, known_map, slam or particles, with "
-            "parameters.",
-        )
+    localization: LocalizerRecord = Field(
+        default=Truth(),
+        description="How a robot knows its pose: truth, noise, odometry, known_map, slam or particles, with "
+        "parameters, or your own: ./mine.py:Name.",
     )
     controller: ControllerReference = Field(
         default="still",  # pyright: ignore[reportAssignmentType]
@@ -146,18 +131,18 @@ class Scenario(FromFile):
     radio: Radios = Field(default=Radio(), description="A radio, or a list of radios.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots share no maps.")
     tags: Tags = Field(default=Tags(), description="Tags that robots leave for others to read.")
-    targets: tuple[AnyTarget, ...] = Field(
+    targets: tuple[TargetRecord, ...] = Field(
         default=(),
         description="What the team searches for: targets at given places, and drawn ones; empty: those of a named "
         "world, such as rescue_1.",
     )
-    mission: Annotated[SerializeAsAny[Mission], BeforeValidator(_mission, json_schema_input_type=str | dict)] = Field(
+    mission: Mission = Field(
         default=Exploration(),
         description="Task of the team: exploration, coverage, {patrolling: {...}}, {formation: {...}}, or your own: "
         "{./mine.py:Name: {...}}.",
     )
-    events: tuple[WorldEvent, ...] = Field(default=(), description="Changes of the world during the run.")
-    faults: tuple[AnyFault, ...] = Field(default=(), description="Faults of robots.")
+    events: tuple[Event, ...] = Field(default=(), description="Changes of the world during the run.")
+    faults: tuple[Fault, ...] = Field(default=(), description="Faults of robots.")
     stop: Stop = Field(default=Stop(), description="Goal and timeout of the run.")
     execution: Execution = Field(default=Execution(), description="How the run is computed.")
     record: Details = Field(default=Details(), description="What is recorded besides the tables.")
@@ -222,7 +207,7 @@ class Scenario(FromFile):
             groups = [(group.controller.program, group.known_map) for group in self.robots]
             errors += [(*found, None) for found in known_starts_needed(groups, self.mission.kind)]
         for i, group in enumerate(self.robots):
-            if group.robot.mapping is not None and group.robot.mapping.kind == "elevation":
+            if group.robot.mapping is not None and group.robot.mapping.uses == "ground":
                 where: tuple[str | int, ...] = ("robots", i, "robot", "mapping")
                 if self.execution.controllers == "processes":
                     errors.append((where, "elevation needs execution.controllers: in_process", "elevation"))

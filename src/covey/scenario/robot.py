@@ -1,13 +1,13 @@
 """The robot model of a group: a catalogue name, ``./file.py:function``, a model, or a model with changes."""
 
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationInfo
 
-from covey.errors import CoveyError, InvalidValueError
+from covey.errors import CoveyError
+from covey.named import find
 from covey.records import located
-from covey.registry import Unread, load_from_file, stand_in
+from covey.registry import Unread, stand_in
 from covey.robots.catalogue import robots as catalogue
 from covey.robots.model import RobotModel
 
@@ -28,23 +28,13 @@ def resolve_robot(value: Any, info: ValidationInfo) -> Any:
 
 def _named(name: Any, context: dict[str, Any], path: tuple[str, ...]) -> RobotModel:
     try:
-        return _found(name, context)
+        found = find(name, catalogue, context)
+        if isinstance(found, Unread):
+            stand_in(name)
+            found = catalogue.get("disc")
+        model = found() if callable(found) else found
     except CoveyError as error:
         raise located([(path, str(error), name)]) from None
-
-
-def _found(name: Any, context: dict[str, Any]) -> RobotModel:
-    if not isinstance(name, str):
-        raise InvalidValueError(f"must be the name of a robot: {', '.join(catalogue.names())}; given: {name!r}")
-    if ".py:" not in name:
-        return catalogue.get(name)()
-    if context.get("trusted_only"):
-        raise InvalidValueError(f"{name!r} would run code from a file, which --trusted-only refuses")
-    found = load_from_file(name, Path(context.get("folder", ".")))
-    if isinstance(found, Unread):
-        stand_in(name)
-        return catalogue.get("disc")()
-    model = found() if callable(found) else found
     if not isinstance(model, RobotModel):
-        raise InvalidValueError(f"{name!r} gives {type(model).__name__}; it must give a RobotModel")
+        raise located([(path, f"{name!r} gives {type(model).__name__}; it must give a RobotModel", name)])
     return model

@@ -106,7 +106,7 @@ def meet() -> None:
     from covey.robots.catalogue import pioneer3dx
 
     model = pioneer3dx()
-    lidar = next(sensor for sensor in model.sensors if sensor.kind == "lidar")
+    lidar = next(sensor for sensor in model.sensors if "scan" in sensor.feeds)
     one = np.ones(2, np.int64), np.full((2, 1), 2.0), np.full((2, 1), 1.0)
     hide_team_mates(np.full((2, lidar.rays), 1.5), lidar.angles, lidar.mount, *one, np.full(2, 0.4))
     movers, scan = Movers(0.3), (np.full(lidar.rays, 1.5), lidar.angles, lidar.mount, 0.0)
@@ -139,7 +139,7 @@ def think() -> None:
     from covey.sensors.neighbours import NeighboursReading
 
     model = pioneer3dx()
-    lidar = next(sensor for sensor in model.sensors if sensor.kind == "lidar")
+    lidar = next(sensor for sensor in model.sensors if "scan" in sensor.feeds)
     beliefs = Beliefs.covering(Grid(np.zeros((40, 40), np.uint8), 0.2), ["a", "b"], model.mapping)
     poses, ranges = np.array([[2.0, 2.0, 0.0], [2.0, 4.0, 0.0]]), np.full((2, lidar.rays), 1.5)
     beliefs.update(np.arange(2), poses, ranges, lidar.angles, lidar.mount, lidar.range_m, 0)

@@ -1,7 +1,7 @@
 """Sensors: turn the truth into readings with noise, rate and dropout, batched over all robots with equal sensors."""
 
 from covey.sensors.bumper import Bumper
-from covey.sensors.catalogue import Sensor, look_down, maes_360, sensors, sick_lms500, turtlebot3_lds
+from covey.sensors.catalogue import look_down, maes_360, sick_lms500, turtlebot3_lds
 from covey.sensors.depth_camera import DepthCamera
 from covey.sensors.imu import Imu
 from covey.sensors.lidar import Lidar
@@ -10,7 +10,7 @@ from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import Odometry
 from covey.sensors.own import OwnSensor, Values, sensor
 from covey.sensors.proximity import Proximity
-from covey.sensors.sensor import Readings, SensorRecord, sensor_keys
+from covey.sensors.sensor import Readings, SensorRecord, sensor_keys, sensors
 from covey.sensors.simple import beacon, compass, relative_pose, sector_camera
 from covey.sensors.tag_camera import TagCamera
 from covey.sensors.truth import Truth
@@ -27,7 +27,6 @@ __all__ = [
     "OwnSensor",
     "Proximity",
     "Readings",
-    "Sensor",
     "SensorRecord",
     "TagCamera",
     "Truth",

@@ -1,7 +1,7 @@
 """Bumper: contacts of the body and their bearings."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -52,6 +52,9 @@ class BumperReadings(Readings):
 class Bumper(SensorRecord):
     """A contact switch along the front or all around, pressed by any contact since the previous sample."""
 
+    form: ClassVar[str] = "bearings"
+    between_steps: ClassVar[bool] = True
+    degrades: ClassVar[bool] = True
     kind: Literal["bumper"] = "bumper"
     name: str = Field(default="bumper", min_length=1, description="Name of the sensor, unique on its robot.")
     fov_deg: float = Field(

@@ -1,12 +1,7 @@
-"""Sensors by name: the kinds, the catalogue of real ones, and `Sensor`, the field type for files."""
+"""Sensors by name: the kinds, and the catalogue of real ones."""
 
 import math
-from typing import Annotated, Any
 
-from pydantic import Field, SerializeAsAny, WrapValidator
-
-from covey.errors import InvalidValueError, UnknownNameError
-from covey.registry import Registry
 from covey.sensors.bumper import Bumper
 from covey.sensors.depth_camera import DepthCamera
 from covey.sensors.imu import Imu
@@ -15,27 +10,12 @@ from covey.sensors.lidar3d import Lidar3D
 from covey.sensors.neighbours import Neighbours
 from covey.sensors.odometry import Odometry
 from covey.sensors.proximity import Proximity
-from covey.sensors.sensor import SensorRecord
+from covey.sensors.sensor import sensors
 from covey.sensors.tag_camera import TagCamera
 from covey.sensors.wedge import Wedge
 
-sensors: Registry[Any] = Registry("sensor")
-"""Names for sensors in files: a kind (the record's class) or a preset (a function without arguments)."""
-
-_KINDS = {
-    "lidar": Lidar,
-    "proximity": Proximity,
-    "bumper": Bumper,
-    "odometry": Odometry,
-    "imu": Imu,
-    "neighbours": Neighbours,
-    "wedge": Wedge,
-    "lidar3d": Lidar3D,
-    "depth_camera": DepthCamera,
-    "tag_camera": TagCamera,
-}
-for _name, _kind in _KINDS.items():
-    sensors.register(_name)(_kind)
+for _kind in (Lidar, Proximity, Bumper, Odometry, Imu, Neighbours, Wedge, Lidar3D, DepthCamera, TagCamera):
+    sensors.register(_kind.model_fields["kind"].default)(_kind)
 
 
 @sensors.register("sick_lms500")
@@ -81,35 +61,3 @@ def look_down(range_m: float = 15.0) -> Wedge:
         level=True,
         rate_hz=2,
     )
-
-
-def _from_name(value: Any, handler: Any) -> Any:
-    """Accept a name or a record with a ``kind`` that is a name of the registry, and records made in Python."""
-    if isinstance(value, SensorRecord):
-        return value
-    given = {"kind": value} if isinstance(value, str) else value
-    kind = given.get("kind") if isinstance(given, dict) else None
-    if not isinstance(kind, str) or kind in _KINDS:
-        return handler(given)
-    try:
-        factory = sensors.get(kind)
-    except UnknownNameError as error:
-        raise InvalidValueError(str(error)) from error
-    if isinstance(factory, type):
-        return factory.model_validate(given)
-    preset = factory()
-    rest = {key: v for key, v in given.items() if key != "kind"}
-    merged = {**preset.model_dump(), **rest}
-    return handler(merged) if merged["kind"] in _KINDS else type(preset).model_validate(merged)
-
-
-Sensor = Annotated[
-    SerializeAsAny[
-        Annotated[
-            Lidar | Proximity | Bumper | Odometry | Imu | Neighbours | Wedge | Lidar3D | DepthCamera | TagCamera,
-            Field(discriminator="kind"),
-        ]
-    ],
-    WrapValidator(_from_name),
-]
-"""Field type of a sensor in a file: ``sick_lms500``, ``{kind: sick_lms500, rate_hz: 50}``, ``{kind: lidar, ...}``."""

@@ -2,7 +2,7 @@
 
 import math
 from functools import lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -18,6 +18,9 @@ class DepthCamera(CloudSensor):
     ordered row by row, from the top left.
     """
 
+    feeds: ClassVar[tuple[str, ...]] = ("ground",)
+    form: ClassVar[str] = "depth"
+    degrades: ClassVar[bool] = True
     kind: Literal["depth_camera"] = "depth_camera"
     name: str = Field(default="depth_camera", min_length=1, description="Name of the sensor, unique on its robot.")
     fov_deg: float = Field(

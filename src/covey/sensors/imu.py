@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -65,6 +65,10 @@ class Imu(SensorRecord):
         M. Burri et al.: The EuRoC micro aerial vehicle datasets. IJRR 35(10), 2016.
     """
 
+    feeds: ClassVar[tuple[str, ...]] = ("turn",)
+    form: ClassVar[str] = "imu"
+    between_steps: ClassVar[bool] = True
+    degrades: ClassVar[bool] = True
     kind: Literal["imu"] = "imu"
     name: str = Field(default="imu", min_length=1, description="Name of the sensor, unique on its robot.")
     rate_hz: float = Field(default=100.0, gt=0, le=1e6, description="Samples per second [Hz].")

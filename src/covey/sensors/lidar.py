@@ -82,6 +82,9 @@ class Lidar(SensorRecord):
         S. Thrun, W. Burgard, D. Fox: Probabilistic Robotics. MIT Press 2005, section 6.3 (random measurements).
     """
 
+    feeds: ClassVar[tuple[str, ...]] = ("scan",)
+    form: ClassVar[str] = "scan"
+    degrades: ClassVar[bool] = True
     kind: Literal["lidar"] = "lidar"
     name: str = Field(default="lidar", min_length=1, description="Name of the sensor, unique on its robot.")
     range_m: float = Field(default=10.0, gt=0, le=1e4, description="Largest distance that is measured [m].")

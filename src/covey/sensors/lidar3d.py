@@ -2,7 +2,7 @@
 
 import math
 from functools import lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,6 +19,9 @@ class Lidar3D(CloudSensor):
     ring, from the lowest.
     """
 
+    feeds: ClassVar[tuple[str, ...]] = ("ground",)
+    form: ClassVar[str] = "cloud"
+    degrades: ClassVar[bool] = True
     kind: Literal["lidar3d"] = "lidar3d"
     name: str = Field(default="lidar3d", min_length=1, description="Name of the sensor, unique on its robot.")
     rings: int = Field(

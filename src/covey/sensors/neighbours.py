@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -106,6 +106,9 @@ class Neighbours(SensorRecord):
     With ``line_of_sight``, a wall between two centres hides the robots from each other; robots do not hide one another.
     """
 
+    feeds: ClassVar[tuple[str, ...]] = ("mates",)
+    form: ClassVar[str] = "robots"
+    degrades: ClassVar[bool] = True
     kind: Literal["neighbours"] = "neighbours"
     name: str = Field(default="neighbours", min_length=1, description="Name of the sensor, unique on its robot.")
     range_m: float = Field(

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field
@@ -120,6 +120,9 @@ class OdometryReadings(Readings):
 class Odometry(SensorRecord):
     """Dead reckoning from the wheels; each sample has its own noise."""
 
+    feeds: ClassVar[tuple[str, ...]] = ("motion",)
+    form: ClassVar[str] = ""
+    degrades: ClassVar[bool] = True
     kind: Literal["odometry"] = "odometry"
     name: str = Field(default="odometry", min_length=1, description="Name of the sensor, unique on its robot.")
     noise: OdometryNoise = Field(

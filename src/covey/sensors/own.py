@@ -14,8 +14,7 @@ from covey import draws as drawing
 from covey.draws import Draws, Word
 from covey.errors import ControllerError, InvalidValueError, did_you_mean
 from covey.geometry.raycast import cast_ray, line_of_sight
-from covey.sensors.catalogue import sensors
-from covey.sensors.sensor import Readings, SensorRecord
+from covey.sensors.sensor import Readings, SensorRecord, sensors
 from covey.sensors.truth import Truth
 
 _TEAM = ("velocity", "turn_rate", "collided", "count", "names", "robot", "dt", "random", "memory", "workspace", "note")

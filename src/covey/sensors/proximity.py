@@ -83,6 +83,8 @@ class Proximity(SensorRecord):
     The nearest distance of a sector gets noise, dropout and outliers as in `Lidar`; a lost one reads inf.
     """
 
+    form: ClassVar[str] = "ring"
+    degrades: ClassVar[bool] = True
     kind: Literal["proximity"] = "proximity"
     name: str = Field(default="proximity", min_length=1, description="Name of the sensor, unique on its robot.")
     sectors: int = Field(default=12, ge=1, le=1000, description="Number of sectors around the robot.")

@@ -11,8 +11,9 @@ import numpy as np
 from pydantic import Field
 
 from covey.draws import Draws
+from covey.named import OfKind
 from covey.random import stream_key
-from covey.records import Record
+from covey.registry import Registry
 from covey.sensors.degradation import Degradation
 from covey.sensors.truth import Truth
 
@@ -66,12 +67,41 @@ def _own(value: Any) -> Any:
     return value
 
 
-class SensorRecord(Record, ABC):
-    """Base of all sensors. The noise depends only on (seed, sensor name, robot name, sample)."""
+sensors: Registry[Any] = Registry("sensor", shelf="covey.sensors.catalogue")
+"""Names for sensors in files: a kind (the record's class) or a preset (a function without arguments)."""
+
+
+class SensorRecord(OfKind, ABC):
+    """Base of all sensors. The noise depends only on (seed, sensor name, robot name, sample).
+
+    A class says by these attributes, and by `drawn`, how the rest of Covey uses it.
+
+    Attributes:
+        feeds: what its readings are good for: ``scan``, distances along the rays of a lidar, for maps, exploration and
+            localization; ``ground``, altitudes, for maps of the ground and their exploration; ``targets``, for the
+            search; ``mates``, for what scans hide, and for avoidance; ``motion``, of odometry; ``turn``, of a gyro.
+        degrades: whether a fault can make it worse: its readings have a method `Readings.degrade`.
+        form: of its ROS messages, on a topic with its name: a word of `covey.ros.sensor_topics`; empty: none of its
+            own.
+        between_steps: whether ROS gets a reading at its own time in real time; others come with the transforms of the
+            step.
+    """
+
+    registry = sensors
+    feeds: ClassVar[tuple[str, ...]] = ()
+    degrades: ClassVar[bool] = False
+    form: ClassVar[str] = "numbers"
+    between_steps: ClassVar[bool] = False
 
     name: str = Field(default="sensor", min_length=1, description="Name of the sensor, unique on its robot.")
     rate_hz: float = Field(default=10.0, gt=0, le=1e6, description="Samples per second [Hz].")
     latency_s: float = Field(default=0.0, ge=0, le=60, description="Delay of a reading [s].")
+
+    @classmethod
+    def of_function(cls, function: Any, reference: str) -> Any:
+        """Return the sensor that a function without arguments makes."""
+        made = function()
+        return made if isinstance(made, SensorRecord) else super().of_function(function, reference)
 
     @abstractmethod
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> Readings:
@@ -83,6 +113,10 @@ class SensorRecord(Record, ABC):
             keys: uint64 (m,), their noise streams, see `sensor_keys`.
             sample: number of the sample since the start of the run.
         """
+
+    def reading(self, numbers: np.ndarray) -> Any:
+        """Return the reading of a message of the form ``numbers``: a number, or an array of several."""
+        return float(numbers[0]) if len(numbers) == 1 else np.array(numbers, float)
 
     def drawn(self, readings: Any = None) -> Draws | None:
         """Return how readings are drawn; those of None: any; None: they are not drawn."""

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -136,6 +136,9 @@ class TagCamera(SensorRecord):
     directions, with a standard deviation that grows with the distance.
     """
 
+    feeds: ClassVar[tuple[str, ...]] = ("targets",)
+    form: ClassVar[str] = "tags"
+    degrades: ClassVar[bool] = True
     kind: Literal["tag_camera"] = "tag_camera"
     name: str = Field(default="tag_camera", min_length=1, description="Name of the sensor, unique on its robot.")
     fov_deg: float = Field(default=62.2, gt=0, le=360, description="Field of view, centred straight ahead [degrees].")

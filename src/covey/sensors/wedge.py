@@ -155,6 +155,9 @@ class Wedge(SensorRecord):
     only that. It reports nothing closer than the nearest level ground that it can see.
     """
 
+    feeds: ClassVar[tuple[str, ...]] = ("ground",)
+    form: ClassVar[str] = "points"
+    degrades: ClassVar[bool] = True
     kind: Literal["wedge"] = "wedge"
     name: str = Field(default="wedge", min_length=1, description="Name of the sensor, unique on its robot.")
     fov_deg: float = Field(

@@ -14,8 +14,6 @@ from covey.geometry.se2 import compose
 from covey.planning.orders import ORDER_KEY, Order
 from covey.runtime.phases.detailing import navigators, route_of
 from covey.runtime.simulation import Simulation
-from covey.sensors.lidar import Lidar
-from covey.sensors.tag_camera import TagCamera
 from covey.viewer.flights import flights
 from covey.viewer.inspect_robot import inspector, measures
 
@@ -69,7 +67,7 @@ def _lidar(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> 
     (m, 3): x, y [m] where a ray ended, and 1 if it hit something.
     """
     at, rays = [], []
-    for i, bank in _of(sim, robots, Lidar):
+    for i, bank in _of(sim, robots, "scan"):
         if bank.readings is None:
             continue
         reading = bank.readings.row(bank.row_of[i])
@@ -91,7 +89,7 @@ def _visible(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -
     ``visible_at`` (k, 3): robot, x, y [m] of the sensor; ``visible`` (k, 361, 2): the points [m] around it.
     """
     at, areas = [], []
-    for i, bank in _of(sim, robots, Lidar | TagCamera):
+    for i, bank in _of(sim, robots, "scan", "targets"):
         record = bank.record
         x, y, heading = compose(sim.state.pose[i], record.mount).tolist()
         half = 0.5 * np.radians(record.fov_deg)
@@ -104,9 +102,9 @@ def _visible(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -
     arrays["visible"] = np.array(areas, np.float32).reshape(-1, 361, 2)
 
 
-def _of(sim: Simulation, robots: list[int], kind: Any) -> list[tuple[int, Any]]:
-    """Return the robots and the banks of their sensors of a kind."""
-    banks = [bank for bank in sim.sensing.banks if isinstance(bank.record, kind)]
+def _of(sim: Simulation, robots: list[int], *fed: str) -> list[tuple[int, Any]]:
+    """Return the robots and the banks of their sensors that feed something, see `SensorRecord.feeds`."""
+    banks = [bank for bank in sim.sensing.banks if {*fed} & {*bank.record.feeds}]
     return [(i, bank) for i in robots for bank in banks if i in bank.row_of]
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError
 
 from covey.controllers import controllers
 from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError
-from covey.named import Named
+from covey.named import Named, OfKind
 from covey.onboard.controller import parameters_of, types_of
 from covey.registry import looking
 from covey.robots.model import RobotModel
@@ -120,7 +120,11 @@ def _fields(record: BaseModel, path: str, mission: str) -> Iterator[Field]:
             yield {**_field(below, value, schema), "kind": "choice", "again": True} | kinds
         if isinstance(value, ControllerReference):
             yield from _controller(value, schema, below, mission)
-        elif isinstance(value, BaseModel) and not isinstance(value, Named | RobotModel):
+        elif (
+            isinstance(value, BaseModel)
+            and not isinstance(value, RobotModel)
+            and (isinstance(value, OfKind) or not isinstance(value, Named))
+        ):
             yield from _fields(value, below, mission)
         elif "const" not in schema and not kinds:
             yield _field(below, value, schema)
@@ -128,10 +132,8 @@ def _fields(record: BaseModel, path: str, mission: str) -> Iterator[Field]:
 
 def _kinds(value: Any, schema: dict[str, Any]) -> Field:
     """Return value and choices of a record of one of several kinds, or nothing: after another choice it has others."""
-    options = schema.get("anyOf", ())
-    mapping = next((one["discriminator"]["mapping"] for one in options if "discriminator" in one), None)
-    if mapping and {"type": "string"} in options:
-        return {"value": value.kind, "choices": list(mapping)}
+    if isinstance(value, OfKind):
+        return {"value": value.kind, "choices": list(dict.fromkeys([*value.registry.items(), value.kind]))}
     if schema.get("title") != "Start":
         return {}
     text = _text(plain(value))

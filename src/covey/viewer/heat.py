@@ -13,7 +13,6 @@ from covey.geometry.beams import beam_directions, mark_beam, sensor_in_grid
 from covey.geometry.raycast import cast_many
 from covey.geometry.se2 import compose
 from covey.kernel import kernel
-from covey.mapping.records import ElevationMapping
 from covey.results.snapshot import Snapshot
 from covey.runtime.simulation import Simulation
 from covey.viewer.layers import Layer
@@ -49,9 +48,8 @@ class Heat:
         self.first, self.last = (np.zeros((n * sees, *shape), np.int32) for _ in range(2))
         self._every = max(EVERY, n)  # one robot per step at most
         self._due, self._soonest = np.arange(n), 0
-        kinds = ElevationMapping.uses if sim.world.ground is not None else ()
-        self._lidars = [bank for bank in sim.sensing.banks if sees and bank.record.kind == "lidar"]
-        self._others = [bank for bank in sim.sensing.banks if sees and bank.record.kind in kinds]
+        self._lidars = sim.sensing.feeding("scan") if sees else []
+        self._others = sim.sensing.feeding("ground") if sees and sim.world.ground is not None else []
         self._directions = [beam_directions(bank.record.angles) for bank in self._lidars]
         self._ground = GroundCells(sim.world) if self._others else None
         self._left = [self._explored.left(i).copy() for i in range(len(self.first))] if self._explored else []

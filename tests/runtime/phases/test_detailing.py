@@ -37,7 +37,7 @@ def watched(text):
 
     def observe(snapshot):
         robots = {name: sim.robot(name) for name in ("scout0", "scout1")}
-        bank = sim.sensing.of_kind("lidar")[0]
+        bank = sim.sensing.feeding("scan")[0]
         beliefs = sim.localization.belief_of
         seen[snapshot.step] = {
             "routes": {name: robot._navigator.route for name, robot in robots.items() if robot.status == "going"},

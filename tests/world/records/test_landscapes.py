@@ -42,10 +42,10 @@ def test_a_height_map_with_walls_on_it(tmp_path):
     ("declared", "message"),
     [
         ({"generate": "hils"}, r"\{height_map: …\}, \{generate: hills, ridges, boulders or flat\}"),
-        ({"generate": "hills", "walls": {"generate": "hills"}}, "walls on a ground are one of {terrain"),
+        ({"generate": "hills", "walls": {"generate": "hills"}}, "walls are one of {terrain"),
         ({"generate": "hills", "roughness": 2}, "less than or equal to 1"),
         ({"generate": "hills", "spacing_m": 0}, "greater than or equal to 0.001"),
-        ({"generate": "flat", "seed": 1}, "Extra inputs"),
+        ({"generate": "flat", "seed": 1}, "unknown key"),
         ({"height_map": ""}, "at least 1 character"),
         ({"height_map": "a.png", "spacing_m": 0}, "greater than or equal to 0.001"),
     ],

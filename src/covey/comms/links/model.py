@@ -9,7 +9,7 @@ from covey.comms.links.geometry import Pairs
 from covey.named import Named
 from covey.registry import Registry
 
-links: Registry[type["LinkModel"]] = Registry("link")
+links: Registry[type["LinkModel"]] = Registry("link", shelf="covey.comms.links")
 """Link models by name; packages add theirs under the entry-point group ``covey.link``."""
 
 

@@ -1,7 +1,6 @@
 """Radio that depends on the distance and on its length inside walls: any function of the two."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from covey.comms.links.geometry import Pairs
 from covey.comms.links.model import LinkModel, links
 from covey.errors import CoveyError, InvalidValueError
-from covey.registry import load_from_file
+from covey.named import find
 
 
 @links.register("wall_length")
@@ -40,10 +39,8 @@ class WallLength(LinkModel):
             return Function(value, "")
         if not isinstance(value, str) or ".py:" not in value:
             raise ValueError(f"must be a function, or ./mine.py:name; given: {value!r:.60}")
-        if context.get("trusted_only"):
-            raise ValueError(f"{value!r} would run code from a file, which --trusted-only refuses")
         try:
-            return Function(load_from_file(value, Path(context.get("folder", "."))), value)
+            return Function(find(value, links, context), value)
         except CoveyError as error:
             raise ValueError(str(error)) from None
 

@@ -8,7 +8,7 @@ from covey.registry import Registry
 if TYPE_CHECKING:
     from covey.comms.protocols.station import Frame, Station
 
-protocols: Registry[type["Protocol"]] = Registry("protocol")
+protocols: Registry[type["Protocol"]] = Registry("protocol", shelf="covey.comms.protocols")
 """Protocols by name; packages add theirs under the entry-point group ``covey.protocol``."""
 
 CONTROL_BYTES = 36

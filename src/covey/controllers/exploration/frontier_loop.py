@@ -148,7 +148,7 @@ async def _next_goal(robot: Robot, choose: Choose, definition: str, min_cells: i
 
 
 def _sees_all_around(robot: Robot) -> bool:
-    return any(sensor.kind == "lidar" and sensor.fov_deg > 350.0 for sensor in robot.model.sensors)
+    return any("scan" in sensor.feeds and sensor.fov_deg > 350.0 for sensor in robot.model.sensors)
 
 
 def _known_cells(robot: Robot) -> int:

@@ -51,7 +51,7 @@ class Lookout:
     """
 
     def __init__(self, robot: Robot, targets: float, report_at: float, sigma_m: float = 0.15):
-        self.camera: Any = next((s for s in robot.model.sensors if s.kind == "tag_camera"), None)
+        self.camera: Any = next((s for s in robot.model.sensors if "targets" in s.feeds), None)
         self._report_at, self._sigma_m, self._targets = report_at, sigma_m, max(targets, 1.0)
         false = 0.0 if self.camera is None else self.camera.false_per_min / 60.0
         self.belief = Existence(self._targets, false * _MISSION_S)

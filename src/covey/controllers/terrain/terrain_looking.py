@@ -109,7 +109,7 @@ def age_s(robot: Robot) -> np.ndarray:
 def sight(robot: Robot) -> tuple[float, float]:
     """Return the field of view [degrees] and the range [m] of the robot's mapping sensor."""
     for sensor in robot.model.sensors:
-        if sensor.kind in ("wedge", "lidar", "lidar3d", "depth_camera"):
+        if {"scan", "ground"} & {*sensor.feeds}:
             return float(getattr(sensor, "fov_deg", 360.0)), float(getattr(sensor, "range_m", 0.0))
     return 360.0, 0.0
 

@@ -77,7 +77,7 @@ def navigated(scenario: "Scenario", prefixed: bool) -> list[NavigatedRobot]:
     mappings = [group.robot.mapping for group in ready.groups]
     resolution_m = min([COARSEST_M, *(one.resolution_m for one in mappings if isinstance(one, Mapping))])
     for group, poses in zip(ready.groups, ready.poses, strict=True):
-        lidars = [sensor for sensor in group.robot.sensors if isinstance(sensor, Lidar)]
+        lidars = [sensor for sensor in group.robot.sensors if "scan" in sensor.feeds]
         for name, pose in zip(group.names, poses, strict=True):
             if lidars:
                 of = group.robot, lidars[0], "scan", pose, resolution_m, scenario.execution.step_s, prefixed

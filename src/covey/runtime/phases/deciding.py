@@ -156,7 +156,7 @@ class Deciding:
         if program is None:
             return []
         banks = (bank for bank in self.sensing.banks if first in bank.row_of)
-        return [bank for bank in banks if program.reads(bank.record.kind, bank.record.name)]
+        return [bank for bank in banks if program.reads(bank.record)]
 
     def _readers_of(self, group: Group) -> list[tuple[str, Callable[[], Any]]]:
         sees = (group.program and group.program.sees) or ()

@@ -35,7 +35,7 @@ class Detailing:
         self._scans, self._maps = Period(record.scans_every_s), Period(record.maps_every_s)
         self._has_plans = record.plans and bool(sim.deciding.answered)
         self._has_readings = record.readings and bool(sim.sensing.banks)
-        self._lidars = sim.sensing.of_kind("lidar")
+        self._lidars = sim.sensing.feeding("scan")
         self._scanned: dict[int, int] = {}  # substep of the last recorded scans, by bank
         self._growing: list[Growing] = []
         self._read: set[int] = set()  # banks with recorded readings

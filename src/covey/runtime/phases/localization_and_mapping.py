@@ -22,7 +22,7 @@ from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
 from covey.mapping.occupancy.movers import Movers
 from covey.mapping.occupancy.team_mates import MARGIN_M, hide_team_mates, seen_from
-from covey.mapping.records import AnyMapping, ElevationMapping
+from covey.mapping.records import ElevationMapping, Mapper
 from covey.mapping.slam.log import Laser
 from covey.onboard.estimator import Estimator, Past
 from covey.onboard.group import Group
@@ -136,7 +136,7 @@ class LocalizationAndMapping:
         self._scans = [scan for scan in scans if len(scan[2])]
 
     def _beliefs(
-        self, kind: type[Beliefs], members: list[int], names: list[str], world: Grid, record: AnyMapping, rule: Rule
+        self, kind: type[Beliefs], members: list[int], names: list[str], world: Grid, record: Mapper, rule: Rule
     ) -> Beliefs | Elevations:
         """Return empty beliefs that hold the world, from every start if the robots do not know their start poses."""
         if isinstance(record, ElevationMapping):
@@ -387,7 +387,7 @@ class LocalizationAndMapping:
         """
         scan = sample.readings
         ranges = scan.ranges[rows]
-        neighbours = self._sensing.first_of(members, "neighbours") if bank.record.sees_robots else None
+        neighbours = self._sensing.first_of(members, "mates") if bank.record.sees_robots else None
         seen = None if neighbours is None else neighbours.nearest(sample.substep)
         if neighbours is not None and seen is not None:
             at = np.array([neighbours.row_of[int(i)] for i in members])
@@ -430,8 +430,8 @@ class _Localized:
     @staticmethod
     def of(group: Group, members: np.ndarray, sensing: Sensing, world: Grid, plan: Grid, seed: int) -> "_Localized":
         needs = group.localization.needs
-        odometry, lidar, imu = (sensing.first_of(members, kind) for kind in ("odometry", "lidar", "imu"))
-        odometry, lidar = odometry if "odometry" in needs else None, lidar if "lidar" in needs else None
+        odometry, lidar, imu = (sensing.first_of(members, fed) for fed in ("motion", "scan", "turn"))
+        odometry, lidar = odometry if "motion" in needs else None, lidar if "scan" in needs else None
         imu = None if odometry is None else imu
         laser, mates_m = None, None
         if lidar is not None:
@@ -465,19 +465,19 @@ def _plan(world: Grid) -> Grid:
 def _maps(group: Group, members: np.ndarray, sensing: Sensing) -> bool:
     """Return whether the robots of a group map: whether they have a mapping and a sensor for it."""
     mapping = group.robot.mapping
-    return mapping is not None and any(sensing.first_of(members, kind) for kind in mapping.uses)
+    return mapping is not None and sensing.first_of(members, mapping.uses) is not None
 
 
 def _scans_of(
     sensing: Sensing, bank: SensorBank, team: MappedTeam
 ) -> tuple[SensorBank, MappedTeam, np.ndarray, np.ndarray, np.ndarray]:
     """Return the beliefs of a team that a bank feeds: beliefs, rows of the readings, and team indices."""
-    kind = bank.record.kind
+    uses = team.beliefs.mapping.uses
     robots = np.array(
         [
             k
             for k, i in enumerate(team.members.tolist())
-            if kind in team.beliefs.mapping.uses and i in bank.row_of and (kind != "lidar" or sensing.is_first(bank, i))
+            if uses in bank.record.feeds and i in bank.row_of and (uses != "scan" or sensing.is_first(bank, uses, i))
         ]
     )
     members = team.members[robots] if len(robots) else np.empty(0, np.int64)

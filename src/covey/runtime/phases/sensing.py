@@ -114,9 +114,10 @@ class Sensing:
             for record, robots in records.items()
         ]
         self.silent: dict[int, tuple[str, ...]] = {}
-        self._of_kind: dict[str, list[SensorBank]] = {}
+        self._feeding: dict[str, list[SensorBank]] = {}
         for bank in self.banks:
-            self._of_kind.setdefault(bank.record.kind, []).append(bank)
+            for fed in bank.record.feeds:
+                self._feeding.setdefault(fed, []).append(bank)
         rates = sorted({bank.record.rate_hz for bank in self.banks})
         self._rates = {rate_hz: samples_per_substep(rate_hz, clock.substep_s) for rate_hz in rates}
         self._identity = np.arange(len(names))
@@ -253,23 +254,23 @@ class Sensing:
                 self._wanted[substep - now - 1] = 1
         return self._wanted
 
-    def is_first(self, bank: SensorBank, robot: int) -> bool:
-        """Return whether a bank holds the first sensor of its kind on a robot."""
-        return next(b for b in self.of_kind(bank.record.kind) if robot in b.row_of) is bank
+    def is_first(self, bank: SensorBank, fed: str, robot: int) -> bool:
+        """Return whether a bank holds the first sensor on a robot that feeds something, see `SensorRecord.feeds`."""
+        return next(b for b in self.feeding(fed) if robot in b.row_of) is bank
 
-    def of_kind(self, kind: str) -> list[SensorBank]:
-        """Return the banks of one kind of sensor."""
-        return self._of_kind.get(kind, [])
+    def feeding(self, fed: str) -> list[SensorBank]:
+        """Return the banks of the sensors that feed something, see `SensorRecord.feeds`."""
+        return self._feeding.get(fed, [])
 
-    def first_of(self, members: np.ndarray, kind: str) -> SensorBank | None:
-        """Return the bank of the first sensor of a kind on a group of equal robots."""
-        return next((b for b in self.of_kind(kind) if len(members) and int(members[0]) in b.row_of), None)
+    def first_of(self, members: np.ndarray, fed: str) -> SensorBank | None:
+        """Return the bank of the first sensor that feeds something on a group of equal robots."""
+        return next((b for b in self.feeding(fed) if len(members) and int(members[0]) in b.row_of), None)
 
 
 def _reads(group: Group, record: Any) -> bool:
     """Return whether robots of a group, or their localization, may read one of their sensors."""
-    if record.kind != "lidar" or record.sees_robots or group.robot.mapping is not None or group.program is None:
+    if "scan" not in record.feeds or record.sees_robots or group.robot.mapping is not None or group.program is None:
         return True
-    if record.kind in group.localization.needs:
+    if {*record.feeds} & {*group.localization.needs}:
         return True
-    return group.program.reads(record.kind, record.name)
+    return group.program.reads(record)

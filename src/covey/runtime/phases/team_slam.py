@@ -133,7 +133,7 @@ class TeamSlam:
         for to, by, sighting in zip(receiver.tolist(), sender.tolist(), payloads, strict=True):
             if to in self.number and by in self.number and alive[to]:
                 self._take(self.number[to], self.number[by], sighting)
-        for bank in self.sensing.of_kind("neighbours"):
+        for bank in self.sensing.feeding("mates"):
             if bank.record.identity and bank.samples and len(self.robots):
                 self._see(bank, state, alive)
 

@@ -318,7 +318,7 @@ class RemoteHost(Host):
         if i not in self._mirrors:
             return None
         mirror, row = self._mirrors[i]
-        bank = self._team.sensing.first_of(np.array([i]), "lidar")
+        bank = self._team.sensing.first_of(np.array([i]), "scan")
         assert bank is not None
         rows, columns = mirror.grid.shape
         x, y, _ = mirror.grid.origin

@@ -8,7 +8,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError, PlacementError
 from covey.world.placement.start_search import Near, Standing, StartSearch, fits_nowhere, too_many
-from covey.world.records.starts import ApartStart, HallwayEndsStart, LineStart, RoomStart, SpreadStart, TogetherStart
+from covey.world.records.starts import ApartStart, HallwayEndsStart, RoomStart, SpreadStart, StartRecord, TogetherStart
 from covey.world.standing import TOUCH, nearest_free, obstacle
 from covey.world.world import World
 
@@ -38,11 +38,6 @@ def place(
     radii = np.asarray(radii, float)
     standing = taken if isinstance(taken, Standing) else Standing(world, taken)
     names = names or [f"robot {i}" for i in range(len(radii))]
-    if isinstance(record, LineStart):
-        line = record.line
-        steps = np.arange(len(radii))[:, None] * np.array(line.step)
-        poses = np.column_stack((np.array(line.from_) + steps, np.full(len(radii), line.heading_deg)))
-        return _checked(poses, standing, radii, names)
     filling, key = StartSearch(standing, radii, names), repr(record)
     if isinstance(record, TogetherStart):
         flock, around = record.together, record.together.around
@@ -63,6 +58,8 @@ def place(
     if isinstance(record, SpreadStart):
         poses = _spread(standing, radii, names, record.spread.gap_m, random)
         return _turned(poses, record.spread.heading_deg, random)
+    if isinstance(record, StartRecord):
+        record = record.poses(world, radii, random)
     poses = np.asarray(record, float).reshape(-1, 3)
     if len(poses) != len(radii):
         raise PlacementError(

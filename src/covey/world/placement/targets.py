@@ -15,7 +15,7 @@ from covey.lazy import spatial
 from covey.random import generator
 from covey.records import text_of
 from covey.world.editing.changing import with_doors_open
-from covey.world.records.targets import MAX_TARGETS, AnyTarget, DrawnTargets, PlacedTarget
+from covey.world.records.targets import MAX_TARGETS, DrawnTargets, PlacedTarget, TargetRecord
 from covey.world.targets import NO_TARGETS, Targets
 from covey.world.visibility.explorable import reachable
 from covey.world.visibility.seeable import seeable_from
@@ -27,7 +27,7 @@ SEEN_WITHIN_M, SEEN_WITHIN_RAD = 2.0, math.radians(60)
 _REACH_M = 0.5  # farthest nearest face of a target on a wall
 _WITHIN = 0.5 - 1e-6  # farthest from the middle of a face along it [cells], so that it is before this cell's face
 _CHUNK = 1024
-_RECORDS = tuple[AnyTarget, ...]
+_RECORDS = tuple[TargetRecord, ...]
 
 Place = tuple[float, float, float, float]
 """x, y [m] and the normal of a target, in the world frame; see `Targets`."""
@@ -62,7 +62,7 @@ def _reader() -> TypeAdapter[Any]:
 
 
 def try_to_lay(
-    records: Sequence[PlacedTarget | DrawnTargets], world: World, starts: Any, radii: Any, seed: int
+    records: Sequence[Any], world: World, starts: Any, radii: Any, seed: int
 ) -> tuple[Targets, list[tuple[int, str]]]:
     """Return the targets that records declare, and the problems: the index of the record and a message.
 
@@ -79,6 +79,9 @@ def try_to_lay(
     """
     if not records:
         return NO_TARGETS, []
+    own = [_own(record, i, world, seed) for i, record in enumerate(records)]
+    number = [i for i, placed in enumerate(own) for _ in placed]
+    records = [record for placed in own for record in placed]
     ground = _Ground(with_doors_open(world), np.atleast_2d(np.asarray(starts, float))[:, :2], np.asarray(radii, float))
     problems: list[tuple[int, str]] = []
     found: list[tuple[PlacedTarget | DrawnTargets, Place]] = []
@@ -86,8 +89,8 @@ def try_to_lay(
     for i, record in enumerate(records):
         try:
             if isinstance(record, DrawnTargets):
-                number = drawn[record.draw] = drawn.get(record.draw, -1) + 1
-                random = generator(seed, f"targets/{record.draw}/{number}")
+                draw = drawn[record.draw] = drawn.get(record.draw, -1) + 1
+                random = generator(seed, f"targets/{record.draw}/{draw}")
                 found += [(record, place) for place in _drawn(record, ground, random, [p for _, p in found])]
             else:
                 found.append((record, _placed(record, ground)))
@@ -98,7 +101,7 @@ def try_to_lay(
     if len(identities) > MAX_TARGETS:
         problems.append((len(records) - 1, f"{len(identities)} targets; a world has at most {MAX_TARGETS}"))
     if problems:
-        return NO_TARGETS, problems
+        return NO_TARGETS, [(number[i], message) for i, message in problems]
     places = np.array([place for _, place in found])
     return Targets(
         tuple(r.draw if isinstance(r, DrawnTargets) else r.kind for r, _ in found),
@@ -107,6 +110,13 @@ def try_to_lay(
         places[:, 2:].copy(),
         np.array([r.size_m for r, _ in found]),
     ), []
+
+
+def _own(record: TargetRecord, i: int, world: World, seed: int) -> Sequence[PlacedTarget | DrawnTargets]:
+    """Return what a record stands for: itself, or the targets of a kind from elsewhere."""
+    if isinstance(record, PlacedTarget | DrawnTargets):
+        return (record,)
+    return record.placed(with_doors_open(world), generator(seed, f"targets/{record.registry.kind}/{i}"))
 
 
 def _identities(records: Sequence[PlacedTarget | DrawnTargets]) -> tuple[list[int], list[tuple[int, str]]]:

@@ -1,7 +1,7 @@
 """Floor plans as users declare them: DXF and SVG drawings as worlds."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -9,6 +9,7 @@ from covey.plain_files import beside
 from covey.records import Record
 from covey.world.materials import Material, made_of
 from covey.world.records.quantities import Metres, Resolution, WallHeight
+from covey.world.records.world_record import WallsRecord
 from covey.world.world import Border, World
 
 Point = tuple[float, float]
@@ -36,9 +37,10 @@ class KnownLength(Record):
         return self
 
 
-class FloorPlanWorld(Record):
+class FloorPlanWorld(WallsRecord):
     """A floor plan: a drawing, DXF or SVG."""
 
+    form: ClassVar[str] = "{file: .yaml, .pgm, .png, .dxf or .svg}"
     file: str = Field(min_length=1, description="Path of the .dxf or .svg, relative to the file that names it.")
     layers: list[LayerName] | None = Field(
         default=None, description="Layers to read; * stands for any letters; null: all that are shown."

@@ -1,22 +1,24 @@
 """Generated worlds as users declare them: one record per generator."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from covey.records import Record
 from covey.world.materials import AnyMaterial
 from covey.world.records.quantities import DrawnMaterial, Metres, OwnSeed, Resolution, Share, WallHeight
+from covey.world.records.world_record import WallsRecord
 from covey.world.world import World
 
 GENERATED = ("maze", "office", "cave", "building", "rooms", "rubble", "rescue")
 """Generators of worlds with walls, the values of ``generate:``."""
+_FORM = f"{{generate: {', '.join(GENERATED[:-1])} or {GENERATED[-1]}}}"
 
 
-class GeneratedMaze(Record):
+class GeneratedMaze(WallsRecord):
     """A random maze of thin walls."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["maze"]
     size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m], multiples of road_m.")
     road_m: Metres = Field(default=2.0, description="Pitch of the cells of the maze [m].")
@@ -34,9 +36,10 @@ class GeneratedMaze(Record):
         return _generated(self, World.maze, seed)
 
 
-class GeneratedOffice(Record):
+class GeneratedOffice(WallsRecord):
     """A random office floor with corridors, rooms, doors, desks and pillars."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["office"]
     size_m: tuple[Metres, Metres] = Field((30.0, 15.0), description="Width and height [m].")
     corridor_m: Metres = Field(default=2.0, description="Width of the corridors [m].")
@@ -54,9 +57,10 @@ class GeneratedOffice(Record):
         return _generated(self, World.office, seed)
 
 
-class GeneratedCave(Record):
+class GeneratedCave(WallsRecord):
     """A cave, grown by a cellular automaton; the defaults are those of MAES 2.0."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["cave"]
     size_m: tuple[Metres, Metres] = Field((50.0, 50.0), description="Width and height [m], multiples of tile_m.")
     tile_m: Metres = Field(default=1.0, description="Side of a tile of the generator [m].")
@@ -91,9 +95,10 @@ class GeneratedCave(Record):
         return _generated(self, World.cave, seed)
 
 
-class GeneratedBuilding(Record):
+class GeneratedBuilding(WallsRecord):
     """A building of halls, rooms and doors; the defaults are those of MAES 2.0."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["building"]
     size_m: tuple[Metres, Metres] = Field((50.0, 50.0), description="Width and height [m], multiples of tile_m.")
     tile_m: Metres = Field(default=1.0, description="All lengths of the building are multiples of this [m].")
@@ -115,9 +120,10 @@ class GeneratedBuilding(Record):
         return _generated(self, World.building, seed)
 
 
-class GeneratedRooms(Record):
+class GeneratedRooms(WallsRecord):
     """A grid of equal rooms with doors."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["rooms"]
     size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m], multiples of room_m.")
     room_m: Metres = Field(default=6.0, description="Pitch of the rooms [m].")
@@ -136,9 +142,10 @@ class GeneratedRooms(Record):
         return _generated(self, World.rooms, seed)
 
 
-class GeneratedRubble(Record):
+class GeneratedRubble(WallsRecord):
     """A field of blocks of random shapes."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["rubble"]
     size_m: tuple[Metres, Metres] = Field((30.0, 30.0), description="Width and height [m] within the wall.")
     density: float = Field(default=0.15, ge=0, lt=1, description="Share of the field that blocks cover.")
@@ -157,9 +164,10 @@ class GeneratedRubble(Record):
         return _generated(self, World.rubble, seed)
 
 
-class GeneratedRescue(Record):
+class GeneratedRescue(WallsRecord):
     """A floor for rescue: a start room around the origin, in a building of few straight walls."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["rescue"]
     resolution_m: Annotated[float, Field(ge=0.001, le=0.1, description="Side of a grid cell [m].")] = 0.05
     wall_height_m: WallHeight = 2.5

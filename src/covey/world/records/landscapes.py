@@ -1,32 +1,35 @@
 """Landscapes as users declare them, and any world that a scenario can have: walls, a ground, or both."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from covey.plain_files import beside
-from covey.records import Record, given
 from covey.world.ground import Ground
+from covey.world.records import generated, walls
+from covey.world.records.floor_plans import FloorPlanWorld
+from covey.world.records.named import NamedWorld
 from covey.world.records.quantities import Metres, OwnSeed, Resolution, Share
-from covey.world.records.walls import KINDS, AnyWalls, PlanarWorld, kind_of_walls
+from covey.world.records.world_record import WallsRecord, WorldRecord, worlds
 from covey.world.world import World
 
 GENERATED_GROUNDS = ("hills", "ridges", "boulders", "flat")
 """Generators of landscapes, further values of ``generate:``."""
+_FORM = f"{{generate: {', '.join(GENERATED_GROUNDS[:-1])} or {GENERATED_GROUNDS[-1]}}}"
 
 Spacing = Annotated[Resolution, Field(description="Distance between neighbouring vertices of the ground [m].")]
 Size = tuple[Metres, Metres]
 
 
-class _Landscape(Record):
+class _Landscape(WorldRecord):
     """A ground with optional walls on it."""
 
     range_m: tuple[float, float] | None = Field(
         default=None,
         description="Lowest and highest altitude that the ground may ever have [m]; null: 10 m beyond its own.",
     )
-    walls: PlanarWorld | None = Field(
+    walls: WallsRecord | None = Field(
         default=None, description="Walls on the ground: a world of walls, with its fields."
     )
 
@@ -37,6 +40,7 @@ class _Landscape(Record):
 class HeightMapWorld(_Landscape):
     """A landscape from a file."""
 
+    form: ClassVar[str] = "{height_map: …}"
     height_map: str = Field(
         min_length=1, description="Path of a .png, .pgm, .npy, .npz, .asc or .tif, relative to the file that names it."
     )
@@ -67,6 +71,7 @@ class HeightMapWorld(_Landscape):
 class GeneratedHills(_Landscape):
     """Fractal hills."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["hills"]
     size_m: Size = Field((259.0, 259.0), description="Width and height [m].")
     spacing_m: Spacing = 1.0
@@ -83,6 +88,7 @@ class GeneratedHills(_Landscape):
 class GeneratedRidges(_Landscape):
     """Ridges with passes."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["ridges"]
     size_m: Size = Field((259.0, 259.0), description="Width and height [m].")
     spacing_m: Spacing = 1.0
@@ -101,6 +107,7 @@ class GeneratedRidges(_Landscape):
 class GeneratedBoulders(_Landscape):
     """A rolling plain with boulders."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["boulders"]
     size_m: Size = Field((100.0, 100.0), description="Width and height [m].")
     spacing_m: Spacing = 0.5
@@ -119,6 +126,7 @@ class GeneratedBoulders(_Landscape):
 class FlatGround(_Landscape):
     """A flat ground, to be changed by events."""
 
+    form: ClassVar[str] = _FORM
     generate: Literal["flat"]
     size_m: Size = Field((100.0, 100.0), description="Width and height [m].")
     spacing_m: Spacing = 1.0
@@ -140,26 +148,25 @@ def _generated(record: Any, seed: int) -> Ground:
     return generate(**options, seed=seed if record.seed is None else record.seed)
 
 
-def _kind(value: Any) -> str | None:
-    keys = given(value)
-    if "height_map" in keys:
-        return "height_map"
-    name = keys.get("generate")
-    return f"generate: {name}" if name in GENERATED_GROUNDS else kind_of_walls(value)
-
-
-WorldRecord = Annotated[
-    AnyWalls
-    | Annotated[HeightMapWorld, Tag("height_map")]
-    | Annotated[GeneratedHills, Tag("generate: hills")]
-    | Annotated[GeneratedRidges, Tag("generate: ridges")]
-    | Annotated[GeneratedBoulders, Tag("generate: boulders")]
-    | Annotated[FlatGround, Tag("generate: flat")],
-    Discriminator(
-        _kind,
-        custom_error_type="world_kind",
-        custom_error_message=f"a world is one of {KINDS}, {{height_map: …}}, "
-        "{generate: hills, ridges, boulders or flat}",
-    ),
-]
-"""Any world that a scenario can declare; each kind has ``build(folder, seed) -> World``."""
+_KINDS: dict[str, type[WorldRecord]] = {
+    "terrain": walls.TerrainWorld,
+    "file": walls.FileWorld,
+    "file: .dxf or .svg": FloorPlanWorld,
+    "empty_m": walls.EmptyWorld,
+    "workspace_m": walls.WorkspaceWorld,
+    "named": NamedWorld,
+    "generate: maze": generated.GeneratedMaze,
+    "generate: office": generated.GeneratedOffice,
+    "generate: cave": generated.GeneratedCave,
+    "generate: building": generated.GeneratedBuilding,
+    "generate: rooms": generated.GeneratedRooms,
+    "generate: rubble": generated.GeneratedRubble,
+    "generate: rescue": generated.GeneratedRescue,
+    "height_map": HeightMapWorld,
+    "generate: hills": GeneratedHills,
+    "generate: ridges": GeneratedRidges,
+    "generate: boulders": GeneratedBoulders,
+    "generate: flat": FlatGround,
+}
+for _name, _kind in _KINDS.items():
+    worlds.register(_name)(_kind)

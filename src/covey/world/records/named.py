@@ -1,13 +1,13 @@
 """Worlds with names: five floors for rescue, each with its targets."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from covey.records import Record
 from covey.world.records.quantities import DrawnMaterial, WallHeight
 from covey.world.records.targets import PlacedTarget
+from covey.world.records.world_record import WallsRecord
 from covey.world.world import World
 
 _KINDS = ("small_fire", "small_fire", "victim", "small_fire", "big_fire")
@@ -21,9 +21,10 @@ _TARGETS = {
 }
 
 
-class NamedWorld(Record):
+class NamedWorld(WallsRecord):
     """One of five floors for rescue with five targets on its walls."""
 
+    form: ClassVar[str] = "{named: rescue_1 to rescue_5}"
     named: Literal["rescue_1", "rescue_2", "rescue_3", "rescue_4", "rescue_5"] = Field(description="Name of the world.")
     resolution_m: Annotated[float, Field(ge=0.001, le=0.1, description="Side of a grid cell [m].")] = 0.05
     wall_height_m: WallHeight = 2.5

@@ -1,12 +1,36 @@
 """Starts of robots as users declare them: one record per kind, selected by its key."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from covey.records import Record, given
+from covey.named import ByKey
+from covey.records import Record
+from covey.registry import Registry
 
 Point = tuple[float, float]
+
+
+starts: Registry[type["StartRecord"]] = Registry("start", shelf="covey.world.records.starts")
+"""Kinds of starts by the key that selects them; packages add theirs under the entry-point group ``covey.start``."""
+
+
+class StartRecord(ByKey):
+    """Base of the starts. A subclass from elsewhere overrides `poses`."""
+
+    registry = starts
+    choices: ClassVar[str] = "a start is a list of [x, y, heading_deg], or one of"
+
+    def poses(self, world: Any, radii: np.ndarray, random: np.random.Generator) -> Any:
+        """Return where the robots are to start, (n, 3): x, y [m], heading [deg]; whether they fit is checked later.
+
+        Args:
+            world: the truth, a `covey.world.world.World`.
+            radii: of the bodies [m], (n,).
+            random: its random numbers, the same in every run with this seed.
+        """
+        raise NotImplementedError(f"{type(self).__name__} lacks poses: write def poses(self, world, radii, random)")
 
 
 class Line(Record):
@@ -19,10 +43,18 @@ class Line(Record):
     model_config = Record.model_config | {"populate_by_name": True, "serialize_by_alias": True}
 
 
-class LineStart(Record):
+@starts.register("line")
+class LineStart(StartRecord):
     """Robots in a row."""
 
+    form: ClassVar[str] = "{line: {from, step}}"
     line: Line = Field(description="A row of robots.")
+
+    def poses(self, world: Any, radii: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """Return the row, see `StartRecord.poses`."""
+        line, n = self.line, len(radii)
+        steps = np.arange(n)[:, None] * np.array(line.step)
+        return np.column_stack((np.array(line.from_) + steps, np.full(n, line.heading_deg)))
 
 
 class Together(Record):
@@ -35,15 +67,19 @@ class Together(Record):
     heading_deg: float = Field(default=0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
 
 
-class TogetherStart(Record):
+@starts.register("together")
+class TogetherStart(StartRecord):
     """Robots side by side, filling the free cells around a point outwards."""
 
+    form: ClassVar[str] = "{together: {around}}"
     together: Together = Field(description="Robots side by side.")
 
 
-class RoomStart(Record):
+@starts.register("room")
+class RoomStart(StartRecord):
     """Robots side by side in a room."""
 
+    form: ClassVar[str] = "{room: largest}"
     room: Annotated[str, Field(pattern="^largest$")] = Field(description="The room: largest.")
     order: Literal["outwards", "x_then_y"] = Field(
         default="outwards",
@@ -60,9 +96,11 @@ class Spread(Record):
     heading_deg: float | None = Field(default=None, description="Heading of all robots [deg]; null: random headings.")
 
 
-class SpreadStart(Record):
+@starts.register("spread")
+class SpreadStart(StartRecord):
     """Robots as far from each other as the world allows, from a random first one."""
 
+    form: ClassVar[str] = "{spread: {}}"
     spread: Spread = Field(description="Robots as far apart as possible.")
 
 
@@ -73,9 +111,11 @@ class Apart(Record):
     heading_deg: float | None = Field(default=None, description="Heading of all robots [deg]; null: random headings.")
 
 
-class ApartStart(Record):
+@starts.register("apart")
+class ApartStart(StartRecord):
     """Robots at random places, each as likely as any other."""
 
+    form: ClassVar[str] = "{apart: {}}"
     apart: Apart = Field(description="The places.")
 
 
@@ -86,37 +126,23 @@ class HallwayEnds(Record):
     heading_deg: float = Field(default=0.0, description="Heading of all robots [deg], 0 is east, counter-clockwise.")
 
 
-class HallwayEndsStart(Record):
+@starts.register("hallway_ends")
+class HallwayEndsStart(StartRecord):
     """Robots in the halls of a generated building, those places first that are nearest to the edge of the world."""
 
+    form: ClassVar[str] = "{hallway_ends: {}}"
     hallway_ends: HallwayEnds = Field(description="The places.")
 
 
 Poses = list[tuple[float, float, float]]
 
 
-_KEYS = ("line", "together", "spread", "apart", "room", "hallway_ends")
-
-
-def _kind(value: Any) -> str | None:
-    if isinstance(value, list | tuple):
-        return "poses"
-    return next((key for key in _KEYS if key in given(value)), None)
+def _kind(value: Any) -> str:
+    return "poses" if isinstance(value, list | tuple) else "start of a kind"
 
 
 Start = Annotated[
-    Annotated[Poses, Tag("poses")]
-    | Annotated[LineStart, Tag("line")]
-    | Annotated[TogetherStart, Tag("together")]
-    | Annotated[SpreadStart, Tag("spread")]
-    | Annotated[ApartStart, Tag("apart")]
-    | Annotated[RoomStart, Tag("room")]
-    | Annotated[HallwayEndsStart, Tag("hallway_ends")],
-    Discriminator(
-        _kind,
-        custom_error_type="start_kind",
-        custom_error_message="a start is a list of [x, y, heading_deg], or one of {line: {from, step}}, "
-        "{together: {around}}, {spread: {}}, {apart: {}}, {room: largest}, {hallway_ends: {}}",
-    ),
+    Annotated[Poses, Tag("poses")] | Annotated[StartRecord, Tag("start of a kind")],
+    Discriminator(_kind),
 ]
 """Any start that a scenario can declare."""

@@ -1,11 +1,15 @@
 """Targets as users declare them: one by one, or drawn."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Discriminator, Field, Tag, field_validator
+import numpy as np
+from pydantic import Field, field_validator
 
 from covey.errors import nearest
-from covey.records import WORD, Record, given
+from covey.named import ByKey
+from covey.records import WORD
+from covey.registry import Registry
 
 Point = tuple[float, float]
 Kind = Annotated[str, Field(pattern=WORD, max_length=50)]
@@ -27,8 +31,40 @@ _Side = Annotated[
 ]
 
 
-class PlacedTarget(Record):
+targets: Registry[type["TargetRecord"]] = Registry("target", shelf="covey.world.records.targets")
+"""Kinds of declarations of targets; packages add theirs under the entry-point group ``covey.target``."""
+
+
+class TargetRecord(ByKey):
+    """Base of what declares targets; a subclass from elsewhere overrides `placed`."""
+
+    registry = targets
+
+    def placed(self, world: Any, random: np.random.Generator) -> "Sequence[PlacedTarget]":
+        """Return the targets that it stands for; that a robot can see them is checked later.
+
+        Args:
+            world: the truth, a `covey.world.world.World`; all its doors count as open.
+            random: its random numbers, the same in every run with this seed.
+        """
+        raise NotImplementedError(f"{type(self).__name__} lacks placed: write def placed(self, world, random)")
+
+    @classmethod
+    def key_in(cls, value: dict[str, Any]) -> str | None:
+        """Return ``draw`` or ``at``, by the keys or the nearest ones; ``kind`` is that of the target."""
+        if ".py:" in str(value.get("kind", "")):
+            return None
+        if "draw" in value or "at" in value or "kind" in value:
+            return "draw" if "draw" in value else "at"
+        own = DrawnTargets.model_fields.keys() - PlacedTarget.model_fields.keys()
+        return super().key_in(value) or ("draw" if any(nearest(str(key), own) for key in value) else "at")
+
+
+@targets.register("at")
+class PlacedTarget(TargetRecord):
     """A target at a given place."""
+
+    form: ClassVar[str] = "{kind, at}"
 
     kind: Kind = Field(description="victim, small_fire, big_fire, or a word of your own.")
     identity: int | None = Field(
@@ -44,8 +80,11 @@ class PlacedTarget(Record):
     )
 
 
-class DrawnTargets(Record):
+@targets.register("draw")
+class DrawnTargets(TargetRecord):
     """Targets at random places that a robot can see from somewhere it can stand."""
+
+    form: ClassVar[str] = "{draw, count}"
 
     draw: Kind = Field(description="Kind of the targets: victim, small_fire, big_fire, or a word of your own.")
     count: int = Field(default=1, ge=1, le=MAX_TARGETS, description="Number of targets.")
@@ -77,17 +116,3 @@ class DrawnTargets(Record):
 
 
 _BOX = "write [west, south, east, north]"
-
-
-def _tag(value: Any) -> str:
-    keys = given(value)
-    if "draw" in keys or "at" in keys or "kind" in keys:
-        return "drawn targets" if "draw" in keys else "placed target"
-    own = DrawnTargets.model_fields.keys() - PlacedTarget.model_fields.keys()
-    return "drawn targets" if any(nearest(str(key), own) for key in keys) else "placed target"
-
-
-AnyTarget = Annotated[
-    Annotated[PlacedTarget, Tag("placed target")] | Annotated[DrawnTargets, Tag("drawn targets")], Discriminator(_tag)
-]
-"""A target, or several drawn ones; the keys ``at`` and ``kind``, or ``draw``, select the record."""

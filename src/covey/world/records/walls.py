@@ -1,26 +1,15 @@
 """Worlds of walls as users declare them: one record per kind, selected by its key."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, Field
 
 from covey.plain_files import beside
-from covey.records import Record, given
 from covey.world.materials import Material, made_of
 from covey.world.records.floor_plans import FloorPlanWorld
-from covey.world.records.generated import (
-    GENERATED,
-    GeneratedBuilding,
-    GeneratedCave,
-    GeneratedMaze,
-    GeneratedOffice,
-    GeneratedRescue,
-    GeneratedRooms,
-    GeneratedRubble,
-)
-from covey.world.records.named import NamedWorld
 from covey.world.records.quantities import Metres, Resolution, WallHeight, WallMaterial
+from covey.world.records.world_record import WallsRecord
 from covey.world.world import Border, World
 
 Point = tuple[float, float]
@@ -36,9 +25,10 @@ def _simple_polygon(vertices: list[Point]) -> list[Point]:
 SimplePolygon = Annotated[list[Point], Field(min_length=3), AfterValidator(_simple_polygon)]
 
 
-class TerrainWorld(Record):
+class TerrainWorld(WallsRecord):
     """One of the four terrains on which exploration is compared."""
 
+    form: ClassVar[str] = "{terrain: loop, cross, zigzag or maze}"
     terrain: Literal["loop", "cross", "zigzag", "maze"] = Field(description="Name of the terrain.")
     size_m: Metres = Field(
         default=80.0, description="Side of the terrain [m]; a maze has 10 roads, a zigzag a whole number."
@@ -56,9 +46,10 @@ class TerrainWorld(Record):
         return made_of(world, self.material)
 
 
-class FileWorld(Record):
+class FileWorld(WallsRecord):
     """A ROS map (YAML with its image), or a bare PGM or PNG."""
 
+    form: ClassVar[str] = FloorPlanWorld.form
     file: str = Field(min_length=1, description="Path of the file, relative to the file that names it.")
     resolution_m: Annotated[float, Field(ge=0.001, le=100)] | None = Field(
         default=None, description="Side of a pixel [m]; only for a bare image."
@@ -83,9 +74,10 @@ class FileWorld(Record):
         return made_of(World.from_file(beside(folder, self.file), **options), self.material)
 
 
-class EmptyWorld(Record):
+class EmptyWorld(WallsRecord):
     """An empty rectangle, centred on the origin."""
 
+    form: ClassVar[str] = "{empty_m: [w, h]}"
     empty_m: tuple[Metres, Metres] = Field(description="Width and height [m].")
     border: Border = Field(default="wall", description="wall, or open: robots can leave the world, which is an event.")
     resolution_m: Resolution = 0.05
@@ -98,9 +90,10 @@ class EmptyWorld(Record):
         return made_of(world.replace(wall_height_m=self.wall_height_m), self.material)
 
 
-class WorkspaceWorld(Record):
+class WorkspaceWorld(WallsRecord):
     """A polygon with obstacles and thin walls in it."""
 
+    form: ClassVar[str] = "{workspace_m: […]}"
     workspace_m: SimplePolygon = Field(description="Vertices [x, y] of the workspace [m], any simple polygon.")
     obstacles_m: list[SimplePolygon] = Field([], description="Vertices [x, y] of each obstacle [m].")
     walls_m: list[Annotated[list[Point], Field(min_length=2)]] = Field(
@@ -118,50 +111,3 @@ class WorkspaceWorld(Record):
         """Return the world."""
         options = self.model_dump(exclude={"workspace_m", "wall_height_m"})
         return World.polygons(self.workspace_m, **options).replace(wall_height_m=self.wall_height_m)
-
-
-KINDS = (
-    "{terrain: loop, cross, zigzag or maze}, {file: .yaml, .pgm, .png, .dxf or .svg}, {empty_m: [w, h]}, "
-    "{workspace_m: […]}, {generate: maze, office, cave, building, rooms, rubble or rescue}, "
-    "{named: rescue_1 to rescue_5}"
-)
-
-
-def kind_of_walls(value: Any) -> str | None:
-    """Return the tag of a world by its distinguishing key."""
-    keys = given(value)
-    if str(keys.get("file", "")).lower().endswith((".dxf", ".svg")):
-        return "file: .dxf or .svg"
-    for key in ("terrain", "file", "empty_m", "workspace_m", "named"):
-        if key in keys:
-            return key
-    name = keys.get("generate")
-    return f"generate: {name}" if name in GENERATED else None
-
-
-AnyWalls = (
-    Annotated[TerrainWorld, Tag("terrain")]
-    | Annotated[FileWorld, Tag("file")]
-    | Annotated[FloorPlanWorld, Tag("file: .dxf or .svg")]
-    | Annotated[EmptyWorld, Tag("empty_m")]
-    | Annotated[WorkspaceWorld, Tag("workspace_m")]
-    | Annotated[NamedWorld, Tag("named")]
-    | Annotated[GeneratedMaze, Tag("generate: maze")]
-    | Annotated[GeneratedOffice, Tag("generate: office")]
-    | Annotated[GeneratedCave, Tag("generate: cave")]
-    | Annotated[GeneratedBuilding, Tag("generate: building")]
-    | Annotated[GeneratedRooms, Tag("generate: rooms")]
-    | Annotated[GeneratedRubble, Tag("generate: rubble")]
-    | Annotated[GeneratedRescue, Tag("generate: rescue")]
-)
-"""The kinds of worlds of walls; each has ``build(folder, seed) -> World``."""
-
-PlanarWorld = Annotated[
-    AnyWalls,
-    Discriminator(
-        kind_of_walls,
-        custom_error_type="world_kind",
-        custom_error_message=f"walls on a ground are one of {KINDS}",
-    ),
-]
-"""A world of walls, for places where a ground is not allowed."""
