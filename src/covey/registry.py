@@ -8,7 +8,7 @@ import site
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -45,20 +45,17 @@ class Registry(Generic[T]):
     def __init__(self, kind: str, shelf: str = ""):
         self.kind, self._shelf = kind, shelf
         self._items: dict[str, T] = {}
-        self._of_users: set[str] = set()
         _registries.add(self)
         self.renamed: dict[str, str] = {}
         """Old names in older files, and their present names."""
 
-    def register(self, name: str, *, of_user: bool = False) -> Callable[[Any], Any]:
-        """Return a decorator that stores its argument under ``name``; ``of_user``: it is from a user's file."""
+    def register(self, name: str) -> Callable[[Any], Any]:
+        """Return a decorator that stores its argument under ``name``."""
 
         def decorate(item: Any) -> Any:
             if (there := self._items.get(name, item)) is not item and not isinstance(there, Unread):
                 raise InvalidValueError(f"{self.kind} {name!r} is registered already; choose another name")
             self._items[name] = item
-            if of_user or _is_called_by_user():
-                self._of_users.add(name)
             return item
 
         return decorate
@@ -70,13 +67,12 @@ class Registry(Generic[T]):
     def forget(self, name: str) -> None:
         """Forget a registered object."""
         del self._items[name]
-        self._of_users.discard(name)
 
-    def forget_users(self) -> None:
-        """Forget the objects registered by users' files."""
-        for name in self._of_users:
-            del self._items[name]
-        self._of_users.clear()
+    def forget_modules(self, modules: Collection[str]) -> None:
+        """Forget the objects that some modules define, and those that were not loaded."""
+        for name, item in list(self._items.items()):
+            if isinstance(item, Unread) or getattr(getattr(item, "func", item), "__module__", "") in modules:
+                del self._items[name]
 
     def get(self, name: str) -> T:
         """Return the object named ``name``; raise `UnknownNameError` with the nearest name otherwise."""
@@ -407,7 +403,7 @@ def forget_files() -> None:
     if not names:
         return
     for registry in _registries:
-        registry.forget_users()
+        registry.forget_modules(names)
     for name in names:
         sys.modules.pop(name, None)
 
@@ -445,21 +441,6 @@ def _installed_in() -> tuple[str, ...]:
     """Return the folders of the standard library and of installed packages."""
     paths = [*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()]
     return tuple(path + os.sep for path in paths)
-
-
-def _is_called_by_user() -> bool:
-    """Return whether a user's file is running now, not a package that is being imported."""
-    frame, users = sys._getframe(2), None
-    while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name.partition(".")[0] != "covey":  # so that Covey's own modules register without a search
-            users = set(_modules_of_users()) if users is None else users
-            if name in users:
-                return True
-        if frame.f_code.co_name == "<module>":
-            return False
-        frame = frame.f_back
-    return False
 
 
 def code_of(path: Path) -> list[Path]:

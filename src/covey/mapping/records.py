@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal, Self
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from covey.named import OfKind
@@ -78,6 +79,16 @@ class Mapping(Mapper):
             if abs(value / EVIDENCE_STEP - round(value / EVIDENCE_STEP)) > 1e-6:
                 raise ValueError(f"{name} is {value}; evidence is kept in steps of {EVIDENCE_STEP}, use a multiple")
         return self
+
+    def measured(self, ranges: np.ndarray, angles: np.ndarray, range_m: float) -> np.ndarray:
+        """Return the ranges of a scan that become evidence; a subclass may drop some, or change them.
+
+        Args:
+            ranges: [m], (m, rays), of m robots; inf: nothing within range; NaN: no measurement. They are not changed.
+            angles: of the rays [rad], (rays,).
+            range_m: of the sensor [m].
+        """
+        return ranges
 
     def units(self, log_odds: float) -> int:
         """Return log-odds as a whole number of units of evidence.

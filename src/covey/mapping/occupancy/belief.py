@@ -145,7 +145,7 @@ class Beliefs(SharedMaps):
         """
         if angles is not self._angles:
             self._angles, self._directions, self._use_scans = angles, beam_directions(angles), None
-        far = self.mapping.max_range_m or range_m
+        ranges, far = self.mapping.measured(ranges, angles, range_m), self.mapping.max_range_m or range_m
         robots = np.ascontiguousarray(robots, np.int64)
         scans = (
             np.ascontiguousarray(poses, np.float64),

@@ -74,7 +74,7 @@ def load_metric(reference: str, folder: Path) -> None:
         metric = _AsRead(reference, path, name)
     elif not callable(metric):
         raise InvalidValueError(f"{reference!r} is {type(metric).__name__}; a metric is a function of a run")
-    metrics.register(name, of_user=True)(metric)
+    metrics.register(name)(metric)
 
 
 def _file_of(metric: Any) -> Path | None:
