@@ -133,6 +133,18 @@ def kinds_of(name: str) -> set[str]:
     return {registry.kind for registry in _registries if name in registry.names()}
 
 
+def registry_of(kind: str) -> "Registry[Any]":
+    """Return the registry of a kind of objects.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    found = {registry.kind: registry for registry in _registries}
+    if kind not in found:
+        raise UnknownNameError("extension point", kind, found)
+    return found[kind]
+
+
 @cache
 def _installed(kind: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of installed packages for a kind."""

@@ -208,6 +208,24 @@ def check(
 
 
 @app.command
+def check_extension(target: str, /, *, as_: Annotated[str, Parameter(name="--as", show_default=False)] = "") -> int:
+    """Check a sensor, mission, controller or other extension of yours. Runs its code.
+
+    Exit code 1: something is wrong with it.
+
+    Parameters
+    ----------
+    target
+        The file and the name in it, ./mine.py:Compass, or the name of one that is registered or installed.
+    as_
+        What it is, for a function: controller, metric, link or robot. For a name: the extension point.
+    """
+    from covey.cli.extension import check_command
+
+    return check_command(target, as_)
+
+
+@app.command
 def show(name: str, /, *, trusted_only: TrustedOnly = False) -> None:
     """Describe a scenario, design, robot, sensor, link model, protocol or controller.
 

@@ -16,7 +16,7 @@ from covey.world.targets import Targets
 
 def check_sensor(record: SensorRecord) -> None:
     """Check a sensor: one row per robot, copies, the same reading for the same seed, independent of the batch."""
-    truth, names = _scene(), ["a0", "a1", "a2", "a3"]
+    truth, names = scene(), ["a0", "a1", "a2", "a3"]
     keys, everyone = sensor_keys(7, record.name, names), np.arange(4)
     whole = record.read(truth, everyone, keys, 5)
     again = record.read(truth, everyone, keys, 5)
@@ -40,7 +40,7 @@ def _arrays(reading: Any) -> dict[str, np.ndarray]:
     return {f.name: np.asarray(getattr(reading, f.name)) for f in dataclasses.fields(reading)}
 
 
-def _scene() -> Truth:
+def scene() -> Truth:
     """Return four robots in a room of 8 m x 8 m with a pillar and three targets, on a wavy ground."""
     solid = np.ones((82, 82), bool)
     solid[1:-1, 1:-1] = False
