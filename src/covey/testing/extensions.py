@@ -228,7 +228,7 @@ class TargetChecks(RecordChecks):
         """They lie at the same places twice."""
         record = self.made()
         first, again = (lay([record], _room(), np.zeros((1, 3)), np.array([0.2]), 5) for _ in range(2))
-        assert np.array_equal(first.xyz, again.xyz), (
+        assert np.array_equal(first.positions, again.positions), (
             f"{type(record).__name__} does not repeat itself; draw from `random` alone"
         )
 
