@@ -4,7 +4,7 @@ A field whose type is the base of such records, a `Named` with a `registry`, tak
 ``{disc: {range_m: 20}}`` and ``{kind: disc, range_m: 20}``, with ``./mine.py:Name`` in the place of the word.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_args
 
@@ -206,6 +206,16 @@ def references_in(value: Any) -> Iterator[str]:
             yield from references_in(item)
 
 
+def refuse_code(name: str, context: Mapping[str, Any]) -> None:
+    """Refuse a name of code in a file where only trusted code may run.
+
+    Raises:
+        InvalidValueError: it is such a name, and the context of the validation has ``trusted_only``.
+    """
+    if ".py:" in name and context.get("trusted_only"):
+        raise InvalidValueError(f"{name!r} would run code from a file, which --trusted-only refuses")
+
+
 def find(name: Any, registry: Registry[Any], context: dict[str, Any]) -> Any:
     """Return what a file names: an object of a registry or an installed package, or the object of ``./mine.py:Name``.
 
@@ -225,8 +235,7 @@ def find(name: Any, registry: Registry[Any], context: dict[str, Any]) -> Any:
         if name.endswith(".py") or "/" in name:
             raise InvalidValueError(f"{name!r} names a file; write {name}:NAME, the function or class in it")
         return registry.get(name)
-    if context.get("trusted_only"):
-        raise InvalidValueError(f"{name!r} would run code from a file, which --trusted-only refuses")
+    refuse_code(name, context)
     return load_from_file(name, Path(context.get("folder", ".")))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from covey.controllers import controllers
 from covey.errors import UnknownNameError
-from covey.scenario.shelf import _registry, describe, names, paper_of
+from covey.scenario.shelf import KINDS, _registry, describe, names, paper_of
 
 
 def test_each_paper_in_the_list_of_controllers_is_authors_and_a_year():
@@ -23,7 +23,7 @@ def test_each_paper_in_the_list_of_controllers_is_authors_and_a_year():
 
 
 def test_no_paper_has_the_year_of_a_page_and_each_author_is_one():
-    for kind in ("robots", "sensors", "links", "protocols", "controllers"):
+    for kind in KINDS[1:]:
         for name in names(kind):
             item = _registry(kind).get(name)
             if paper := paper_of(item):
@@ -76,3 +76,11 @@ def test_names_like_what_is_asked_for_are_told_once_each():
         describe("victim")
     assert len(error.value.known) == len(set(error.value.known))
     assert str(error.value).count("terrain_team") == 1
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_whatever_a_file_can_name_is_described(kind):
+    for name in names(kind):
+        text = describe(name)
+        assert f"# {kind[:-1]} {name}\n" in text
+        assert "Undefined" not in text

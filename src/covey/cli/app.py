@@ -227,7 +227,7 @@ def check_extension(target: str, /, *, as_: Annotated[str, Parameter(name="--as"
 
 @app.command
 def show(name: str, /, *, trusted_only: TrustedOnly = False) -> None:
-    """Describe a scenario, design, robot, sensor, link model, protocol or controller.
+    """Describe a scenario, a design, or anything else that `covey list` names.
 
     Parameters
     ----------
@@ -247,9 +247,27 @@ def show(name: str, /, *, trusted_only: TrustedOnly = False) -> None:
 
 @app.command(name="list")
 def list_(
-    kind: Literal["scenarios", "designs", "robots", "sensors", "links", "protocols", "controllers"] | None = None, /
+    kind: Literal[
+        "scenarios",
+        "designs",
+        "robots",
+        "sensors",
+        "localizers",
+        "mappers",
+        "missions",
+        "worlds",
+        "starts",
+        "targets",
+        "events",
+        "faults",
+        "links",
+        "protocols",
+        "controllers",
+    ]
+    | None = None,
+    /,
 ) -> None:
-    """List the scenarios, designs, robots, controllers and more in Covey and in installed packages.
+    """List what files can name: scenarios, designs, robots, controllers and more, also of installed packages.
 
     Parameters
     ----------

@@ -3,7 +3,6 @@
 import copy
 import functools
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,10 @@ import numpy as np
 from covey.errors import ControllerError, InvalidValueError
 from covey.lab.canvas import Canvas
 from covey.lab.everybody import joined_facts, marked
+from covey.named import find
 from covey.onboard.controller import Program
 from covey.onboard.group_view import MOTION, GroupFacts, GroupView, Later
-from covey.registry import Registry, load_from_file
+from covey.registry import Registry
 from covey.results.marks import Mark
 from covey.runtime.local.failures import text_of
 from covey.runtime.simulation import Simulation
@@ -145,10 +145,7 @@ def _made(item: Any) -> tuple[str, Any]:
     """Return the name of an add-on and the object."""
     name = ""
     if isinstance(item, str):
-        if ".py" in item:
-            item = load_from_file(item, Path.cwd())
-        else:
-            name, item = item, registry.get(item)
+        name, item = "" if ".py:" in item else item, find(item, registry, {})
     kind = item if isinstance(item, type) else type(item)
     name = name or registry.name_of(kind) or kind.__name__.lower()
     if isinstance(item, type):

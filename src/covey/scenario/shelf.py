@@ -1,5 +1,6 @@
-"""The names for use in scenarios: scenarios, robots, sensors and controllers, each with a one-line summary."""
+"""The names for use in scenarios: scenarios, robots, sensors, controllers and so on, each with a one-line summary."""
 
+import importlib
 import inspect
 import re
 from collections.abc import Callable
@@ -7,11 +8,26 @@ from functools import partial
 from typing import Any
 
 from covey.errors import CoveyError, UnknownNameError
-from covey.registry import looking
+from covey.registry import looking, registry_of
 from covey.scenario.shipped import find_scenario, library
 
-KINDS = ("scenarios", "robots", "sensors", "links", "protocols", "controllers")
-
+_MODULES = {
+    "robots": "covey.robots.catalogue",
+    "sensors": "covey.sensors.sensor",
+    "localizers": "covey.mapping.localizer",
+    "mappers": "covey.mapping.records",
+    "missions": "covey.missions",
+    "worlds": "covey.world.records.world_record",
+    "starts": "covey.world.records.starts",
+    "targets": "covey.world.records.targets",
+    "events": "covey.events.records",
+    "faults": "covey.events.records",
+    "links": "covey.comms.links.model",
+    "protocols": "covey.comms.protocols.protocol",
+    "controllers": "covey.controllers",
+}
+"""The module of each registry."""
+KINDS = ("scenarios", *_MODULES)
 
 _PARTICLES = ("da", "de", "del", "della", "den", "der", "di", "du", "la", "le", "ten", "ter", "van", "von")
 """Words that begin family names."""
@@ -37,14 +53,14 @@ def summaries(kind: str) -> dict[str, str]:
 
 
 def describe(name: str, *, trusted_only: bool = False) -> str:
-    """Return a full description of a scenario (also by its path), robot, sensor or controller.
+    """Return a full description of a scenario (also by its path), or of what has a name of one of `KINDS`.
 
     Raises:
         ScenarioError: the scenario is invalid.
         UnknownNameError: nothing has this name.
     """
-    records = {kind: partial(_record, kind) for kind in ("sensors", "links", "protocols")}
-    writers: dict[str, Callable[[str], str]] = {"robots": _robot, **records, "controllers": _controller}
+    records = {kind: partial(_record, kind) for kind in _MODULES}
+    writers: dict[str, Callable[[str], str]] = {**records, "robots": _robot, "controllers": _controller}
     parts = [f"# {kind[:-1]} {name}\n{write(name)}" for kind, write in writers.items() if name in names(kind)]
     if name in library() or name.endswith((".yaml", ".yml")):
         from covey.scenario.dump import to_yaml
@@ -89,17 +105,8 @@ def _family(words: list[str]) -> str:
 
 
 def _registry(kind: str) -> Any:
-    if kind == "robots":
-        from covey.robots.catalogue import robots as registry
-    elif kind == "sensors":
-        from covey.sensors import sensors as registry
-    elif kind == "links":
-        from covey.comms.links import links as registry
-    elif kind == "protocols":
-        from covey.comms.protocols import protocols as registry
-    else:
-        from covey.controllers import controllers as registry
-    return registry
+    importlib.import_module(_MODULES[kind])
+    return registry_of(kind.removesuffix("s"))
 
 
 def _robot(name: str) -> str:
@@ -111,8 +118,13 @@ def _record(kind: str, name: str) -> str:
     record = _registry(kind).get(name)
     if not hasattr(record, "model_fields"):
         return f"{_doc(record)}\n\n{_text(record())}"
-    fields = [f"  {n} = {f.default!r}: {f.description or ''}" for n, f in record.model_fields.items()]
+    fields = [_field(n, f) for n, f in record.model_fields.items()]
     return "\n".join([_doc(record), "", *fields])
+
+
+def _field(name: str, field: Any) -> str:
+    default = "" if field.is_required() else f" = {field.get_default(call_default_factory=True)!r}"
+    return f"  {field.alias or name}{default}: {field.description or ''}"
 
 
 def _controller(name: str) -> str:

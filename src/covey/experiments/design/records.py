@@ -14,6 +14,7 @@ from covey.errors import CoveyError, InvalidValueError, did_you_mean
 from covey.experiments.design.goals import Goals
 from covey.experiments.design.parameters import MAX_VECTORS, Parameter
 from covey.experiments.design.quantities import unknown_quantity
+from covey.named import refuse_code
 from covey.records import Located, Record, located
 from covey.results.event_data import EVENT_KINDS
 from covey.runtime.stop import Stop
@@ -130,8 +131,7 @@ def known_metrics(names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ..
     context, found, wrong = info.context or {}, list[str](), list[Located]()
     for i, name in enumerate(names):
         try:
-            if ".py:" in name and context.get("trusted_only"):
-                raise InvalidValueError(f"{name!r} would run code from a file, which --trusted-only refuses")
+            refuse_code(name, context)
             found.append(named(name, Path(context.get("folder", "."))))
         except CoveyError as error:
             wrong.append(((i,), str(error), name))
@@ -146,8 +146,7 @@ def _vectors(value: Any, info: ValidationInfo) -> Any:
             return value
         if ".py:" not in value:
             raise ValueError(f"{_VECTORS}; given: {value!r}")
-        if (info.context or {}).get("trusted_only"):
-            raise ValueError(f"{value!r} would run code from a file, which --trusted-only refuses")
+        refuse_code(value, info.context or {})
         return value
     kinds = {"latin hypercube": LatinHypercube, "sobol": Sobol, "list": Listed}
     key = next(iter(value)) if isinstance(value, dict) and len(value) == 1 else None
