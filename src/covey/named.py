@@ -158,11 +158,12 @@ class ByKey(Named):
         """What selects it in a file beside its fields: its ``kind``, if no key does."""
         keys = {field.alias or name for name, field in type(self).model_fields.items()}
         names = self.registry.names_of(type(self))
-        return {} if self.form or keys & {*names} else {"kind": self._named()}
+        name = self._reference or next(iter(names), type(self).__name__)
+        return {} if self.form or keys & {*names} else {"kind": name}
 
     def in_file(self, parameters: dict[str, Any]) -> Any:
         """Return its form in a file, see `Named.in_file`."""
-        given = self.selector | parameters
+        given = (self.selector and {"kind": self._named()}) | parameters
         return given["kind"] if list(given) == ["kind"] else given
 
     @classmethod

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Metric = Callable[["Run"], Any]
 """A function of a finished run that returns a number, a text, a dict by robot, or None where it has no value."""
 
-metrics: Registry[Metric] = Registry("metric")
+metrics: Registry[Metric] = Registry("metric", shelf="covey.results.metrics")
 
 
 def time_to_goal(metric: Metric) -> Metric:
