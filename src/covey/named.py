@@ -88,14 +88,14 @@ class Named(Record):
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
         if "registry" not in vars(cls):
             return handler(schema)
-        kinds = cls.kinds()
+        kinds = cls.registered()
         for kind in kinds.values():
             kind.model_rebuild()
         options = {name: handler(kind.__pydantic_core_schema__) for name, kind in kinds.items()}
         return {"title": cls.__name__, "anyOf": [{"type": "string"}, {"type": "object"}, *options.values()]}
 
     @classmethod
-    def kinds(cls) -> dict[str, "type[Self]"]:
+    def registered(cls) -> dict[str, "type[Self]"]:
         """Return the registered records by name; not the functions that make some of them."""
         return {name: kind for name, kind in cls.registry.items().items() if isinstance(kind, type)}
 
@@ -178,7 +178,7 @@ class ByKey(Named):
         if len(value) == 1 and ".py:" in str(name):
             return super().named_in(value)
         if (key := cls.key_in(value)) is not None:
-            fields = getattr(cls.kinds().get(key), "model_fields", {})
+            fields = getattr(cls.registered().get(key), "model_fields", {})
             if len(value) == 1 and key == name and key not in {field.alias or k for k, field in fields.items()}:
                 return super().named_in(value)
             return key, value, ()
@@ -189,7 +189,7 @@ class ByKey(Named):
     @classmethod
     def forms(cls, value: Any) -> str:
         """Return what a file must write, with a hint at the nearest key."""
-        forms = dict.fromkeys(kind.form for kind in cls.kinds().values() if kind.form and issubclass(kind, cls))
+        forms = dict.fromkeys(kind.form for kind in cls.registered().values() if kind.form and issubclass(kind, cls))
         keys = [str(key) for key in value] if isinstance(value, (dict, list)) else []
         hints = (did_you_mean(key, cls.registry.names()) for key in keys)
         hint = next((hint for hint in hints if hint.startswith(",")), "")

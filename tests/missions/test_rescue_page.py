@@ -42,7 +42,7 @@ def test_each_example_of_the_page_can_be_built(block):
 def test_the_teams_of_the_page_search_and_see_targets(block):
     scenario = completed(block)
     team = [(group.controller.program, group.robot) for group in scenario.robots]
-    assert not blind(team, scenario.mission.kind)
+    assert not blind(team, scenario.mission)
     assert {program.name for program, _ in team} & {"rescue_team", "rescue_leader", "search_plan", "with_lookout"}
 
 

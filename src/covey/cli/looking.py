@@ -36,7 +36,7 @@ def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, 
             groups = [(g.controller.program, g.robot, g.count, g.known_map) for g in loaded.robots]
             seers = [(program, robot) for program, robot, _, _ in groups]
             programs = [program for program, _ in seers]
-            warnings = unshared(groups, loaded.share_maps), blind(seers, loaded.mission.kind)
+            warnings = unshared(groups, loaded.share_maps), blind(seers, loaded.mission)
             warnings = *warnings, deaf(programs, radios_of(loaded.radio))
             for warning in filter(None, (*warnings, loaded.mission.doubt(ready.targets))):
                 print(f"warning: {warning}", file=sys.stderr)

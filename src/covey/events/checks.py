@@ -227,12 +227,12 @@ def _fault_found(fault: Fault, groups: Sequence[Any]) -> Iterator[Found]:
             yield ("sensor",), f"{fault.sensor} cannot degrade: its readings have no method degrade"
 
 
-def known_starts_needed(groups: Sequence[tuple[Program | None, bool | str]], mission: str) -> Iterator[FoundInTeam]:
+def known_starts_needed(groups: Sequence[tuple[Program | None, bool | str]], mission: Any) -> Iterator[FoundInTeam]:
     """Yield the parts of a scenario that work only if the robots know all start poses.
 
     Args:
         groups: the controller of each group, and its ``known_map``.
-        mission: the kind of the mission.
+        mission: the mission.
     """
     unknown = "share_maps.start_poses: unknown"
     for i, (program, is_known_map) in enumerate(groups):
@@ -248,9 +248,8 @@ def known_starts_needed(groups: Sequence[tuple[Program | None, bool | str]], mis
                 ("robots", i, "known_map"),
                 f"robots with the given map know the world frame; leave out known_map, or {unknown}",
             )
-    in_world = {"patrolling": "the graph to patrol lies", "rescue": "the places that robots report lie"}
-    if mission in in_world:
-        yield ("mission",), f"{in_world[mission]} in the world frame, which no robot knows with {unknown}"
+    if mission.in_world:
+        yield ("mission",), f"{mission.in_world} in the world frame, which no robot knows with {unknown}"
 
 
 def needed(groups: Sequence[tuple[Program | None, RobotModel]], waypoints: bool) -> Iterator[FoundInTeam]:
@@ -330,15 +329,15 @@ def unshared(groups: Sequence[tuple[Program, RobotModel, int, bool | str]], shar
     )
 
 
-def blind(groups: Sequence[tuple[Program | None, RobotModel]], mission: str) -> str:
+def blind(groups: Sequence[tuple[Program | None, RobotModel]], mission: Any) -> str:
     """Return a warning if a team is to find targets and none of its robots can see them; else an empty text.
 
     Args:
         groups: controller and robot of each group.
-        mission: kind of the mission.
+        mission: the mission.
     """
     sensors = [sensor for _, robot in groups for sensor in robot.sensors]
-    if mission != "rescue" or any("targets" in sensor.feeds for sensor in sensors):
+    if not mission.seeks or any("targets" in sensor.feeds for sensor in sensors):
         return ""
     looking = dict.fromkeys(p.name for p, _ in groups if p is not None and "tag_camera" in (p.sees or ()))
     if not looking and any(not type(sensor).__module__.startswith("covey.") for sensor in sensors):
@@ -376,7 +375,7 @@ def order_found(order: Order, world: AnyWorld) -> Iterator[Found]:
         yield ("objective_m",), f"the objective {list(order.objective_m)} lies outside the world, {_extent(world)}"
 
 
-def check_unknown_starts(groups: Sequence[Any], mission: str) -> None:
+def check_unknown_starts(groups: Sequence[Any], mission: Any) -> None:
     """Raise `InvalidValueError` if a team needs to know all start poses; see `known_starts_needed`."""
     for path, message in known_starts_needed([(g.program, g.known_map) for g in groups], mission):
         raise InvalidValueError(f"{'.'.join(map(str, path))}: {message}")

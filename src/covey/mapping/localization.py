@@ -43,6 +43,7 @@ class Noise(LocalizerRecord):
         simulation. Robotics 6(3), 2017 (the defaults).
     """
 
+    matches: ClassVar[bool] = True  # it stands for a localizer that does
     white: ClassVar[bool] = True
     kind: Literal["noise"] = Field(default="noise", description="The name of this kind of localization.")
     sigma_m: float = Field(default=0.022, ge=0, description="Standard deviation of x and of y [m].")

@@ -155,12 +155,14 @@ class LocalizerRecord(OfKind, ABC):
     Attributes:
         needs: what sensors of each robot must feed, ``motion`` or ``scan``, see `SensorRecord.feeds`; no other readings
             are passed.
+        matches: whether the robot's computer is charged for matching scans, as one that needs scans does.
         white: whether the errors of two steps are independent. A belief about the ground then averages them; otherwise
             it counts them as one error that all its measurements share.
     """
 
     registry = localizers
     needs: ClassVar[tuple[str, ...]] = ()
+    matches: ClassVar[bool] = False
     white: ClassVar[bool] = False
 
     @abstractmethod

@@ -35,6 +35,7 @@ class Slam(LocalizerRecord):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("motion", "scan")
+    matches: ClassVar[bool] = True
 
     kind: Literal["slam"] = Field(default="slam", description="The name of this kind of localization.")
     graph: GraphSettings = Field(default_factory=GraphSettings, description="The settings of graph SLAM.")

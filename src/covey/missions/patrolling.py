@@ -24,6 +24,7 @@ class Patrolling(Mission):
     """
 
     gives_waypoints: ClassVar[bool] = True
+    in_world: ClassVar[str] = "the graph to patrol lies"
 
     waypoints_m: tuple[Point, ...] | None = Field(
         default=None, description="x, y of each waypoint [m]; null: waypoints that together see the whole world."

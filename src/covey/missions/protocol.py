@@ -120,10 +120,14 @@ class Mission(Named, ABC):
 
     Attributes:
         gives_waypoints: whether its tracker has `waypoints`, which patrol controllers need.
+        seeks: whether robots are to see targets.
+        in_world: what of it lies in the world frame, with a verb, which robots with unknown starts do not know.
     """
 
     registry = missions
     gives_waypoints: ClassVar[bool] = False
+    seeks: ClassVar[bool] = False
+    in_world: ClassVar[str] = ""
 
     @property
     def kind(self) -> str:

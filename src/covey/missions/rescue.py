@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -46,6 +46,9 @@ class Rescue(Rules, Mission):
         Course DAT160, Western Norway University of Applied Sciences, 2021 and 2025: the multi-robot challenge and its
         scoring node.
     """
+
+    seeks: ClassVar[bool] = True
+    in_world: ClassVar[str] = "the places that robots report lie"
 
     preset: Literal["dat160_2021", "dat160_2025"] | None = Field(
         default=None,

@@ -187,7 +187,7 @@ class Simulation:
         check_needed(self.groups, mission.gives_waypoints)
         check_kinds(self.groups, set(place.targets.kinds))
         if own_frames:
-            check_unknown_starts(self.groups, mission.kind)
+            check_unknown_starts(self.groups, mission)
         beliefs, host = hosting or hosting_of(execution)
         plan = world.grid if world.plan is None else world.plan.grid
         self.localization = LocalizationAndMapping(
@@ -202,7 +202,7 @@ class Simulation:
         self.communication = Communication(self.names, radios_of(radio), tags, seed, execution)
         programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
         seers = [(g.program, g.robot) for g in self.groups]
-        self._warnings = [unshared(programs, sharing), blind(seers, mission.kind), mission.doubt(place.targets)]
+        self._warnings = [unshared(programs, sharing), blind(seers, mission), mission.doubt(place.targets)]
         self._warnings.append(deaf([program for program, _ in seers], radios_of(radio)))
         shares = np.array([g.program is None or g.program.shares_maps for g in self.groups for _ in g.start])
         frames, network = self.localization.frames, self.communication.network

@@ -33,7 +33,7 @@ def _rows(record: type[BaseModel], prefix: str, names: Iterable[str] | None = No
         if "controller" in path or path.endswith(".walls"):  # these have the fields of a world
             continue
         if name == "mission":
-            for kind, mission in sorted(Mission.kinds().items()):
+            for kind, mission in sorted(Mission.registered().items()):
                 yield from _rows(mission, f"{path}.{kind}.")
             continue
         kinds: dict[type[BaseModel], tuple[str, str]] = {}
@@ -57,7 +57,7 @@ def _records(annotation: Any) -> Iterator[tuple[type[BaseModel], str, str]]:
     """Yield the records that a field may hold: the record, ``[]`` within a list, and the name of its kind."""
     for tag, kind in members(annotation):
         if isinstance(kind, type) and issubclass(kind, Named) and "registry" in vars(kind):
-            yield from ((one, "", name) for name, one in kind.kinds().items() if _is_described(one))
+            yield from ((one, "", name) for name, one in kind.registered().items() if _is_described(one))
         elif isinstance(kind, type) and issubclass(kind, BaseModel):
             yield kind, "", tag
         elif typing.get_origin(kind) in (list, tuple):

@@ -205,7 +205,7 @@ class Scenario(FromFile):
         errors += [(*found, None) for found in needed(team, self.mission.gives_waypoints)]
         if self.share_maps and self.share_maps.start_poses == "unknown":
             groups = [(group.controller.program, group.known_map) for group in self.robots]
-            errors += [(*found, None) for found in known_starts_needed(groups, self.mission.kind)]
+            errors += [(*found, None) for found in known_starts_needed(groups, self.mission)]
         for i, group in enumerate(self.robots):
             if group.robot.mapping is not None and group.robot.mapping.uses == "ground":
                 where: tuple[str | int, ...] = ("robots", i, "robot", "mapping")

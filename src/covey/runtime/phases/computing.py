@@ -19,8 +19,6 @@ from covey.runtime.execution import Execution
 POLL_S = 5.0
 """Period at which the use of processors and memory is sampled [s], as in Yan et al. 2017."""
 _EPS = 1e-9
-_ALONE = ("truth", "odometry")
-"""Kinds of localization that do not match scans."""
 
 
 @dataclass
@@ -103,7 +101,7 @@ class Computing:
         self.machines: dict[int, Machine] = {}
         robot = 0
         for group in groups:
-            matches, period_s = group.localization.kind not in _ALONE, clock.step_s * group.control_every
+            matches, period_s = group.localization.matches, clock.step_s * group.control_every
             for _ in group.start:
                 if group.robot.computer is not None:
                     self.machines[robot] = Machine(robot, group.robot.computer, matches, period_s)
