@@ -93,6 +93,7 @@ class Registry(Generic[T]):
 
     def names_of(self, item: Any) -> list[str]:
         """Return all names under which ``item`` is registered."""
+        self._load_shelf()
         return [name for name, known in self._items.items() if known is item]
 
     def items(self) -> dict[str, T]:

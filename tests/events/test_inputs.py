@@ -227,6 +227,8 @@ def test_a_call_that_strikes_several_robots_repeats_with_the_same_events(tmp_pat
         ({"door": "d", "to": "open", "at_s": 3}, "has a time"),
         ({"kind": "dies", "robot": "scout7"}, "unknown robot or group 'scout7', did you mean 'scout'?"),
         ({"kind": "dies", "robots": "scout0"}, "neither an event nor a fault"),
+        ({"kind": "./mine.py:Flood"}, "would run code from a file, which an input may not"),
+        ({"./mine.py:Flood": {}}, "would run code from a file, which an input may not"),
         ({"wall": {"from": [90, 0], "to": [91, 0]}}, "lies outside the world"),
     ],
 )

@@ -32,7 +32,6 @@ from covey.events.records import (
     faults,
 )
 from covey.mapping.exchange.share_maps import ShareMaps
-from covey.named import find
 from covey.onboard.controller import Program, parameters_of, types_of
 from covey.planning.orders import Order
 from covey.records import text_of
@@ -54,19 +53,12 @@ def as_input(value: Any) -> When:
     """
     if isinstance(value, When):
         return value
+    is_fault = isinstance(value, dict) and value.get("kind") in faults.names()
     try:
-        return _inputs(_is_fault(value)).validate_python(value)
+        return _inputs(is_fault).validate_python(value, context={"trusted_only": True})  # it may come from the page
     except ValidationError as error:
-        raise InvalidValueError(f"{value!r} is neither an event nor a fault: {text_of(error, None, '')}") from None
-
-
-def _is_fault(value: Any) -> bool:
-    """Return whether plain data stands for a fault: by its name, or by the class in a file that it names."""
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if isinstance(kind, str) and ".py:" in kind:
-        found = find(kind, faults, {})
-        return isinstance(found, type) and issubclass(found, Fault)
-    return kind in faults.names()
+        why = text_of(error, None, "").replace("--trusted-only refuses", "an input may not: give the object itself")
+        raise InvalidValueError(f"{value!r} is neither an event nor a fault: {why}") from None
 
 
 @cache
