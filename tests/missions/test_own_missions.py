@@ -161,7 +161,7 @@ BASE = "world: {empty_m: [10, 4]}\nrobots: [{start: [[0, 0, 0]], controller: sti
     ("mission", "problem"),
     [
         ("gathr", "3:10: mission: unknown mission 'gathr', did you mean 'gather'"),
-        ("{gather: {at: [0, 0]}}", "3:20: mission.gather.at: 'gather' has no parameter 'at'"),
+        ("{gather: {at: [0, 0]}}", "3:20: mission.gather: unknown key 'at'"),
         ("{gather: {within_m: far}}", "mission.gather.within_m"),
         ("{gather: {within_m: '2'}}", "must be a number"),
         ("./collect.py:Collecting", "'./collect.py:Collecting' is not a mission"),

@@ -70,7 +70,7 @@ def test_models_of_ones_own_come_from_files(tmp_path):
             "3:34: radio.links[0].disc.range_m: must be greater than or equal to 0; given: -1",
         ),
         ("{links: [{disk: {}}]}", "radio.links[0]: unknown link 'disk', did you mean 'disc'?"),
-        ("{links: [{disc: {rang: 1}}]}", "'disc' has no parameter 'rang', did you mean 'range_m'?"),
+        ("{links: [{disc: {rang: 1}}]}", "unknown key 'rang', did you mean 'range_m'?"),
         ("{protocol: acknowleged}", "radio.protocol: unknown protocol 'acknowleged', did you mean 'acknowledged'?"),
         ("lorra", "radio: unknown preset 'lorra', did you mean 'lora'?"),
         ("[{name: a}, {name: a}]", "two radios are called 'a'"),
