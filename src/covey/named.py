@@ -96,8 +96,9 @@ class Named(Record):
 
     @classmethod
     def registered(cls) -> dict[str, "type[Self]"]:
-        """Return the registered records by name; not the functions that make some of them."""
-        return {name: kind for name, kind in cls.registry.items().items() if isinstance(kind, type)}
+        """Return the registered records of this base by name; not the functions that make some of them."""
+        found = cls.registry.items().items()
+        return {name: kind for name, kind in found if isinstance(kind, type) and issubclass(kind, cls)}
 
 
 class OfKind(Named):
@@ -189,7 +190,7 @@ class ByKey(Named):
     @classmethod
     def forms(cls, value: Any) -> str:
         """Return what a file must write, with a hint at the nearest key."""
-        forms = dict.fromkeys(kind.form for kind in cls.registered().values() if kind.form and issubclass(kind, cls))
+        forms = dict.fromkeys(kind.form for kind in cls.registered().values() if kind.form)
         keys = [str(key) for key in value] if isinstance(value, (dict, list)) else []
         hints = (did_you_mean(key, cls.registry.names()) for key in keys)
         hint = next((hint for hint in hints if hint.startswith(",")), "")

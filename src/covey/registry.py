@@ -71,7 +71,7 @@ class Registry(Generic[T]):
     def forget_modules(self, modules: Collection[str]) -> None:
         """Forget the objects that some modules define, and those that were not loaded."""
         for name, item in list(self._items.items()):
-            if isinstance(item, Unread) or getattr(getattr(item, "func", item), "__module__", "") in modules:
+            if isinstance(item, Unread) or _module_of(item) in modules:
                 del self._items[name]
 
     def get(self, name: str) -> T:
@@ -126,7 +126,13 @@ _registries: WeakSet[Registry[Any]] = WeakSet()
 
 def has_code_of_users() -> bool:
     """Return whether code of a user's, or of another installed package, has been loaded."""
-    return bool(_modules_of_users()) or any(one._of_users for one in _registries)
+    items = (item for registry in _registries for item in registry._items.values())
+    return bool(_modules_of_users()) or any(not _module_of(item).startswith("covey.") for item in items)
+
+
+def _module_of(item: Any) -> str:
+    """Return the name of the module that defines an object, or the function in it."""
+    return getattr(getattr(item, "func", item), "__module__", "")
 
 
 def kinds_of(name: str) -> set[str]:

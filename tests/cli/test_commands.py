@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 
 import pytest
 
 from covey.cli import main
 from covey.cli.exit_codes import BAD_INPUT, REACHED
+from covey.scenario.shelf import KINDS
 
 ROOM = "world: {empty_m: [10, 10]}\nrobots:\n  - {name: scout, robot: disc, controller: still}\n"
 
@@ -106,16 +108,9 @@ def test_help_names_every_argument(capsys):
 def test_list_and_show_know_everything_registered(capsys):
     code, out, _ = covey(capsys, "list")
     assert code == REACHED
-    assert [line[:-1] for line in out.splitlines() if not line.startswith(" ")] == [
-        "scenarios",
-        "designs",
-        "robots",
-        "sensors",
-        "links",
-        "protocols",
-        "controllers",
-    ]
-    for name in [line.split()[0] for line in out.splitlines() if line.startswith("  ")]:
+    kinds = [line[:-1] for line in out.splitlines() if not line.startswith(" ")]
+    assert kinds == ["scenarios", "designs", *KINDS[1:]]
+    for name in [re.split("  +", line)[1] for line in out.splitlines() if line.startswith("  ")]:
         code, shown, _ = covey(capsys, "show", name)
         assert code == REACHED
         assert f" {name}" in shown.splitlines()[0]
