@@ -12,7 +12,7 @@ from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError
 
 from covey.controllers import controllers
 from covey.errors import CoveyError, InvalidValueError, Problem, ScenarioError
-from covey.named import Named, OfKind
+from covey.named import ByKey, Named, OfKind
 from covey.onboard.controller import parameters_of, types_of
 from covey.registry import looking
 from covey.robots.model import RobotModel
@@ -52,8 +52,8 @@ def form_of(scenario: Scenario) -> list[dict[str, Any]]:
         if name in _LEFT_OUT or name == "robots":
             continue
         value = getattr(scenario, name)
-        is_record = isinstance(value, BaseModel) and not isinstance(value, Named)
-        fields = list(_fields(value, name, scenario.mission.kind)) if is_record else [_field(name, value, schema)]
+        has_fields = _has_fields(value)
+        fields = list(_fields(value, name, scenario.mission.kind)) if has_fields else [_field(name, value, schema)]
         parts.append({"title": name.replace("_", " ").capitalize(), "fields": fields})
     return [{"title": "", "fields": first}, *parts]
 
@@ -120,14 +120,16 @@ def _fields(record: BaseModel, path: str, mission: str) -> Iterator[Field]:
             yield {**_field(below, value, schema), "kind": "choice", "again": True} | kinds
         if isinstance(value, ControllerReference):
             yield from _controller(value, schema, below, mission)
-        elif (
-            isinstance(value, BaseModel)
-            and not isinstance(value, RobotModel)
-            and (isinstance(value, OfKind) or not isinstance(value, Named))
-        ):
+        elif _has_fields(value):
             yield from _fields(value, below, mission)
         elif "const" not in schema and not kinds:
             yield _field(below, value, schema)
+
+
+def _has_fields(value: Any) -> bool:
+    """Return whether the fields of a value are fields of the form; a name with parameters is one field."""
+    is_record = isinstance(value, BaseModel) and not isinstance(value, Named | RobotModel)
+    return is_record or isinstance(value, ByKey | OfKind)
 
 
 def _kinds(value: Any, schema: dict[str, Any]) -> Field:
