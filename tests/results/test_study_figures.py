@@ -23,8 +23,8 @@ from covey.results.figures import (
     survival_curves,
     targets_left,
 )
-from covey.results.figures.study_layout import label
 from covey.results.figures.style import PAGE_IN
+from covey.results.labels import label
 
 SIZE, TERRAIN = "robots.scout.count", "world.terrain"
 TIMEOUT = 500.0

@@ -11,7 +11,7 @@ from covey.experiments.analysis.report_tables import Sheet, text, within
 from covey.experiments.design.axes import Axes, parameters
 from covey.lazy import pl
 from covey.results import statistics
-from covey.results.figures.study_layout import label, unit
+from covey.results.labels import label, unit
 from covey.results.metrics import is_time_to_goal, is_until_goal
 from covey.results.metrics.registry import LARGER_IS_BETTER, share_of
 

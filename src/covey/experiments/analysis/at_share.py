@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from covey.lazy import pl
-from covey.results.figures.study_layout import label
+from covey.results.labels import label
 from covey.results.maps import SHARES
 from covey.results.metrics.registry import metric_at
 

@@ -16,8 +16,7 @@ from covey.experiments.design.axes import parameters
 from covey.experiments.design.describe import family_of, leaves, short
 from covey.lazy import pl
 from covey.results import statistics
-from covey.results.figures.study import FLEET_METRICS
-from covey.results.figures.study_layout import label
+from covey.results.labels import FLEET_METRICS, label
 from covey.results.metrics import is_until_goal
 from covey.results.metrics.headlines import of_interest
 from covey.results.run import Run

@@ -13,7 +13,7 @@ from covey.experiments.design.describe import family_of, paths_of
 from covey.experiments.design.plan import scenarios
 from covey.lazy import pl
 from covey.results import statistics
-from covey.results.figures.study_layout import label
+from covey.results.labels import label
 
 if TYPE_CHECKING:
     from covey.experiments.design.records import Design

@@ -9,7 +9,7 @@ from covey.experiments.analysis.analysis import p_text
 from covey.experiments.analysis.findings import ALPHA, Finding, best_of
 from covey.experiments.analysis.report_tables import text, within
 from covey.results import statistics
-from covey.results.figures.study_layout import label, unit, written
+from covey.results.labels import label, unit, written
 from covey.results.metrics import is_time_to_goal, is_until_goal
 from covey.results.metrics.registry import LARGER_IS_BETTER
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from covey.experiments.workers.row import RUNS
 from covey.results import statistics
-from covey.results.figures.study_layout import written
+from covey.results.labels import written
 from covey.results.metrics.rescue import found_s
 from covey.results.run import Run
 

@@ -45,12 +45,12 @@ from covey.lazy import pl
 from covey.results import statistics
 from covey.results.checked import reading
 from covey.results.figures import style
-from covey.results.figures.study import FLEET_METRICS, ROBOT_METRICS, fleet_metrics, robot_metrics
-from covey.results.figures.study_layout import label, written
+from covey.results.figures.study import fleet_metrics, robot_metrics
 from covey.results.figures.study_plots import box_plots, heat_map
 from covey.results.figures.study_ranks import rank_diagram
 from covey.results.figures.study_times import explored_bands, found_curves, survival_curves, targets_left
 from covey.results.folder import within, write_whole
+from covey.results.labels import FLEET_METRICS, ROBOT_METRICS, label, written
 from covey.results.metrics import is_time_to_goal
 from covey.results.metrics.own import column_of
 from covey.results.metrics.registry import LARGER_IS_BETTER

@@ -15,9 +15,9 @@ from covey.experiments.report.progress import Steps
 from covey.experiments.workers.row import FAILURES, RUNS
 from covey.lazy import pl
 from covey.results import statistics
-from covey.results.figures.study_layout import label
 from covey.results.figures.thumbnail import thumbnail
 from covey.results.folder import write_whole
+from covey.results.labels import label
 from covey.results.metrics.registry import LARGER_IS_BETTER
 from covey.results.run import Run
 

@@ -13,22 +13,11 @@ from matplotlib.lines import Line2D
 
 from covey.lazy import pl
 from covey.results.figures import layout, style
-from covey.results.figures.study_layout import (
-    Scale,
-    entry,
-    facets,
-    from_zero,
-    label,
-    legend,
-    legend_height_in,
-    marker,
-    written,
-)
+from covey.results.figures.study_layout import Scale, entry, facets, from_zero, legend, legend_height_in, marker
+from covey.results.labels import FLEET_METRICS, ROBOT_METRICS, label, written
 from covey.results.statistics.intervals import FEWEST, mean_interval
 from covey.results.statistics.sample import groups, levels, numbers
 
-FLEET_METRICS = ("exploration_time_s", "exploration_cost_m", "exploration_efficiency_m2_per_m", "map_quality")
-ROBOT_METRICS = ("robot_cpu_percent", "robot_ram_percent", "kbytes_received_per_s", "kbytes_sent_per_s")
 _PANEL_IN = 2.0
 
 

@@ -16,14 +16,13 @@ from covey.results.figures.study_layout import (
     facets,
     fit_side_by_side,
     from_zero,
-    label,
     legend,
     legend_height_in,
     marker,
     name_width_in,
     shortened,
-    written,
 )
+from covey.results.labels import label, written
 from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import FEWEST
 from covey.results.statistics.sample import MetricSample, column, groups, levels, sample

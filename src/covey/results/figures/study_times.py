@@ -11,13 +11,8 @@ from numpy.typing import ArrayLike
 from covey.errors import InvalidValueError
 from covey.lazy import pl
 from covey.results.figures import layout, style
-from covey.results.figures.study_layout import (
-    label,
-    legend,
-    legend_height_in,
-    plain,
-    written,
-)
+from covey.results.figures.study_layout import legend, legend_height_in, plain
+from covey.results.labels import label, written
 from covey.results.metrics import is_time_to_goal
 from covey.results.statistics.intervals import FEWEST, mean_band, quantile
 from covey.results.statistics.sample import columns, groups, sample
