@@ -211,7 +211,8 @@ class WheelsSlip(Fault):
         left, (top, spin, _) = 1.0 - self.share, effects.model.drive(robot)
         most = np.array([top, top, spin])
         effects.drive(robot, lambda twist: left * np.clip(twist, -most, most))
-        for record in effects.carried(robot, "odometry") if robot not in effects.dead else ():
+        wheels = [record for record in dict.fromkeys(effects.sensors[robot]) if "motion" in record.feeds]
+        for record in wheels if robot not in effects.dead else ():
             effects.degrade(record, Degradation(robot, np.uint64(0), stretch=1.0 / left))
 
 

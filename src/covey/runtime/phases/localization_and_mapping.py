@@ -365,7 +365,7 @@ class LocalizationAndMapping:
             )
         ranges = self._without_mates_in_sight(bank, sample, rows, members)
         for k, robot in enumerate(members.tolist() if self._mates else ()):
-            if (mates := self._mates.get(robot)) and self._sensing.is_first(bank, robot):
+            if (mates := self._mates.get(robot)) and self._sensing.is_first(bank, "scan", robot):
                 was = None if mates.substep == sample.substep else mates.seen_from(sample.pose[robot])
                 mates.movers.hide(ranges[k], scan.angles, scan.mount, was)
         for i, at, of in zip(members.tolist(), pose, ranges, strict=True) if self.pasts else ():

@@ -148,7 +148,7 @@ class TeamSlam:
         for row, robot in sees:
             mine, reading = self.number[robot], sample.readings.row(row)
             here = moment.here[mine]
-            if here is None or not self.sensing.is_first(bank, robot):
+            if here is None or not self.sensing.is_first(bank, "mates", robot):
                 continue
             columns = (reading.identities, reading.ranges, reading.bearings, reading.headings)
             for identity, away, bearing, heading in zip(*(column.tolist() for column in columns), strict=True):
