@@ -27,7 +27,6 @@ class KnownMap(LocalizerRecord):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("motion", "scan")
-    matches: ClassVar[bool] = True
 
     kind: Literal["known_map"] = Field(default="known_map", description="The name of this kind of localization.")
     map: str | None = Field(

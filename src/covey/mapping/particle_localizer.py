@@ -30,7 +30,6 @@ class Particles(LocalizerRecord):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("motion", "scan")
-    matches: ClassVar[bool] = True
 
     kind: Literal["particles"] = Field(default="particles", description="The name of this kind of localization.")
     preset: Literal["gmapping", "yan2017", "dat160"] | None = Field(

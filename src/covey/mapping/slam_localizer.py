@@ -35,7 +35,6 @@ class Slam(LocalizerRecord):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("motion", "scan")
-    matches: ClassVar[bool] = True
 
     kind: Literal["slam"] = Field(default="slam", description="The name of this kind of localization.")
     graph: GraphSettings = Field(default_factory=GraphSettings, description="The settings of graph SLAM.")

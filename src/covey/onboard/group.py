@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from covey.errors import InvalidValueError
+from covey.errors import InvalidValueError, did_you_mean
 from covey.mapping.localization import Truth
 from covey.mapping.localizer import LocalizerRecord
 from covey.onboard.controller import Program
 from covey.robots.model import RobotModel
+from covey.sensors.sensor import FEEDS
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class Group:
                 f"{twice}(name='{twice}_2'), in a file name: {twice}_2"
             )
         for fed in self.localization.needs:
+            if fed not in FEEDS:
+                raise InvalidValueError(
+                    f"localization {self.localization.kind} needs {fed!r}{did_you_mean(fed, FEEDS)}"
+                )
             if not any(fed in s.feeds for s in self.robot.sensors):
                 kind = {"motion": "odometry", "scan": "lidar"}.get(fed, fed)
                 raise InvalidValueError(

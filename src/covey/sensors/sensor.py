@@ -67,6 +67,8 @@ def _own(value: Any) -> Any:
     return value
 
 
+FEEDS = ("scan", "ground", "targets", "mates", "motion", "turn")
+"""What readings can be good for, see `SensorRecord.feeds`."""
 sensors: Registry[Any] = Registry("sensor", shelf="covey.sensors.catalogue")
 """Names for sensors in files: a kind (the record's class) or a preset (a function without arguments)."""
 

@@ -19,7 +19,7 @@ FROM_S, TO_S = 2.0, 9.0
 class Planted(LocalizerRecord):
     """Drifts, is corrected, and then knows all its past poses."""
 
-    needs = ("odometry", "lidar")
+    needs = ("motion", "scan")
     kind: str = "planted"
 
     def build(self, names, seed, equipment):

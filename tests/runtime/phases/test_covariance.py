@@ -107,8 +107,8 @@ UNEVEN = np.array([[0.04, 0.01, 0.0], [0.01, 0.09, 0.002], [0.0, 0.002, 0.01]])
 class Told:
     """Localization that tells of one covariance, and keeps what it is given."""
 
-    kind, needs = "told", ("odometry", "lidar")
-    white, memory = LocalizerRecord.white, LocalizerRecord.memory
+    kind, needs = "told", ("motion", "scan")
+    white, matches, memory = LocalizerRecord.white, LocalizerRecord.matches, LocalizerRecord.memory
 
     def build(self, names, seed, equipment):
         self.equipment, self.sensed = equipment, []

@@ -101,7 +101,8 @@ class Computing:
         self.machines: dict[int, Machine] = {}
         robot = 0
         for group in groups:
-            matches, period_s = group.localization.matches, clock.step_s * group.control_every
+            localization, period_s = group.localization, clock.step_s * group.control_every
+            matches = localization.matches or "scan" in localization.needs
             for _ in group.start:
                 if group.robot.computer is not None:
                     self.machines[robot] = Machine(robot, group.robot.computer, matches, period_s)
