@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import covey
+from covey.controllers.exploration.market import Reached
 from covey.errors import InvalidValueError
 from covey.geometry import Grid
 from covey.mapping.elevation.kernels import EVIDENCE
@@ -58,6 +59,15 @@ def test_a_robot_that_plans_routes_takes_the_bytes_of_its_arrays():
     assert len(route._held[beliefs.grid]) == 1
     found = parts_of(WORLD, [crew(1)], **ALONE)
     assert found["their routes"] == cells.nbytes + cost.nbytes == ROUTE * beliefs.grid.cells.size
+
+
+def test_a_trader_takes_the_bytes_of_the_costs_that_it_keeps():
+    cells = Beliefs.covering(WORLD.grid, ["a"], crew(1).robot.mapping).grid.shape
+    kept = Reached(np.ones(cells, np.float32))  # all of them at most
+    with_it, without = (
+        parts_of(WORLD, [crew(1, of)], **ALONE)["their routes"] for of in ("market", "nearest_frontier")
+    )
+    assert with_it - without == kept.cost.nbytes + kept._there.nbytes
 
 
 @pytest.mark.parametrize("program", ["random_ballistic_walk", "wander", "still", "consensus", None])

@@ -46,6 +46,7 @@ def controller(
     needs: tuple[str, ...] = (),
     runs: str = "",
     missions: tuple[str, ...] | None = None,
+    cell_bytes: float = 0.0,
 ) -> Any:
     """Mark a function or class as a controller, and register it if a name is given.
 
@@ -63,12 +64,14 @@ def controller(
             needs what that one needs.
         missions: names of the missions for which the form of a scenario offers it, such as ``("exploration",)``; empty:
             only in place of another one without a mission; None: for any.
+        cell_bytes: what it keeps for each cell of a robot's map; the memory of a run is estimated with it.
     """
     if callable(name):
         return controller(None, scope=scope, sees=sees, needs=needs)(name)
 
     def decorate(item: Any) -> Any:
         item.covey_scope, item.covey_needs, item.covey_runs, item.covey_missions = scope, needs, runs, missions
+        item.covey_cell_bytes = cell_bytes
         default = None if scope == "robot" else ("pose",)
         item.covey_sees = default if sees is None else (sees,) if isinstance(sees, str) else tuple(sees)
         return controllers.register(name)(item) if name else item
@@ -151,6 +154,12 @@ class Program:
     def needs(self) -> tuple[str, ...]:
         """The things of which each robot must have at least one, see `controller`."""
         return getattr(self.factory, "covey_needs", ()) if self.inner is None else self.inner.needs
+
+    @property
+    def cell_bytes(self) -> float:
+        """What it keeps for each cell of a robot's map [bytes], see `controller`."""
+        own = getattr(self.factory, "covey_cell_bytes", 0.0)
+        return own if self.inner is None else own + self.inner.cell_bytes
 
     @property
     def shares_maps(self) -> bool:

@@ -102,7 +102,7 @@ def parts_of(
         largest = max(largest, own)
         program = crew.program
         if program is not None and program.plans_routes:
-            routes += count * own * ROUTE
+            routes += count * own * (ROUTE + program.cell_bytes)
         if processes:
             maps += count * own * STATE  # the simulation keeps a copy
     found |= {"the maps of the robots": maps, "their routes": routes}

@@ -22,7 +22,11 @@ _FRESH_S = 2.0
 
 
 @controller(
-    "market", sees=("pose", "map", "shared_map", "radio", "shared_frame"), needs=("map",), missions=("exploration",)
+    "market",
+    sees=("pose", "map", "shared_map", "radio", "shared_frame"),
+    needs=("map",),
+    missions=("exploration",),
+    cell_bytes=4.125,  # see `Reached`
 )
 async def market(
     robot: Robot,
