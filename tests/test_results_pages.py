@@ -6,6 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from covey.experiments.design.load import load_design
+from covey.experiments.design.plan import plan
+from covey.experiments.workers.execute import execute
 from covey.results import statistics
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -106,6 +109,21 @@ def test_the_system_test_is_that_of_its_rows():
     (row,) = statistics.compare(table, metric, "strategy").to_dicts()
     (said,) = re.findall(r"A difference between the two is not shown: ([^)]*)\)", text)
     assert same(said, row["shift"], row["shift_low"], row["shift_high"], row["p"], row["blocks"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "strategy", "robots"),
+    [("coordination", "hungarian_assignment", 6), ("system_test_30x30", "first_frontier", 1)],
+)
+def test_a_page_without_a_mark_is_of_todays_code(name, strategy, robots, tmp_path):
+    """A run of the study has the numbers of its row. If it has others, run the study again, or mark its page."""
+    wanted = {"robots.scout.controller": strategy, "robots.scout.count": robots}
+    run = next(one for one in plan(load_design(name)) if one.values.items() <= {*wanted.items(), ("place", "cave")})
+    found = execute(run, tmp_path)["metrics"]
+    row = pl.read_csv(RESULTS / f"{name}.csv").filter(seed=run.seed, strategy=strategy).row(0, named=True)
+    for metric in ("exploration_time_s", "exploration_cost_m"):
+        assert found[metric] == pytest.approx(row[metric], abs=0.01)
 
 
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*.md")), ids=lambda path: path.stem)

@@ -70,6 +70,8 @@ def test_parameters_that_differ_together_with_the_controller_are_told():
     said = list(unequal_parameters(design(parameters={"robots.scout.controller": equal})))
     assert not any(line.startswith(("replan_s", "piece_m")) for line in said)
     assert not list(unequal_parameters(design(parameters={"radio.range_m": [5, 9]})))
+    one = ["minpos", {"label": "slow", "value": {"name": "minpos", "replan_s": 9}}]
+    assert not list(unequal_parameters(design(parameters={"robots.scout.controller": one}))), "that is the question"
 
 
 def test_a_controller_that_believes_in_a_longer_range_than_the_radio_has_is_told():
