@@ -61,5 +61,32 @@ def pytest_collection():
         gc.enable()
 
 
+def is_of_browser(item: pytest.Item) -> bool:
+    return item.path.is_relative_to(Path(__file__).parent / "viewer" / "browser")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the tests of the page follow each other, in whatever order: they share a browser."""
+    items.sort(key=is_of_browser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Close the browser before a test that needs none: Playwright holds an event loop in this thread."""
+    if not is_of_browser(item):
+        close_browser(item.config)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    close_browser(session.config)
+
+
+def close_browser(config: pytest.Config) -> None:
+    if hasattr(config, "open_browser"):
+        del config.open_browser
+        config.close_browser()
+
+
 def pytest_unconfigure() -> None:
     gc.freeze()  # Python would search through all of it once more

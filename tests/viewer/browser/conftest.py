@@ -47,19 +47,28 @@ def barriers(page, part="document"):
     return [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in found["violations"]]
 
 
-@pytest.fixture(scope="module")  # Playwright holds an event loop in this thread: no test of another module may meet it
-def browser():
+@pytest.fixture(scope="module")
+def browser(pytestconfig):
+    """Return a browser, which stays open for the next module; `tests/conftest.py` closes it before other tests."""
+    if not hasattr(pytestconfig, "open_browser"):
+        pytestconfig.open_browser, pytestconfig.close_browser = opened()
+    return pytestconfig.open_browser
+
+
+def opened():
+    """Return a new browser, and what closes it."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None or sync_playwright is None:
         reason = "needs Chromium (Debian: chromium)" if chromium is None else "needs Playwright"
         if os.environ.get("COVEY_BROWSER") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
-    with sync_playwright() as playwright:
+    with ExitStack() as stack:
+        playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
+        stack.callback(browser.close)
         browser.new_context(reduced_motion="reduce")  # that of `page_in`
-        yield browser
-        browser.close()
+        return browser, stack.pop_all().close
 
 
 def listen(page, errors):
