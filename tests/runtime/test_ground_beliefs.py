@@ -75,7 +75,7 @@ def test_the_same_seed_gives_the_same_beliefs_and_another_seed_others():
 def test_robots_that_localize_badly_measure_the_right_altitudes_in_the_wrong_places():
     class Drifting:
         kind, needs = "drifting", ()
-        white, memory = LocalizerRecord.white, LocalizerRecord.memory
+        white, matches, memory = LocalizerRecord.white, LocalizerRecord.matches, LocalizerRecord.memory
 
         def build(self, names, seed, equipment):
             return self
