@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,18 @@ _KNOWN = {0: "free", 100: "wall"}
 
 def measures(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:
     """``measures`` (k, n): a row for each name in the list ``measures``; ``team_measures``: numbers by name."""
-    n, state, scoring = len(sim.names), sim.state, sim.scoring
+    found, plain["team_measures"] = measured(sim, sim.scoring.values)
+    arrays["measures"] = np.array([*found.values()], np.float32).reshape(len(found), len(sim.names))
+    plain["measures"] = [*found]
+
+
+def measured(sim: Simulation, mission: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Return measurements of the robots, float32 (n,) each, and of the team, by name.
+
+    Args:
+        mission: measurements of the missions by column.
+    """
+    n, state, scoring, network = len(sim.names), sim.state, sim.scoring, sim.communication.network
     found: dict[str, Any] = {
         "distance_m": state.distance_m,
         "speed_m_s": np.hypot(state.twist[:, 0], state.twist[:, 1]),
@@ -32,15 +44,14 @@ def measures(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -
         "collisions_robot": scoring.collisions_robot,
         "collisions_wall": scoring.collisions_wall,
     }
-    values = scoring.values.items()
-    found |= {name: value for name, value in values if not isinstance(value, float) and np.shape(value) == (n,)}
-    team: dict[str, float] = {f"cpu_{phase}_s": seconds for phase, seconds in sim.stopwatch.seconds.items()}
-    network = sim.communication.network
+    found |= {
+        name: value for name, value in mission.items() if not isinstance(value, float) and np.shape(value) == (n,)
+    }
+    team = {f"cpu_{phase}_s": seconds for phase, seconds in sim.stopwatch.seconds.items()}
     if network.used:
         found |= {"traffic_out_bytes": network.sent_bytes, "traffic_in_bytes": network.received_bytes}
         team |= {"traffic_bytes": float(network.sent_bytes.sum())}
-    arrays["measures"] = np.array([*found.values()], np.float32).reshape(len(found), n)
-    plain["measures"], plain["team_measures"] = [*found], team
+    return {name: np.array(value, np.float32) for name, value in found.items()}, team
 
 
 def inspector(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:

@@ -22,7 +22,7 @@ from covey.viewer.flights import ignored
 from covey.viewer.gate import Gate
 from covey.viewer.heat import Heat
 from covey.viewer.hub import RELOAD_S, SHARES, Client, Hub
-from covey.viewer.inspect_robot import known_of, measures
+from covey.viewer.inspect_robot import known_of, measured
 from covey.viewer.layers import layers_of
 from covey.viewer.linked import Links
 from covey.viewer.messages import (
@@ -180,10 +180,8 @@ class Live:
 
     def _sample(self, sim: Simulation, snapshot: Snapshot) -> None:
         """Note the measurements of this step."""
-        arrays, plain = dict[str, np.ndarray](), dict[str, Any]()
-        measures(sim, [], arrays, plain)
-        of_robots = dict(zip(plain["measures"], arrays["measures"], strict=True))
-        self._news.samples.append(Sample(snapshot.time_s, plain["team_measures"], of_robots))
+        of_robots, team = measured(sim, snapshot.mission)
+        self._news.samples.append(Sample(snapshot.time_s, team, of_robots))
 
     def _taken(self) -> News:
         """Return the news, and begin anew."""
