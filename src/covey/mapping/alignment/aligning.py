@@ -26,30 +26,39 @@ from covey.mapping.alignment.surfaces import FREE_EVERY, NORMAL_M, Surfaces, fin
 LEAST_CONFIDENCE = 0.5
 """Alignments below this are refused."""
 
-ENOUGH_M, LEAST_AHEAD_M = 12.0, 5.0
-"""Strength [m] that suffices if it is so far ahead of every other place: wrong fits reach half of it, see `align`."""
+LEAST_M, NARROW_M = 1.5, 3.0
+"""Least strength [m] of an alignment that is accepted; and where both maps share less than 50 m^2 of free space."""
 
-LARGE_M, SMALL_M, SURE = 25.0, 8.0, 0.6
-"""A place that resembles itself with the first strength [m] is the same in the large, and needs the last confidence; so
-does a pose with less than the second, as chance fits have."""
+SQUARE_M, SQUARE = 12.0, 0.35
+"""The same below 80 m^2 if the walls stand at right angles, as in mazes, whose parts fit each other in many ways; and
+the resultant length of four times the angles of the normals from which on they do."""
 
-LEAST_WEAKEST_M = 1.0
+ENOUGH_M, CLEAR = 9.0, 0.2
+"""Strength [m] that suffices even if the maps resemble themselves in the small, and share of it below which any other
+place must be where they do so in the large."""
+
+LARGE_M, SURE = 25.0, 0.6
+"""A place that resembles itself with that strength [m] is the same in the large, and needs that confidence."""
+
+LEAST_WEAKEST_M = 0.4
 """Length of surface [m] that an alignment needs across its weakest direction; a bare corridor has none ..."""
 
 LEAST_WEAKEST = 0.04
 """... but for the noise of its normals, so it also needs this share of the met surface."""
 
-MOST_DENIED = 0.01
-"""Largest share of walls in the open space of the other map; at the right pose there are hardly any."""
+MOST_DENIED, SLIGHT_M = 0.004, 0.1
+"""Largest share of walls in the open space of the other map, and length of them that is never too much [m]; at the
+right pose there are hardly any, a few cells where a scan went wrong."""
 
 CONTRADICTED = 0.05
 """An accepted pose is given up if a larger share than this is denied; a passing robot causes some."""
 
 _CANDIDATES, _OWN_CANDIDATES = 32, 12
 _ICP_POINTS = 1000
-_OFF_COST, _DENIED_COST = 6.0, 200.0
-_SHARED_M2 = 25.0  # less free space that both maps know hardly had a chance to contradict
-_EVIDENCE_M = 2.5
+_OFF_COST, _DENIED_COST = 6.0, 400.0
+_SHARED_M2 = 50.0  # less free space that both maps know hardly had a chance to contradict
+_SQUARE_M2 = 80.0
+_EVIDENCE_M = 0.5
 _SAME_M, _SAME_ANGLE = 1.0, math.radians(5.0)
 
 
@@ -80,12 +89,15 @@ class Fit:
 
     @property
     def strength_m(self) -> float:
-        """Evidence for this pose [m]: sqrt(2 weakest met) exp(-(6 off + 200 denied) / met) min(1, shared / 25 m^2).
+        """Evidence for this pose [m]: sqrt(2 weakest met) exp(-(6 off + 400 too) / met) min(1, shared / 50 m^2).
+
+        Of what is denied, too much is what exceeds 0.1 m.
 
         A pose needs surface in all directions, and much of it: a few metres of a corner fit in many places. And the
         maps must overlap enough to contradict each other, free space against walls, in both directions.
         """
-        contradicted = (_OFF_COST * self.off_m + _DENIED_COST * self.denied_m) / max(self.met_m, 1e-9)
+        too_much = max(0.0, self.denied_m - SLIGHT_M)
+        contradicted = (_OFF_COST * self.off_m + _DENIED_COST * too_much) / max(self.met_m, 1e-9)
         overlapping = min(1.0, self.shared_m2 / _SHARED_M2)
         return math.sqrt(2.0 * max(self.weakest_m, 0.0) * self.met_m) * math.exp(-contradicted) * overlapping
 
@@ -96,7 +108,7 @@ class Alignment:
 
     Attributes:
         T_a_b: best pose of frame b in frame a, also if it is refused; None if there is nothing to compare.
-        confidence: (1 - chance / best) best / (best + 2.5 m), 0 … 1, where best is the strength of the best fit, and
+        confidence: (1 - chance / best) best / (best + 0.5 m), 0 … 1, where best is the strength of the best fit, and
             chance the largest strength of a fit that must be wrong: elsewhere, or, unless the best one is strong enough
             by itself, of either map on itself elsewhere.
         agreement: share of the surfaces known to both that agree.
@@ -140,11 +152,11 @@ class MapToAlign:
 def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = LEAST_CONFIDENCE) -> Alignment:
     """Estimate the pose of map b in map a, for any rotation and translation, or refuse to.
 
-    Wrong fits are chance fits: how strong they get differs from place to place. Of 88 pairs of maps that had nothing in
-    common (offices, buildings, mazes, fields of rubble), the strongest was 6.5 m, and the strengths fell by e for each
-    1.2 m. So a pose with 12 m that is 5 m ahead of all others is 60 times as likely as the next one. Below that,
-    how well either map fits itself elsewhere says what chance can do here. A place that is the same in the large, as a
-    cross is under a turn of 90 deg, has strong fits that are wrong and contradict nothing.
+    Wrong fits are chance fits: how strong they get differs from place to place. How well the maps fit elsewhere, and
+    each of them fits itself elsewhere, says what chance can do here. A pose must be twice as strong as that and 0.5 m
+    more. From 9 m on it need not be stronger than what either map does by itself in the small. A place that is the
+    same in the large, as a cross is under a turn of 90 deg, has strong fits that are wrong and contradict nothing, but
+    never only one. Parts of mazes that share less than 50 m^2 have fitted each other with 11.4 m by chance.
 
     Args:
         a, b: maps with int8 cells (-1 unknown, 0 free, 100 occupied), each in its own frame, of equal resolution; their
@@ -175,42 +187,52 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
     found = Alignment(best.T_a_b, 0.0, best.agreement, _overlap_m2(sa, sb, best.T_a_b))
     if best.weakest_m < max(LEAST_WEAKEST_M, LEAST_WEAKEST * best.met_m):
         return _refuse(found, f"too little overlap: {best.weakest_m:.1f} m of wall fix the weakest direction")
-    if best.denied_m > MOST_DENIED * best.met_m:
+    if best.denied_m > max(SLIGHT_M, MOST_DENIED * best.met_m):
         return _refuse(found, f"contradicted: {best.denied_m:.1f} m of wall stand where the other map is open")
     second = max((f.strength_m for f in fits if _apart(best, f, sb)), default=0.0)
-    confidence, why = judge(best.strength_m, second, lambda: max(map_a.similar_m, map_b.similar_m), least_confidence)
+    needed = NARROW_M if best.shared_m2 < _SHARED_M2 else LEAST_M
+    if best.shared_m2 < _SQUARE_M2 and max(sa.squareness, sb.squareness) > SQUARE:
+        needed = SQUARE_M
+    chance = (second, lambda: max(map_a.similar_m, map_b.similar_m))
+    confidence, why = judge(best.strength_m, *chance, least_confidence, needed)
     if why:
         return _refuse(found, why, confidence)
     return Alignment(found.T_a_b, confidence, found.agreement, found.overlap_m2)
 
 
-def judge(best_m: float, second_m: float, similar_m: Callable[[], float], least: float) -> tuple[float, str]:
+def judge(
+    best_m: float, second_m: float, similar_m: Callable[[], float], least: float, needed_m: float = LEAST_M
+) -> tuple[float, str]:
     """Return the confidence in the best fit, and why it is refused; empty if it is accepted. See `align`.
 
     Args:
         best_m, second_m: strengths of the best fit, and of the best one elsewhere [m].
         similar_m: returns the strength of the best fit of either map on itself elsewhere [m].
         least: least confidence where the strength is not enough by itself.
+        needed_m: least strength [m]; if it is above `ENOUGH_M`, no other place may have `CLEAR` of the best strength.
 
     Examples:
         >>> judge(13.0, 2.0, lambda: 17.0, 0.5)  # strong and far ahead: a maze, which resembles itself in the small
-        (0.7096774193548387, '')
+        (0.8148148148148148, '')
         >>> judge(147.0, 65.0, lambda: 64.0, 0.5)  # a cross
-        (0.5484949832775919, 'ambiguous: the place is the same elsewhere, in the large')
+        (0.5559322033898305, 'ambiguous: the place is the same elsewhere, in the large')
     """
     beside = _confidence(best_m, second_m)
-    enough = best_m >= ENOUGH_M and best_m - second_m >= LEAST_AHEAD_M
-    enough &= least <= LEAST_CONFIDENCE  # who asks for more gets more
-    if beside < least and not enough:
+    if best_m < needed_m:
+        return beside, f"too little overlap: the evidence is {best_m:.1f} m of wall, and {needed_m:g} m are needed"
+    if beside < least or (needed_m > ENOUGH_M and second_m > CLEAR * best_m):
         return beside, "ambiguous: the maps fit nearly as well elsewhere"
+    is_enough = best_m >= ENOUGH_M and least <= LEAST_CONFIDENCE  # who asks for more gets more
+    if is_enough and second_m <= CLEAR * best_m:
+        return beside, ""
     chance = max(second_m, similar_m())
     confidence = _confidence(best_m, chance)
     if chance >= LARGE_M:
         is_same = confidence < max(least, SURE)
         return confidence, "ambiguous: the place is the same elsewhere, in the large" if is_same else ""
-    if enough:
-        return max(beside, LEAST_CONFIDENCE), ""
-    is_vague = confidence < (least if best_m >= SMALL_M else max(least, SURE))
+    if is_enough:
+        return beside, ""
+    is_vague = confidence < least
     return confidence, "ambiguous: one of the maps resembles itself elsewhere" if is_vague else ""
 
 

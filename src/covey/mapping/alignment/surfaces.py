@@ -16,6 +16,7 @@ NORMAL_M = 0.3
 FREE_EVERY = 7
 """One of so many free cells stands for all of them where their area is measured."""
 
+_GAP_CELLS = 4  # rays 1.5 deg apart are 0.2 m apart after 8 m
 _SMOOTH_CELLS = 1.5
 _LEAST_SLOPE = 0.05  # at the side of a straight wall it is 0.09 or more, beside a lone cell 0.03
 
@@ -25,12 +26,14 @@ class Surfaces:
     """The surfaces of a map.
 
     Attributes:
-        grid: the known part of the map; int8 cells -1, 0, 100.
+        grid: the known part of the map, without gaps (`without_gaps`); int8 cells -1, 0, 100.
+        seen_free: bool (rows, columns): cells that were free before gaps were filled.
         points: float64 (n, 2) [m] in the frame of the map, the centres of free cells with a wall beside them.
         normals: float64 (n, 2), unit vectors from the wall into the free space.
     """
 
     grid: Grid
+    seen_free: np.ndarray
     points: np.ndarray
     normals: np.ndarray
 
@@ -50,6 +53,12 @@ class Surfaces:
         return spatial.KDTree(np.hstack((self.points, NORMAL_M * self.normals)))
 
     @cached_property
+    def squareness(self) -> float:
+        """Mean resultant length of four times the angles of the normals: 1 if all walls stand at right angles."""
+        angle = 4.0 * np.arctan2(self.normals[:, 1], self.normals[:, 0])
+        return math.hypot(float(np.cos(angle).mean()), float(np.sin(angle).mean()))
+
+    @cached_property
     def free_points(self) -> np.ndarray:
         """Centres [m] (m, 2) of one of `FREE_EVERY` free cells."""
         return self.grid.to_world(np.argwhere(self.grid.cells == 0)[::FREE_EVERY])
@@ -61,8 +70,8 @@ class Surfaces:
 
     @cached_property
     def open_cells(self) -> np.ndarray:
-        """Bool (rows, columns): cells with only free cells within `reach_m`."""
-        return self.open_within(self.reach_m)
+        """Bool (rows, columns): cells that were seen free, with only free cells within `reach_m`."""
+        return self.seen_free & self.open_within(self.reach_m)
 
     def open_within(self, clearance_m: float) -> np.ndarray:
         """Return the cells, bool (rows, columns), with only free cells in a square of that half side [m].
@@ -87,7 +96,8 @@ def find_surfaces(grid: Grid) -> Surfaces | None:
         return None
     (r0, c0), (r1, c1) = known.min(axis=0), known.max(axis=0) + 1
     x, y = grid.to_world((r0 - 0.5, c0 - 0.5))
-    cells = np.ascontiguousarray(grid.cells[r0:r1, c0:c1])
+    seen = np.ascontiguousarray(grid.cells[r0:r1, c0:c1])
+    cells = without_gaps(seen)
     part = Grid(cells, grid.resolution, (float(x), float(y), grid.origin[2]))
     wall = np.pad(cells == 100, 1)
     beside = wall[2:, 1:-1] | wall[:-2, 1:-1] | wall[1:-1, 2:] | wall[1:-1, :-2]
@@ -100,7 +110,20 @@ def find_surfaces(grid: Grid) -> Surfaces | None:
         return None
     rows, columns = at.T
     normals = np.column_stack((du[rows, columns], dv[rows, columns])) / slope[rows, columns, None]
-    return Surfaces(part, part.to_world(at), times(normals.astype(np.float64), grid.origin[2]))
+    return Surfaces(part, seen == 0, part.to_world(at), times(normals.astype(np.float64), grid.origin[2]))
+
+
+def without_gaps(cells: np.ndarray) -> np.ndarray:
+    """Return a map, int8 (rows, columns), whose unknown cells between walls are walls, and between free ones free.
+
+    Far from a robot its rays lie apart. They leave stripes of unknown cells, and show walls as single cells.
+    """
+    full = cells.copy()
+    for state in (0, 100):
+        there = np.pad(cells == state, _GAP_CELLS)
+        closed = ndimage.binary_closing(there, np.ones((_GAP_CELLS + 1, _GAP_CELLS + 1)))
+        full[closed[_GAP_CELLS:-_GAP_CELLS, _GAP_CELLS:-_GAP_CELLS] & (cells < 0)] = state
+    return full
 
 
 def times(vectors: np.ndarray, angle: float) -> np.ndarray:
