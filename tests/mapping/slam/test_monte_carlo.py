@@ -174,6 +174,19 @@ def test_the_covariance_is_about_that_of_the_errors(drive, noise_m):
     assert 0.6 < np.mean(nees) < 4.0
 
 
+def test_between_two_scans_that_count_the_covariance_grows_with_the_motion(drive):
+    """The filter waits until the robot has turned by 0.2 rad; meanwhile the odometry errs, by 0.2 turn^2 (alpha1)."""
+    poses, ranges = drive
+    filter_ = MonteCarlo(LASER, *rooms(), SETTINGS, KEY, StartPose(tuple(poses[0].tolist()), (0.1, 0.1, 0.05)))
+    _, before = filter_.update(np.zeros(3), ranges[0])
+    _, turned = filter_.update(np.array([0.0, 0.0, 0.15]), ranges[0])
+    assert filter_.updates == 1
+    assert turned[2, 2] == pytest.approx(before[2, 2] + SETTINGS.turn_from_turn * 0.15**2)
+    _, driven = filter_.update(np.array([0.1, 0.0, 0.0]), ranges[0])
+    assert filter_.updates == 1
+    assert np.trace(driven[:2, :2]) > np.trace(turned[:2, :2]) + 0.5 * SETTINGS.way_from_way * 0.1**2
+
+
 def test_a_predicted_covariance_is_that_of_moved_particles():
     noise, pose = np.array([0.02, 0.01, 0.02, 0.01, 0.005]), np.array([1.0, 2.0, 0.6])
     covariance = np.array([[0.02, 0.004, 0.001], [0.004, 0.01, -0.001], [0.001, -0.001, 0.002]])

@@ -126,8 +126,8 @@ class MonteCarlo:
 
         Returns:
             The pose (3,), the mean of the particles of the largest cluster, and its covariance (3, 3), both as of the
-            last time that the filter worked, with the motion since added to the pose. While the filter is not sure, the
-            covariance is that of all particles about the pose; else see `_error`.
+            last time that the filter worked, with the motion since added to the pose, and its errors to the covariance.
+            While the filter is not sure, the covariance is that of all particles about the pose; else see `_error`.
         """
         self._since = compose(self._since, np.asarray(motion, np.float64))
         away, turn = math.hypot(self._since[0], self._since[1]), abs(self._since[2])
@@ -136,7 +136,7 @@ class MonteCarlo:
             beams = self._beams(ranges)
             if len(beams):
                 self._work(beams)
-        return compose(self._pose, self._since), self._covariance.copy()
+        return compose(self._pose, self._since), predict(self._covariance, self._pose, self._since, self._noise)
 
     def _beams(self, ranges: np.ndarray) -> np.ndarray:
         """Return the beams used that return, (k, 4), see `LikelihoodField.score`."""

@@ -95,7 +95,8 @@ class ParticleSlam:
 
         The pose is that of the best particle at the last processed scan, with the motion since then: odometry, which
         the scans correct if ``match_every_scan``. The covariance
-        is the second moment of the particles about it, by weight, and that of the match of the best one.
+        is the second moment of the particles about it, by weight, that of the match of the best one, and that of the
+        place of a wall in its cell, which no particle knows better.
 
         Args:
             motion: odometry since the last call, x, y [m], heading [rad], in the frame of the robot then.
@@ -279,7 +280,8 @@ class ParticleSlam:
         weights = normalized(self._weights, self.settings.likelihood_gain)
         away = self._poses - pose
         away[:, 2] = wrap_angle(away[:, 2])
-        return (weights[:, None] * away).T @ away + self._match_covariance
+        of_cell = self.settings.resolution_m**2 / 12.0  # a wall is anywhere in its cell, in the maps of all particles
+        return (weights[:, None] * away).T @ away + self._match_covariance + np.diag([of_cell, of_cell, 0.0])
 
     def _beams(self, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the beams to match, in cells, and those to add to the maps, in metres."""
