@@ -1,15 +1,18 @@
 """The localizer of robots that know neither the map nor where they are: one `GraphSlam` each, and a team of them."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.localizer import Equipment, Estimate, Extent, LocalizerRecord, Sensed
+from covey.mapping.slam.contradictions import Contradiction
 from covey.mapping.slam.graph_settings import GraphSettings
+from covey.mapping.slam.log import Log
 from covey.mapping.slam.one_pose import between, composed
 from covey.mapping.slam.team_settings import TeamSettings
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from covey.mapping.slam.team import TeamMember
     from covey.mapping.slam.team_news import Here
 
+_OF_FROM = {"at", "start", "start_sigma_m", "start_sigma_rad"}
 CODE = 30e6
 """Bytes of the compiled code and the libraries that SLAM loads, once."""
 LOCAL_CELL = 1.0 + 4.0 + 1.0 / 3.0
@@ -28,7 +32,8 @@ KEY_BEAM = 6 * 8.0
 class Slam(LocalizerRecord):
     """The robots map and localize at once, by graph SLAM. Each begins at its true pose, in the world frame.
 
-    Robots that share maps can also exchange key frames, and correct their poses by what the others saw.
+    Robots that share maps can also exchange key frames, and correct their poses by what the others saw. With ``from``
+    they go on with the map of an earlier drive, each for itself.
 
     References:
         see `covey.mapping.slam.graph_slam.GraphSlam` and `covey.mapping.slam.team`.
@@ -37,6 +42,24 @@ class Slam(LocalizerRecord):
     needs: ClassVar[tuple[str, ...]] = ("motion", "scan")
 
     kind: Literal["slam"] = Field(default="slam", description="The name of this kind of localization.")
+    from_: str | None = Field(
+        default=None,
+        alias="from",
+        min_length=1,
+        description="The map of an earlier drive with which the robots go on: graph.npz of covey slam, or its folder.",
+    )
+    at: tuple[float, float, float] = Field(
+        default=(0.0, 0.0, 0.0),
+        description="Where the first pose of that map is in the world: x, y [m], heading [degrees].",
+    )
+    start: Literal["known", "unknown"] = Field(
+        default="known",
+        description="Whether robots that go on with a map know where they start; unknown: anywhere on it.",
+    )
+    start_sigma_m: float = Field(
+        default=0.1, gt=0, le=100, description="Deviation of x and y of a known start on that map [m]."
+    )
+    start_sigma_rad: float = Field(default=0.05, gt=0, le=7, description="Deviation of its heading [rad].")
     graph: GraphSettings = Field(default_factory=GraphSettings, description="The settings of graph SLAM.")
     team: TeamSettings | Literal["auto"] | None = Field(
         default="auto",
@@ -44,11 +67,21 @@ class Slam(LocalizerRecord):
         "do not know the others' start poses exchange them.",
     )
 
+    model_config = LocalizerRecord.model_config | {"populate_by_name": True, "serialize_by_alias": True}
+
+    @model_validator(mode="after")
+    def _check_from(self) -> "Slam":
+        if self.from_ is None and (given := self.model_fields_set & _OF_FROM):
+            raise ValueError(f"{', '.join(sorted(given))} goes with from, the map of an earlier drive; give from, too")
+        if self.from_ is not None and isinstance(self.team, TeamSettings):
+            raise ValueError("robots that go on with a map have one frame already: leave team out, or set it to null")
+        return self
+
     def build(self, names: Sequence[str], seed: int, equipment: Equipment) -> "SlamLocalizer":
         """Return a localizer for robots with these names.
 
         Raises:
-            InvalidValueError: there is no lidar.
+            InvalidValueError: there is no lidar, or the map of an earlier drive cannot be read.
         """
         if equipment.laser is None:
             raise InvalidValueError("SLAM needs a lidar")
@@ -69,17 +102,32 @@ class SlamLocalizer:
         record: its settings.
         robots: the SLAM of each robot.
         members: the robots that take part in the SLAM of a team, by index; see `join`.
+        known: the scans of an earlier drive with which the robots go on, and their poses (k, 3) in the world frame.
     """
 
     def __init__(self, record: Slam, count: int, equipment: Equipment):
         from covey.mapping.slam.graph_slam import GraphSlam  # slow to load, and most runs need no SLAM
+        from covey.mapping.slam.saved_graph import load_graph
 
         assert equipment.laser is not None
         self.record = record
         self._since = np.zeros((count, 3))  # odometry since the last scan
         self._begun = False
         laser, noise = equipment.laser, equipment.odometry_noise
-        self.robots = [GraphSlam(laser, record.graph, noise=noise) for _ in range(count)]
+        self.known: tuple[Log, np.ndarray] | None = None
+        if record.from_ is None:
+            self.robots = [GraphSlam(laser, record.graph, noise=noise) for _ in range(count)]
+        else:
+            x, y, turn = record.at
+            changes = record.graph.model_dump(exclude_unset=True)
+            loaded = [load_graph(record.from_, changes, laser, noise) for _ in range(count)]
+            self.robots = [robot for _, robot in loaded]
+            for robot in self.robots:
+                robot.poses = compose(np.array([x, y, math.radians(turn)]), robot.poses)
+                robot.pose = robot.poses[-1].copy()
+            placed = self.robots[0].pieces.placed()
+            self.known = loaded[0][0][placed], self.robots[0].poses[placed]
+        self._told = [0] * count  # contradictions
         self.members: dict[int, TeamMember] = {}
 
     def join(self, robot: int, number: int, common_frame: bool) -> "TeamMember":
@@ -94,8 +142,9 @@ class SlamLocalizer:
         """Return the estimates; the true poses are used once, for the start."""
         if not self._begun:
             self._begun = True
+            deviations = self.record.start_sigma_m, self.record.start_sigma_rad
             for robot, start in zip(self.robots, sensed.true_pose, strict=True):
-                robot.pose = start.copy()
+                robot.begin_session(start if self.record.start == "known" else None, deviations)
         else:
             self._since = compose(self._since, sensed.motion)
         scan = sensed.scan
@@ -112,6 +161,12 @@ class SlamLocalizer:
         for robot, member in self.members.items():
             revision[robot] += member.revision
         return Estimate(compose(at_scan, self._since), covariance, revision)
+
+    def contradicted(self) -> list[tuple[int, Contradiction]]:
+        """Return the robots whose odometry their scans contradict, with what is wrong, each episode once."""
+        told = [(k, one) for k, robot in enumerate(self.robots) for _, one in robot.contradicted[self._told[k] :]]
+        self._told = [len(robot.contradicted) for robot in self.robots]
+        return told
 
     def newest(self, robot: int) -> tuple[int, bool]:
         """Return the number of a robot's newest scan, and whether maps take it; see `GraphSlam.moved_last`."""

@@ -26,6 +26,7 @@ EVENT_KINDS = (
     *("ground_changed", "ground_saved", "change_noticed", "stuck", "freed", "fell", "rolled", "righted"),
     *("maps_aligned", "placed", "driven", "drive_over", "jam", "jam_over", "sighted"),
     *("gave_up", "stands", "stands_over", "frontier_left", "exhausted", "sensor_silent", "sensor_heard"),
+    "odometry_contradicted",
 )
 
 
@@ -197,6 +198,25 @@ class Aligned(Data):
         """The verdict, each number as ``name=number``, and after a semicolon the reason for a refusal."""
         numbers = " ".join(f"{k}={v:.4f}" for k, v in self.plain().items() if not isinstance(v, str))
         return f"{self.verdict} {numbers}".strip() + (f"; {self.refused}" if self.refused else "")
+
+
+@dataclass(frozen=True)
+class OdometryContradicted(Data):
+    """The scans of a robot contradict its odometry, step after step (``odometry_contradicted``).
+
+    Attributes:
+        share: share of the odometry's way that the robot did not drive; below 0: it drove farther.
+        way_m: how far the odometry went until this was noticed [m].
+    """
+
+    share: float
+    way_m: float
+
+    @property
+    def text(self) -> str:
+        """How much farther or less far the robot drove."""
+        less = "less far" if self.share > 0 else "farther"
+        return f"it drove {abs(self.share):.0%} {less} than its odometry says, on {self.way_m:.1f} m"
 
 
 def said(what: str | Data) -> tuple[str, dict[str, Any]]:

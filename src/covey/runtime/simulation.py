@@ -30,7 +30,7 @@ from covey.physics.planar.physics import NO_CONTACTS
 from covey.physics.protocol import Contacts
 from covey.planning.orders import ORDER_KEY, Order
 from covey.records import as_record
-from covey.results.event_data import Data, Reported, Sighted, said
+from covey.results.event_data import Data, OdometryContradicted, Reported, Sighted, said
 from covey.results.folder import GROUNDS
 from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
@@ -609,7 +609,7 @@ class Simulation:
         return {
             "inputs": self.inputs.apply_due,
             "sense": self._sense if self.sensing.banks else None,
-            "localize": self.localization.localize,
+            "localize": self._localize,
             "map": self._map if self.localization.teams or self.computing.machines else None,
             "communicate": self._communicate if self._moving is None or self.deciding.answered else None,
             "decide": self._decide,
@@ -633,6 +633,13 @@ class Simulation:
                 for name in names:
                     if not (name in was and name in silent):
                         self._event(kind, robot, other=name, x=x, y=y)
+
+    def _localize(self) -> None:
+        self.localization.localize()
+        for robot, one in self.localization.contradicted:
+            x, y = self.state.pose[robot, :2].tolist()
+            self._event("odometry_contradicted", robot, x=x, y=y, says=OdometryContradicted(one.share, one.way_m))
+        self.localization.contradicted.clear()
 
     def sense_until(self, banks: Sequence[SensorBank], substep: int) -> None:
         """Take the samples of some sensors of the last step before their time in the next, see `Sensing.take`."""
@@ -796,7 +803,7 @@ class Simulation:
         self.events.append(Event(step, self.time, kind, self.names[robot], other, float(x), float(y), *said(says)))
 
 
-_BEFORE_ACTING = ("controller_failed", "sensor_silent", "sensor_heard")
+_BEFORE_ACTING = ("controller_failed", "sensor_silent", "sensor_heard", "odometry_contradicted")
 """Kinds of events that happen before the clock of their step advances."""
 
 

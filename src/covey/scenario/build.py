@@ -228,11 +228,15 @@ def _problem_of(error: CoveyError, scenario: "Scenario") -> Problem:
 
 
 def _with_map(localization: Any, folder: Path) -> Any:
-    """Return a localization record whose map, if it names one, is found from any folder."""
-    name = _file(getattr(localization, "map", None))
-    return (
-        localization if name is None else localization.model_copy(update={"map": str(beside(folder, name).resolve())})
-    )
+    """Return a localization record whose map or graph, if it names one, is found from any folder."""
+    names = {key: file for key in ("map", "from_") if (file := _file(getattr(localization, key, None)))}
+    found = {key: str(beside(folder, name).resolve()) for key, name in names.items()}
+    return localization.model_copy(update=found) if found else localization
+
+
+def _graph(localization: Any) -> str | None:
+    """Return the graph of an earlier drive that a localization names, if it does."""
+    return getattr(localization, "from_", None)
 
 
 def _file(plan: Any) -> str | None:
@@ -278,6 +282,15 @@ def set_up(scenario: "Scenario") -> SetUp:
             except (CoveyError, OSError) as error:
                 where = ".".join(("robots", group.name, *path))
                 problems.append(scenario.document.problem(f"{where}: {error}", ("robots", i, *path)))
+        try:
+            if file := _graph(group.localization):
+                from covey.mapping.slam.saved_graph import load_graph  # loads kernels
+
+                load_graph(beside(scenario.folder, file).resolve())
+        except CoveyError as error:
+            path = ("localization", "from")
+            where = ".".join(("robots", group.name, *path))
+            problems.append(scenario.document.problem(f"{where}: {error}", ("robots", i, *path)))
         try:
             radii = np.full(group.count, group.robot.outer_radius_m)
         except InvalidValueError as error:
@@ -370,14 +383,16 @@ def _events_found(scenario: "Scenario", world: World) -> Iterator[Problem]:
 
 
 def inputs(scenario: "Scenario") -> list[Path]:
-    """Return the other files that a scenario reads: maps, and code that it names."""
+    """Return the other files that a scenario reads: maps, graphs of SLAM, and code that it names."""
     code = dict.fromkeys(reference.rpartition(":")[0] for reference in references_in(scenario))
     files = [file for name in code for file in code_of(beside(scenario.folder, name).resolve())]
     given = [name for g in scenario.robots for name in (getattr(g.localization, "map", None), g.known_map)]
     plans = [file for name in given if (file := _file(name))]
     names = [*_map_files(scenario.world), *plans]
     maps = [file for name in names for file in files_of(beside(scenario.folder, name).resolve())]
-    return sorted({*files, *maps})
+    given = [beside(scenario.folder, file).resolve() for g in scenario.robots if (file := _graph(g.localization))]
+    graphs = [path / "graph.npz" if path.is_dir() else path for path in given]
+    return sorted({*files, *maps, *graphs})
 
 
 def _map_files(record: Any) -> list[str]:

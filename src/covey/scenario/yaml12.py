@@ -34,7 +34,7 @@ _WORDS = {
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
 
-FILES = ("file", "height_map", "known_map", "map")
+FILES = ("file", "height_map", "known_map", "map", "from")
 """Keys of a scenario whose values name files."""
 
 Path = tuple[str | int, ...]

@@ -87,3 +87,12 @@ def test_slam_needs_odometry_and_a_lidar(localization):
     blind = covey.robots.pioneer3dx().model_copy(update={"sensors": (OdometrySensor(),)})
     with pytest.raises(InvalidValueError, match="has no lidar sensor"):
         covey.Group("one", blind, [(0, 0, 0)], localization=localization)
+
+
+def test_wheels_that_slip_are_told_once():
+    sim = ring(Slam(), faults=[{"kind": "wheels_slip", "robot": "all", "at_s": 0.5, "for_s": 9.0, "share": 0.5}])
+    for _ in range(120):
+        sim.step()
+    (event,) = sim.close().events_of("odometry_contradicted")
+    assert 0.5 < event["time_s"] < 9.5
+    assert event["data"]["share"] == pytest.approx(0.5, abs=0.15)

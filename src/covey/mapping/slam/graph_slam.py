@@ -9,6 +9,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose
+from covey.mapping.slam.contradictions import Contradiction, Contradictions, lost_way
 from covey.mapping.slam.graph_settings import GraphSettings
 from covey.mapping.slam.local_map import LocalMap, local_map, with_points
 from covey.mapping.slam.log import Laser, relative
@@ -78,6 +79,7 @@ class GraphSlam:
         revision: grows whenever estimates of the past change.
         pieces: parts of the map that are not related, and motions of the odometry that were not believed.
         noise: so many times are the covariances of the motions as large as matching says, by loops that agree.
+        contradicted: episodes in which matching contradicted the odometry, with the scan at which each was noticed.
         moved_last: whether the last scan was taken far enough from those before that it shows a map something: it is a
             key frame, or a tenth of the way to the next one. Between the beams of key frames alone, cells far away stay
             unknown.
@@ -94,7 +96,8 @@ class GraphSlam:
         self.pose = np.zeros(3) if start is None else np.array(start, np.float64)
         self._beams = self._directions(laser.angles, laser.mount)
         self._kept: dict[Mount, int] = {}  # newest key frame of each lidar, by its mount
-        self._begins = False  # whether the next scan begins a session
+        self._begins = False  # whether the next scan begins a session ...
+        self._start: tuple[np.ndarray, np.ndarray] | None = None  # ... and where, with deviations [m], [rad]
         self._reach = min(laser.range_max, self.settings.range_m)
         self.poses = np.empty((0, 3))
         self.key_rows: list[int] = []
@@ -113,7 +116,10 @@ class GraphSlam:
         self._place: LocalMap | None = None
         self._anew = 0  # from this key frame on the local map is made anew
         self._noise = noise if noise is not None and noise[0] in (0, 1, 2) else None  # others are not by motion
+        self._contradictions = Contradictions()
+        self.contradicted: list[tuple[int, Contradiction]] = []
         self._since = self._begun()
+        self._expected = np.zeros(3), np.zeros((3, 3))  # what the odometry said of the newest scan
         self._waiting: deque[tuple[int, int, float | None]] = deque()  # pairs of places to compare
         self._matched = np.zeros((3, 3))  # information of the last match, in the frame of the map
         self._tied = np.zeros((3, 3))  # information of the motion since the last key frame, in its frame
@@ -153,10 +159,12 @@ class GraphSlam:
             self.pose = composed(self.pose, motion)
             self._keep(points, normals, at)
             return self.pose
+        first = motion
         motion, is_new = (np.zeros(3), True) if self._begins else self._believed(motion, points)
         self._begins = False
         self._since.follow(motion)
         guess = composed(self.poses[-1], self._since.motion)
+        self._expected = self._since.motion, self._since.covariance(slips=False)
         match = None if is_new else self._match(points, normals, guess)
         if not is_new and self._is_strange(match, points, motion):
             if self._strange < _CARRIED:
@@ -167,7 +175,9 @@ class GraphSlam:
                 self._held[row] = len(self.frames), between(guess, composed(self.poses[-1], self._held[row][1]))
             self.pieces.bridges.append(Bridge(len(self._held) + 1 - _CARRIED, motion, None))
         if is_new:
-            self._begin_piece(guess, points, normals, at)
+            start, self._start = self._start, None
+            doubt = None if start is None else start[1]
+            self._begin_piece(guess if start is None else composed(start[0], first), points, normals, at, doubt)
             self._work()
             return self.pose
         self.pose = guess if match is None else match.pose
@@ -231,15 +241,31 @@ class GraphSlam:
         self._matched, self._tied = np.zeros((3, 3)), inverted(self._since.covariance())
         self._held.append((len(self.frames) - 1, between(self.poses[-1], pose)))
 
-    def begin_session(self) -> None:
-        """Finish what was added; the next scan is of another drive, and nobody knows where that begins."""
+    def begin_session(self, start: np.ndarray | None = None, deviations: tuple[float, float] = (0.0, 0.0)) -> None:
+        """Finish what was added; the next scan is of another drive.
+
+        Args:
+            start: where that begins, a pose (3,) in the frame of the map; None: nobody knows.
+            deviations: standard deviations of the start [m], [rad].
+        """
         self.settle()
         self._begins = bool(self.frames)
+        self._start = None
+        if start is not None:
+            self.pose = np.array(start, np.float64)
+            self._start = (self.pose, np.array(deviations)) if self._begins else None
 
-    def _begin_piece(self, pose: np.ndarray, points: np.ndarray, normals: np.ndarray, mount: Mount) -> None:
-        """Begin a new piece of the map with the newest scan: nobody knows where it is."""
-        self.pieces.begin(len(self.frames))
-        self._since.doubt = _ANYWHERE
+    def _begin_piece(
+        self,
+        pose: np.ndarray,
+        points: np.ndarray,
+        normals: np.ndarray,
+        mount: Mount,
+        doubt: np.ndarray | None = None,
+    ) -> None:
+        """Begin a new piece of the map with the newest scan; ``doubt`` [m], [rad]: of its place; None: not known."""
+        self.pieces.begin(len(self.frames), doubt is not None)
+        self._since.doubt = _ANYWHERE if doubt is None else doubt
         self.pose, self._matched, self._tied = pose, np.zeros((3, 3)), inverted(self._since.covariance())
         self._place, self._strange, self._fit, self._anew = None, 0, 0.0, 0
         self._kept.clear()
@@ -362,7 +388,8 @@ class GraphSlam:
 
     def _begun(self, doubt: np.ndarray | None = None) -> SinceKeyFrame:
         s = self.settings
-        return SinceKeyFrame((s.m_per_m, s.rad_per_m, s.rad_per_rad), self._noise, doubt)
+        shares = (s.m_per_m, s.rad_per_m, s.rad_per_rad)
+        return SinceKeyFrame(shares, self._noise, doubt, abs(self._contradictions.share))
 
     def _directions(self, angles: np.ndarray, mount: Mount) -> np.ndarray:
         """Return the directions (B, 2) of the beams of a lidar in the frame of the robot."""
@@ -430,6 +457,8 @@ class GraphSlam:
     def _keep(self, points: np.ndarray, normals: np.ndarray, mount: Mount) -> None:
         """Make the newest scan a key frame."""
         n = len(self.frames)
+        if n and self._matched.any():
+            self._note_contradiction()
         self._kept[mount] = n
         self.moved_last, self._moved = True, np.zeros(3)
         self._since = self._begun(0.5 * self._since.doubt)
@@ -444,6 +473,14 @@ class GraphSlam:
             self._waiting.extend((k, other, None) for k, other in self.loops.candidates(n))
             self._waiting.extend(self.loops.candidates_by_scan(n))
         self._see(n)
+
+    def _note_contradiction(self) -> None:
+        """Notice steps of the odometry that matching contradicts again and again; their noise is larger then."""
+        last = self.poses[-1]
+        found = between(last, self.pose)
+        step = lost_way(*self._expected, found, turned(self._matched, last[2]))
+        if step is not None and (begun := self._contradictions.step(*step)) is not None:
+            self.contradicted.append((len(self._held), begun))
 
     def _relate(self, n: int) -> None:
         """Relate the newest key frame to the one before, and to one that came into the local map long ago.

@@ -24,6 +24,7 @@ class SinceKeyFrame:
         shares: errors of the way by way [m/m], of the heading by way [rad/m] and by turn [rad/rad].
         noise: that of the sensor, see `covey.mapping.localizer.Equipment`; None: not known.
         doubt: what remains of earlier `jump`s, (2,) [m], [rad].
+        slip: share of the way that the robot may not drive, see `covey.mapping.slam.contradictions`.
 
     Attributes:
         motion: x, y [m], heading [rad] in the frame of the key frame, (3,).
@@ -35,8 +36,9 @@ class SinceKeyFrame:
         shares: tuple[float, float, float],
         noise: tuple[int, np.ndarray] | None = None,
         doubt: np.ndarray | None = None,
+        slip: float = 0.0,
     ):
-        self._shares, self._noise = shares, noise
+        self._shares, self._noise, self._slip = shares, noise, slip
         self.motion = np.zeros(3)
         self.doubt = np.zeros(2) if doubt is None else doubt
         self._way = 0.0
@@ -46,9 +48,9 @@ class SinceKeyFrame:
     def follow(self, motion: np.ndarray) -> None:
         """Add a motion of the odometry, in the frame of its beginning."""
         way, turn = math.hypot(motion[0], motion[1]), abs(motion[2])
+        self._way += way
         if self._noise is None:
             _, by_way, by_turn = self._shares
-            self._way += way
             self._turned += by_way * way + by_turn * turn
         else:
             xx, xy, _, yy, _, hh = noise_of(motion[0], motion[1], motion[2], *self._noise)
@@ -68,8 +70,8 @@ class SinceKeyFrame:
         self.motion = composed(self.motion, by)
         self.doubt = self.doubt + np.array([math.hypot(by[0], by[1]), abs(by[2])])
 
-    def covariance(self) -> np.ndarray:
-        """Return the covariance (3, 3) of ``motion``."""
+    def covariance(self, slips: bool = True) -> np.ndarray:
+        """Return the covariance (3, 3) of ``motion``; ``slips``: with what may be lost by slip."""
         found = np.zeros((3, 3))
         if self._noise is None:
             least, least_rad, variance = _LEAST_M + self._shares[0] * self._way, _LEAST_RAD + self._turned, 0.0
@@ -78,5 +80,8 @@ class SinceKeyFrame:
             found[:2, :2] = self._spread
         found[0, 0] += (least + self.doubt[0]) ** 2
         found[1, 1] += (least + self.doubt[0]) ** 2
+        if slips:
+            found[0, 0] += (self._slip * self._way) ** 2
+            found[1, 1] += (self._slip * self._way) ** 2
         found[2, 2] = variance + (least_rad + self.doubt[1]) ** 2
         return found

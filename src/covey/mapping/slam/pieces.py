@@ -68,15 +68,20 @@ class Pieces:
         """The steps between pieces that are not joined."""
         return {(k - 1, k) for k, joined in zip(self.begins, self.joined, strict=True) if not joined}
 
-    def _placed(self) -> np.ndarray:
-        """Return the key frames before the newest piece whose place is known, (k,)."""
-        ends = zip(self.begins[:-1], self.begins[1:], self.joined[:-1], strict=True)
+    def placed(self) -> np.ndarray:
+        """Return the key frames whose place is known, (k,)."""
+        ends = zip(self.begins, [*self.begins[1:], len(self._slam.frames)], self.joined, strict=True)
         return np.concatenate([np.arange(begin, end) for begin, end, joined in ends if joined])
 
-    def begin(self, k: int) -> None:
-        """Begin a piece with key frame k."""
+    def _placed(self) -> np.ndarray:
+        """Return the key frames before the newest piece whose place is known, (k,)."""
+        placed = self.placed()
+        return placed[placed < self.begins[-1]]
+
+    def begin(self, k: int, joined: bool = False) -> None:
+        """Begin a piece with key frame k; ``joined``: its place is known."""
         self.begins.append(k)
-        self.joined.append(False)
+        self.joined.append(joined)
         self._todo, self._asked, self._alike = [], k - 1, []
 
     def work(self, at_once: bool = False) -> bool:

@@ -51,18 +51,24 @@ def graph_as_bytes(log: Log, slam: GraphSlam) -> bytes:
     return buffer.getvalue()
 
 
-def load_graph(path: Path | str, changes: dict[str, Any] | None = None) -> tuple[Log, GraphSlam]:
+def load_graph(
+    path: Path | str,
+    changes: dict[str, Any] | None = None,
+    laser: Laser | None = None,
+    noise: tuple[int, np.ndarray] | None = None,
+) -> tuple[Log, GraphSlam]:
     """Read a graph; return the log of its key frames, and the graph, to which the scans of another drive can be added.
 
     Args:
         path: the file ``graph.npz`` of a folder that ``covey slam`` has written, or that folder.
         changes: settings that replace those with which it was made.
+        laser: the lidar of the next drive; None: that of the graph.
+        noise: of the odometry of the next drive, see `GraphSlam`.
 
     Raises:
         InvalidValueError: there is no such file, it is damaged or no graph, or another version has written it.
     """
-    path = Path(path)
-    path = path / "graph.npz" if path.is_dir() else path
+    path = graph_file(path)
     held = read_arrays(path, "graph")
     needed = {*_OF_LOG, *_OF_GRAPH, "angles", "range_max", "mount", "text", "format"} - set(_MAY_LACK)
     if missing := sorted(needed - set(held)):
@@ -78,11 +84,11 @@ def load_graph(path: Path | str, changes: dict[str, Any] | None = None) -> tuple
         text = json.loads(held["text"].tobytes())
         settings = as_record(GraphSettings, {**text["settings"], **(changes or {})}, "--set")
         log = _log(text["name"], held)
-        slam = GraphSlam(log.laser, settings)
+        slam = GraphSlam(laser or log.laser, settings, noise=noise)
         graph = _graph_of(path, held, len(log))
         slam.noise = float(graph["noise"])
         edges = zip(*(graph[name].tolist() for name in ("ends", "motion", "information", "is_loop")), strict=True)
-        scans = [(log.scan(row)[1], log.scan(row)[0], log.mount(row)) for row in range(len(log))]
+        scans = [(_returns(log, row), log.scan(row)[0], log.mount(row)) for row in range(len(log))]
         slam.resume(
             scans,
             graph["poses"],
@@ -95,6 +101,18 @@ def load_graph(path: Path | str, changes: dict[str, Any] | None = None) -> tuple
     except DAMAGED as error:
         raise InvalidValueError(f"{path} cannot be read as a graph: {error}") from error
     return log, slam
+
+
+def _returns(log: Log, row: int) -> np.ndarray:
+    """Return the ranges of a scan, inf where nothing returned: the lidar of the next drive may reach farther."""
+    ranges = log.scan(row)[1]
+    return np.where(log.laser.returns(ranges), ranges, np.inf)
+
+
+def graph_file(path: Path | str) -> Path:
+    """Return the file of a graph: the path, or ``graph.npz`` in that folder."""
+    path = Path(path)
+    return path / "graph.npz" if path.is_dir() else path
 
 
 def _graph_of(path: Path, held: dict[str, np.ndarray], n: int) -> dict[str, np.ndarray]:

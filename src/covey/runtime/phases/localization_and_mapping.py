@@ -18,12 +18,15 @@ from covey.mapping.elevation.slopes import PoseErrors
 from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.localization import TrueLocalizer, Truth
 from covey.mapping.localizer import Equipment, Localizer, Scan, Sensed
+from covey.mapping.map_of_scans import map_of
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
 from covey.mapping.occupancy.movers import Movers
 from covey.mapping.occupancy.team_mates import MARGIN_M, hide_team_mates, seen_from
 from covey.mapping.records import ElevationMapping, Mapper
+from covey.mapping.slam.contradictions import Contradiction
 from covey.mapping.slam.log import Laser
+from covey.mapping.slam_localizer import SlamLocalizer
 from covey.onboard.estimator import Estimator, Past
 from covey.onboard.group import Group
 from covey.robots.team import TeamState
@@ -60,6 +63,7 @@ class LocalizationAndMapping:
         odometry: poses by dead reckoning from the true start, shape (n, 3); NaN where localization uses no odometry.
         odometry_spread: covariances of these poses, shape (n, 3, 3); None: nobody has asked for them.
         carried: the estimates at the end of the last step, shape (n, 3).
+        contradicted: robots whose scans contradict their odometry, as long as nobody has told it.
         jumps: offset of the estimate of a robot whose localization has jumped, in the world frame.
         frames: poses of the robots' frames, shape (n, 3): their start poses; None: the world frame.
         following: the robots that are told how their past poses move, by team index.
@@ -89,6 +93,7 @@ class LocalizationAndMapping:
         self.odometry_spread: np.ndarray | None = None
         self.jumps: Mapping[int, Pose] = {}
         self._begun = False  # whether the first step is over
+        self.contradicted: list[tuple[int, Contradiction]] = []
         self.following: set[int] = set()
         self.moved: dict[int, list[tuple[int, np.ndarray]]] = {}
         self.frames = state.pose.copy() if own_frames else None
@@ -123,6 +128,7 @@ class LocalizationAndMapping:
             for robot, movers in zip(group.members.tolist(), group.estimator.movers, strict=False)
         }
         self._know(groups, grid, plan)
+        self._go_on(groups)
         for bank in sensing.banks:
             for team in self.teams:
                 self._stand(bank, team)
@@ -207,6 +213,23 @@ class LocalizationAndMapping:
                 occupancy = occupancy_on(team.beliefs.grid, solid, free)
                 team.beliefs.know(known, occupancy if which is True else as_plan(occupancy))
 
+    def _go_on(self, groups: list[Group]) -> None:
+        """Give robots that know where they start on the map of an earlier drive that map, as an old plan."""
+        for group, localized in zip(groups, self._localizers, strict=True):
+            robots, of = localized.members, localized.estimator.localizer
+            if not isinstance(of, SlamLocalizer) or of.known is None or of.record.start != "known":
+                continue
+            for team in self.teams:
+                mine = np.flatnonzero(np.isin(team.members, robots))
+                if not isinstance(team.beliefs, Beliefs) or self.frames is not None or group.known_map is not False:
+                    continue
+                log, poses = of.known
+                seen = map_of(
+                    log, poses, team.beliefs.grid.resolution, team.beliefs.mapping.max_range_m or log.laser.range_max
+                )
+                solid, free = seen.with_cells(seen.cells > 50), seen.with_cells(seen.cells == 0)
+                team.beliefs.know(mine, as_plan(occupancy_on(team.beliefs.grid, solid, free)))
+
     def _stand(self, bank: SensorBank, team: MappedTeam) -> None:
         """Let robots know the ground below them that their mapping sensor cannot see from there."""
         _, _, robots, _, members = _scans_of(self._sensing, bank, team)
@@ -246,6 +269,8 @@ class LocalizationAndMapping:
                 self._reckon(part, group.odometry.record, motions, variances)
             estimate = group.estimator.update(self.pose[part], sensed, scan_s)
             self.pose[part], self.covariance[part], self.revision[part] = estimate
+            if isinstance(slam := group.estimator.localizer, SlamLocalizer):
+                self.contradicted += [(int(group.members[k]), one) for k, one in slam.contradicted()]
         self._correct()
         for robot, jump in self.jumps.items():
             self.pose[robot] = jump @ self.pose[robot]

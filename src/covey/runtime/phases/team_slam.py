@@ -93,7 +93,7 @@ class TeamSlam:
         found = [
             (robot, localizer, k)
             for members, localizer in localizers
-            if isinstance(localizer, SlamLocalizer) and localizer.record.team not in alone
+            if isinstance(localizer, SlamLocalizer) and localizer.known is None and localizer.record.team not in alone
             for k, robot in enumerate(members.tolist())
             if shares[robot]
         ]
