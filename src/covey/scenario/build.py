@@ -390,8 +390,8 @@ def inputs(scenario: "Scenario") -> list[Path]:
     plans = [file for name in given if (file := _file(name))]
     names = [*_map_files(scenario.world), *plans]
     maps = [file for name in names for file in files_of(beside(scenario.folder, name).resolve())]
-    given = [beside(scenario.folder, file).resolve() for g in scenario.robots if (file := _graph(g.localization))]
-    graphs = [path / "graph.npz" if path.is_dir() else path for path in given]
+    graphs = [beside(scenario.folder, file).resolve() for g in scenario.robots if (file := _graph(g.localization))]
+    graphs = [path / "graph.npz" if path.is_dir() else path for path in graphs]
     return sorted({*files, *maps, *graphs})
 
 
