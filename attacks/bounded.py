@@ -11,12 +11,16 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 LIMIT_S, LIMIT_MB = 10.0, 2000.0
-_BLOCKED_S = 150.0  # of wall time, without which a case that waits for ever would never be noticed
+_BLOCKED_S = 150.0  # of wall time in which nothing of a case uses the processor: on a busy machine all takes longer
+_IDLE_S = 0.5  # of processor time that also a process takes which only looks around
 _SHOWN = 20  # failures that differ
 _STEP_MB = 1000.0  # a child that kept this much is replaced, so that the next cases are measured from below
 
@@ -76,9 +80,9 @@ def _feed(pipe: Any, child: Any, folder: str, left: list[int], outcome: Outcome)
     while left:
         number = left.pop()
         pipe.send(number)
-        begin_s, begin = _cpu_s(child.pid), time.monotonic()
+        begin_s, waits = _cpu_s(child.pid), Waiting(child.pid, _BLOCKED_S)
         while not pipe.poll(0.2) and child.is_alive():
-            if _cpu_s(child.pid) - begin_s > LIMIT_S or time.monotonic() - begin > _BLOCKED_S:
+            if _cpu_s(child.pid) - begin_s > LIMIT_S or waits.for_ever():
                 where = _where(child, folder)
                 outcome.counts["hung"] += 1
                 outcome.failures[number] = f"hangs{where}"
@@ -112,6 +116,26 @@ def _where(child: Any, folder: str) -> str:
 def _said(folder: str) -> Path:
     """Return the file in which a child says where it is: beside its folder, whose content is that of the cases."""
     return Path(folder + ".txt")
+
+
+class Waiting:
+    """Tells whether a process and its children have used no processor time for so long that they wait for ever."""
+
+    def __init__(self, pid: int, most_s: float):
+        self.pid, self.most_s = pid, most_s
+        self._used_s, self._since = 0.0, time.monotonic()
+
+    def for_ever(self) -> bool:
+        """Return whether nothing has happened for the time."""
+        used_s = 0.0
+        with suppress(psutil.Error):
+            top = psutil.Process(self.pid)
+            for one in (top, *top.children(recursive=True)):
+                with suppress(psutil.Error):
+                    used_s += sum(one.cpu_times()[:4])
+        if abs(used_s - self._used_s) > _IDLE_S:
+            self._used_s, self._since = used_s, time.monotonic()
+        return time.monotonic() - self._since > self.most_s
 
 
 def _cpu_s(pid: int) -> float:
