@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 _SLACK, _SURE, _OVER = 1.0, 8.0, 4.0  # of the sums, in standard deviations; when an episode begins, and when it ends
+_MOST = 3.0  # deviations of a step count as so many at most: one that is far off is no habit
 _LEAST_M = 0.1  # shorter ways say nothing
 _FIXED = 0.3  # along a corridor a match says nothing: so much of the answer must be its own
 
@@ -26,8 +27,9 @@ class Contradiction(NamedTuple):
 class Contradictions:
     """Notices when matching contradicts the odometry's ways in one direction.
 
-    For each step the difference of both ways is divided by the deviation that is expected of it. Its sum, less one for
-    each step, is reset when it falls below 0; above 8 an episode begins. Steps that agree again end it in the same way.
+    For each step the difference of both ways is divided by the deviation that is expected of it, and is 3 at most. Its
+    sum, less one for each step, is reset when it falls below 0; above 8 an episode begins. Steps that agree again end
+    it in the same way.
 
     Attributes:
         share: share of the odometry's ways that is lost in the present episode; 0: there is none.
@@ -58,7 +60,7 @@ class Contradictions:
             >>> [doubts.step(0.0, 0.3, 0.03) for _ in range(5)][-1], doubts.share  # it is over: told once
             (None, 0.0)
         """
-        off = lost_m / deviation_m
+        off = min(max(lost_m / deviation_m, -_MOST), _MOST)
         if self.share:
             self._calm = max(0.0, self._calm + _SLACK - math.copysign(1.0, self.share) * off)
             if self._calm > _OVER:
@@ -77,7 +79,7 @@ class Contradictions:
 def lost_way(
     motion: np.ndarray, covariance: np.ndarray, found: np.ndarray, information: np.ndarray
 ) -> tuple[float, float, float] | None:
-    """Return what `Contradictions.step` needs of a step; None if it says nothing.
+    """Return what `Contradictions.step` needs of a step; None if it says nothing, as a leap does.
 
     The pose that was found lies between that of the odometry and that of the match, by their certainties along the way.
 
@@ -96,4 +98,6 @@ def lost_way(
     if share < _FIXED:
         return None
     lost = float(along @ (motion - found)[:2]) / share
+    if abs(lost) > way:  # a leap: wheels that slip lose no more than the whole way
+        return None
     return lost, way, math.sqrt(expected + 1.0 / matched)
