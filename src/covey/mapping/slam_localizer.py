@@ -71,7 +71,8 @@ class Slam(LocalizerRecord):
 
     @model_validator(mode="after")
     def _check_from(self) -> "Slam":
-        if self.from_ is None and (given := self.model_fields_set & _OF_FROM):
+        given = {name for name in _OF_FROM if getattr(self, name) != type(self).model_fields[name].default}
+        if self.from_ is None and given:
             raise ValueError(f"{', '.join(sorted(given))} goes with from, the map of an earlier drive; give from, too")
         if self.from_ is not None and isinstance(self.team, TeamSettings):
             raise ValueError("robots that go on with a map have one frame already: leave team out, or set it to null")
