@@ -422,10 +422,7 @@ class Searcher:
                     start[0, k] = np.inf  # a mate is on its way
         if not np.isfinite(start[0]).any():
             start[0] = own
-        straight = 1.3 * np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
-        between = robot.travel_from(points, cells)  # walls between two goals count
-        between = np.where(np.isfinite(between), between, straight)
-        between = np.ascontiguousarray((between + between.T) / 2)
+        between = 1.3 * np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
         order = search_order(start, between, weights, _DWELL_M)[0]
         chosen = self._pursued(order, points, start, between, weights) if order else int(start[0].argmin())
         x, y = points[chosen].tolist()
