@@ -44,7 +44,7 @@ def hasten() -> None:
     CPUContext.get_abi_alignment = cache(CPUContext.get_abi_alignment)
     Inst._rec_list_vars = _rec_list_vars
     PostProcessor.run = _run
-    utils.pysignature = lru_cache(maxsize=8)(utils.pysignature)  # it is asked for twice for each kernel
+    utils.pysignature = lru_cache(maxsize=8)(utils.pysignature)  # pyright: ignore[reportPrivateImportUsage]  # it is asked for twice for each kernel
     ffi.lib._lock._cblist.clear()  # events at each call of LLVM, by which numba measures itself
     CPUContext.load_additional_registries = load_additional_registries
 

@@ -110,8 +110,11 @@ class OfKind(Named):
     implied: ClassVar[str] = ""
     """The kind of a mapping without ``kind``, which files leave out."""
 
-    if TYPE_CHECKING:
-        kind: Any
+    if TYPE_CHECKING:  # what a record has besides is its own
+        kind: Any = ""
+
+        def __getattr__(self, name: str) -> Any: ...
+
     else:
 
         def __getattr__(self, name: str) -> Any:
@@ -261,12 +264,13 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
     ):
         raise ValueError(base.forms([value]))
     name, parameters, below = (value, {}, ()) if isinstance(value, str) else base.named_in(value)
+    kind: Any
     try:
         kind = find(name, base.registry, info.context or {})
         if isinstance(kind, Unread):
             return _unread(base, name, parameters)
         if not isinstance(kind, type) and callable(kind):
-            made = base.of_function(kind, name) if ".py:" in name else kind()
+            made: Any = base.of_function(kind, name) if ".py:" in name else kind()
             if not parameters:
                 return made
             kind, parameters = type(made), {**made.model_dump(), **parameters}
@@ -282,7 +286,7 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
             raise located([(("kind",), str(error), name)]) from None
         raise ValueError(str(error)) from None
     try:
-        record = kind.model_validate(parameters, context=info.context)
+        record: Any = kind.model_validate(parameters, context=info.context)
     except ValidationError as error:
         raise _below(error, below, kind) from None
     if ".py:" in name:
@@ -301,7 +305,7 @@ def _unread(base: type[T], name: str, given: Any) -> T:
 
     NotLoaded.__abstractmethods__ = frozenset()  # nobody calls them
     stand_in(name)
-    record = NotLoaded.model_validate(given)
+    record: Any = NotLoaded.model_validate(given)
     record._reference = name
     return record
 

@@ -23,6 +23,7 @@ from covey.errors import InvalidValueError, UnknownNameError, cure_of, near_file
 from covey.plain_files import beside
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 _PREFIX = "covey_user_"  # of the module names of users' files
 
 
@@ -49,13 +50,14 @@ class Registry(Generic[T]):
         self.renamed: dict[str, str] = {}
         """Old names in older files, and their present names."""
 
-    def register(self, name: str) -> Callable[[Any], Any]:
+    def register(self, name: str) -> Callable[[Item], Item]:
         """Return a decorator that stores its argument under ``name``."""
 
-        def decorate(item: Any) -> Any:
-            if (there := self._items.get(name, item)) is not item and not isinstance(there, Unread):
+        def decorate(item: Item) -> Item:
+            stored: Any = item
+            if (there := self._items.get(name, stored)) is not stored and not isinstance(there, Unread):
                 raise InvalidValueError(f"{self.kind} {name!r} is registered already; choose another name")
-            self._items[name] = item
+            self._items[name] = stored
             return item
 
         return decorate

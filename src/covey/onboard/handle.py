@@ -53,7 +53,6 @@ from covey.planning.waypoints import Waypoints
 from covey.robots.computer import WORKS, Work
 from covey.robots.model import RobotModel
 from covey.robots.sample import Sample
-from covey.sensors.tag_camera import TagCamera
 
 HISTORY = 100
 """Number of past steps of readings and commands that a robot remembers."""
@@ -670,7 +669,7 @@ class Robot:
             self._warned.add((*where, about))
             logging.getLogger("covey").warning("%s at %.4g s: %s:%d: %s", self.name, self.time, *where, text)
 
-    def _camera(self) -> tuple[int, TagCamera] | None:
+    def _camera(self) -> tuple[int, Any] | None:
         """Return the place and the record of its first tag camera that its controller reads."""
         cameras = [s for s in self.model.sensors if "targets" in s.feeds and s.name in self._places]
         return (self._places[cameras[0].name], cameras[0]) if cameras else None

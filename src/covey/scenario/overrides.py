@@ -181,7 +181,7 @@ class _Editor:
 
     def _validated(self, node: BaseModel, values: dict[str, Any], path: tuple[str, ...]) -> Any:
         try:
-            record = type(node).model_validate(values, context=self.context)
+            record: Any = type(node).model_validate(values, context=self.context)
             if isinstance(node, Named):
                 record._reference = node._reference
             if not any(coercions(values, record, Document(values))):

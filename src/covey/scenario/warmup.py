@@ -116,7 +116,8 @@ def meet() -> None:
     providers(np.full((2, 2), -1), clock, np.eye(2, dtype=bool), clock)
     line, known = np.array([[1.0, 2.0], [3.0, 2.0]]), Grid(np.ones((40, 40), np.bool_), 0.2)
     right_of_way.may_enter(line, 0.5, 1.0, 0.0, np.zeros((1, 5)), 0, 0.0)
-    beliefs = Beliefs.covering(known, ["a", "b"], model.mapping)
+    mapping: Any = model.mapping
+    beliefs = Beliefs.covering(known, ["a", "b"], mapping)
     KnownShare(beliefs, ground_truth(known.with_cells(~known.cells), known, beliefs.grid)).update()
     occupancy, place = beliefs[0].occupancy(), (*beliefs.grid.origin[:2], beliefs.grid.resolution)
     route.is_blocked(line, 0, 1.0, 2.0, occupancy, *place, 0.3, 6.0)
@@ -140,7 +141,8 @@ def think() -> None:
 
     model = pioneer3dx()
     lidar = next(sensor for sensor in model.sensors if "scan" in sensor.feeds)
-    beliefs = Beliefs.covering(Grid(np.zeros((40, 40), np.uint8), 0.2), ["a", "b"], model.mapping)
+    mapping: Any = model.mapping
+    beliefs = Beliefs.covering(Grid(np.zeros((40, 40), np.uint8), 0.2), ["a", "b"], mapping)
     poses, ranges = np.array([[2.0, 2.0, 0.0], [2.0, 4.0, 0.0]]), np.full((2, lidar.rays), 1.5)
     beliefs.update(np.arange(2), poses, ranges, lidar.angles, lidar.mount, lidar.range_m, 0)
     beliefs.share(~np.eye(2, dtype=bool))

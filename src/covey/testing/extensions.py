@@ -107,7 +107,8 @@ class SensorChecks(RecordChecks):
         if "scan" in record.feeds:
             for needed in ("angles", "range_m", "mount", "sees_robots"):
                 assert hasattr(record, needed), f"{type(record).__name__} feeds scan but has no {needed}"
-            shape = np.shape(getattr(readings, "ranges", None))
+            ranges: Any = getattr(readings, "ranges", None)
+            shape = np.shape(ranges)
             assert shape == (4, len(record.angles)), f"its readings have ranges of shape {shape}, one for each ray"
         own = type(readings).degrade is not Readings.degrade
         assert not record.degrades or own, (
@@ -223,7 +224,9 @@ class StartChecks(RecordChecks):
         record = self.made()
         poses = [place(record, _room(), [0.2] * 3, np.random.default_rng(5)) for _ in range(2)]
         assert poses[0].shape == (3, 3), f"{type(record).__name__} gives {len(poses[0])} poses for 3 robots"
-        assert np.array_equal(*poses), f"{type(record).__name__} does not repeat itself; draw from `random` alone"
+        assert np.array_equal(poses[0], poses[1]), (
+            f"{type(record).__name__} does not repeat itself; draw from `random` alone"
+        )
 
 
 class TargetChecks(RecordChecks):

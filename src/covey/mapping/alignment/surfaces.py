@@ -121,7 +121,7 @@ def without_gaps(cells: np.ndarray) -> np.ndarray:
     full = cells.copy()
     for state in (0, 100):
         there = np.pad(cells == state, _GAP_CELLS)
-        closed = ndimage.binary_closing(there, np.ones((_GAP_CELLS + 1, _GAP_CELLS + 1)))
+        closed: Any = ndimage.binary_closing(there, np.ones((_GAP_CELLS + 1, _GAP_CELLS + 1)))
         full[closed[_GAP_CELLS:-_GAP_CELLS, _GAP_CELLS:-_GAP_CELLS] & (cells < 0)] = state
     return full
 

@@ -1,7 +1,7 @@
 """The robots of a scenario that stock packages can navigate, and what their files say of them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def navigated(scenario: "Scenario", prefixed: bool) -> list[NavigatedRobot]:
     mappings = [group.robot.mapping for group in ready.groups]
     resolution_m = min([COARSEST_M, *(one.resolution_m for one in mappings if isinstance(one, Mapping))])
     for group, poses in zip(ready.groups, ready.poses, strict=True):
-        lidars = [sensor for sensor in group.robot.sensors if "scan" in sensor.feeds]
+        lidars: list[Any] = [sensor for sensor in group.robot.sensors if "scan" in sensor.feeds]
         for name, pose in zip(group.names, poses, strict=True):
             if lidars:
                 of = group.robot, lidars[0], "scan", pose, resolution_m, scenario.execution.step_s, prefixed

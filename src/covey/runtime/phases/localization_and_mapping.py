@@ -23,7 +23,7 @@ from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
 from covey.mapping.occupancy.movers import Movers
 from covey.mapping.occupancy.team_mates import MARGIN_M, hide_team_mates, seen_from
-from covey.mapping.records import ElevationMapping, Mapper
+from covey.mapping.records import ElevationMapping
 from covey.mapping.slam.contradictions import Contradiction
 from covey.mapping.slam.log import Laser
 from covey.mapping.slam_localizer import SlamLocalizer
@@ -142,7 +142,7 @@ class LocalizationAndMapping:
         self._scans = [scan for scan in scans if len(scan[2])]
 
     def _beliefs(
-        self, kind: type[Beliefs], members: list[int], names: list[str], world: Grid, record: Mapper, rule: Rule
+        self, kind: type[Beliefs], members: list[int], names: list[str], world: Grid, record: Any, rule: Rule
     ) -> Beliefs | Elevations:
         """Return empty beliefs that hold the world, from every start if the robots do not know their start poses."""
         if isinstance(record, ElevationMapping):
