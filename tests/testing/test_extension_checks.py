@@ -102,6 +102,8 @@ def test_what_cannot_be_checked_is_refused():
         list(check_extension(len))
     with pytest.raises(UnknownNameError, match="unknown extension point 'sensr', did you mean 'sensor'"):
         list(check_extension(Drawn, "sensr"))
+    with pytest.raises(InvalidValueError, match="Drawn is no localizer; derive it from LocalizerRecord"):
+        list(check_extension(Drawn, "localizer"))
 
     class Needs(SensorRecord):
         range_m: float

@@ -370,6 +370,9 @@ def _checks_of(target: Any, point: str) -> type[Checks]:
     if point:
         if point not in known:
             raise UnknownNameError("extension point", point, known)
+        base = known[point].of
+        if base is not None and isinstance(target, type) and not issubclass(target, base):
+            raise InvalidValueError(f"{target.__name__} is no {point}; derive it from {base.__name__}")
         return known[point]
     for checks in POINTS:
         if checks.of is not None and isinstance(target, type) and issubclass(target, checks.of):
@@ -381,7 +384,8 @@ def _checks_of(target: Any, point: str) -> type[Checks]:
     bases = ", ".join(f"{c.of.__name__} ({c.point})" for c in POINTS if c.of is not None)
     if callable(target) and not isinstance(target, type):
         raise InvalidValueError("a function can be a controller, a metric, a link or a robot; say which: --as metric")
-    raise InvalidValueError(f"it is nothing that Covey can use; derive the class from one of {bases}")
+    name = getattr(target, "__name__", repr(target))
+    raise InvalidValueError(f"{name:.60} is nothing that Covey can use; derive the class from one of {bases}")
 
 
 def _room() -> World:
