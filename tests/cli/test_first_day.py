@@ -82,19 +82,29 @@ stop: {{timeout_s: 1}}
     return "s.yaml"
 
 
-@pytest.mark.parametrize("trust", [[], ["--trust"]])
 @pytest.mark.parametrize("controller", WRONG)
-def test_check_finds_a_wrong_controller_at_its_line_whether_it_runs_the_file_or_only_reads_it(
-    controller, trust, folder, capsys
-):
-    assert main(["check", write(folder, controller), *trust]) == BAD_INPUT
+def test_check_finds_a_wrong_controller_at_its_line(controller, folder, capsys):
+    assert main(["check", write(folder, controller), "--trust"]) == BAD_INPUT
     said = capsys.readouterr().err
     assert "s.yaml:5:17: robots[0].controller: " in said
     assert WRONG[controller] in said
 
 
-def test_a_parameter_with_a_typing_mistake_is_found_by_reading_only(folder, capsys):
-    assert main(["check", write(folder, {"name": "./mine.py:loud", "gian": 2})]) == BAD_INPUT
+@pytest.mark.parametrize("controller", WRONG)
+def test_check_says_that_it_has_not_run_a_file_that_nobody_trusts(controller, folder, capsys):
+    """Names, and files that are no Python, are wrong without running anything."""
+    code = main(["check", write(folder, controller)])
+    said = capsys.readouterr()
+    if "./mine.py:" in controller and controller != "./mine.py:lod":
+        assert code == 0
+        assert f"not run: {controller}; add --trust to run and check this code" in said.out
+    else:
+        assert code == BAD_INPUT
+        assert WRONG[controller] in said.err
+
+
+def test_a_parameter_with_a_typing_mistake_is_found(folder, capsys):
+    assert main(["check", write(folder, {"name": "./mine.py:loud", "gian": 2}), "--trust"]) == BAD_INPUT
     said = capsys.readouterr().err
     column = len('    controller: {"name": "./mine.py:loud", ') + 1
     assert f"s.yaml:5:{column}: robots[0].controller.gian: " in said
