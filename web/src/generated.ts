@@ -52,6 +52,7 @@ export type EventKind =
   | "obstacle_added"
   | "obstacle_removed"
   | "obstacle_waits"
+  | "odometry_contradicted"
   | "order"
   | "placed"
   | "recovered"
@@ -112,5 +113,11 @@ export interface Aligned {
   refused?: string;
 }
 
+/** The scans of a robot contradict its odometry, step after step (``odometry_contradicted``). */
+export interface OdometryContradicted {
+  share: number;
+  way_m: number;
+}
+
 /** What an event says, by name: which names there are depends on its kind; those of an input are its own. */
-export type EventData = Partial<Sighted & Reported & Met & Placed & Jammed & Aligned> & Record<string, unknown>;
+export type EventData = Partial<Sighted & Reported & Met & Placed & Jammed & Aligned & OdometryContradicted> & Record<string, unknown>;
