@@ -183,14 +183,14 @@ class _Tabular:
         return sum(_LONG_PT if c.is_long else letter_pt * c.letters for c in self.columns) + 6.0 * len(self.columns)
 
     def tabular(self, rows: Sequence[tuple[str, ...]] | None = None) -> str:
-        size = r"\footnotesize" if self.width() <= _COLUMN_PT else r"\scriptsize"
+        size, gap = (r"\footnotesize", "3pt") if self.width() <= _COLUMN_PT else (r"\scriptsize", "2pt")
         lines = (
             _no_option(" & ".join(c.in_latex(cell) for c, cell in zip(self.columns, row, strict=True))) + r" \\"
             for row in (self.rows if rows is None else rows)
         )
         return "\n".join(
             (
-                rf"{{{size}\setlength{{\tabcolsep}}{{3pt}}%",
+                rf"{{{size}\setlength{{\tabcolsep}}{{{gap}}}%",
                 rf"\begin{{tabular}}{{{''.join(column.kind for column in self.columns)}}}",
                 r"\toprule",
                 " & ".join(column.head_in_latex() for column in self.columns) + r" \\",
