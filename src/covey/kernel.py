@@ -30,7 +30,7 @@ import platformdirs
 from llvmlite import ir
 from numba.core import cgutils, event, types
 from numba.core import config as _numba_config
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, UserProvidedCacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic
 
 from covey.errors import InvalidValueError
@@ -122,7 +122,9 @@ class _Place:
     def __init__(self, function: FunctionType, file: str):
         self._line = function.__code__.co_firstlineno
         own = function.__module__.startswith("covey.")  # in whichever folder the package lies
-        folder = function.__module__ if own else UserProvidedCacheLocator.get_suitable_cache_subpath(file)
+        place = os.path.dirname(os.path.abspath(file))
+        digest = hashlib.blake2b(place.encode(errors="surrogateescape"), digest_size=16).hexdigest()
+        folder = function.__module__ if own else f"{os.path.basename(place)}_{digest}"
         self._cache_path = str(_cache_folder() / folder)
 
     @classmethod
