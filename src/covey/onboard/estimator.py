@@ -38,7 +38,7 @@ class Estimator:
     Attributes:
         movers: what finds the mates in the scans of each robot; empty: their lidar sees none.
         pasts: what is kept of the scans of each robot whose map follows corrections, by its index.
-        scan_s: processor time of the localizer for each scan, for one robot [s].
+        took_s: processor time of the localizer for the scan of the last update, for one robot [s]; None: it had none.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Estimator:
         self.gyro = None if gyro is None else GyroOdometry(count, gyro, begin_s)
         self.movers = [] if laser is None or mates_m is None else [Movers(mates_m) for _ in range(count)]
         self.pasts: dict[int, Past] = {}
-        self.scan_s: list[float] = []
+        self.took_s: float | None = None
         self._begun = False  # whether the first step is over
 
     def keep_scans(self, robot: int, beliefs: Beliefs, belief: int) -> None:
@@ -78,7 +78,7 @@ class Estimator:
             sensed: what has come since then.
             scan_s: time of the scan [s].
         """
-        scan = sensed.scan
+        scan, self.took_s = sensed.scan, None
         if scan is None:
             self._begun = True
             return self.localizer.update(sensed)
@@ -94,7 +94,7 @@ class Estimator:
         self._begun = True
         begun = time.thread_time()
         estimate = self.localizer.update(sensed)
-        self.scan_s.append((time.thread_time() - begun) / len(scan.ranges))
+        self.took_s = (time.thread_time() - begun) / len(scan.ranges)
         if self.movers:
             looked = compose(estimate.pose, inverse(scan.since))
             for mover, at, ranges in zip(self.movers, looked, scan.ranges, strict=True):

@@ -3,11 +3,9 @@
 
 import itertools
 import math
-import warnings
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.stats import norm
 
 from covey.errors import InvalidValueError
@@ -156,22 +154,3 @@ def test_an_interval_of_whole_runs_with_censoring_agrees_with_greenwoods():
         at = np.flatnonzero(runs.times_s == week)[0]
         assert runs.low[at] == pytest.approx(curve.low[at], abs=0.01)
         assert runs.high[at] == pytest.approx(curve.high[at], abs=0.01)
-
-
-def test_the_estimate_and_its_interval_are_those_of_scipy():
-    random = np.random.default_rng(5)
-    for n in (*range(1, 12), 60):
-        for censored in (0.0, 0.3, 1.0):
-            times = np.round(random.uniform(0.0, 9.0, n), 1 if n > 5 else 0)
-            reached = random.random(n) >= censored
-            curve = stats.ecdf(stats.CensoredData.right_censored(times, ~reached)).sf
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # there is no interval where S is 0 or 1
-                interval = curve.confidence_interval(confidence_level=0.9, method="log-log")
-            found = kaplan_meier(times, reached, 0.9)
-            np.testing.assert_array_equal(found.times_s, curve.quantiles)
-            np.testing.assert_array_equal(found.share, curve.probabilities)
-            inside = (curve.probabilities > 1e-9) & (curve.probabilities < 1.0 - 1e-9)
-            for mine, theirs in ((found.low, interval.low), (found.high, interval.high)):
-                np.testing.assert_array_equal(mine[inside], theirs.probabilities[inside])
-                assert np.isnan(mine[~inside]).all()

@@ -132,7 +132,7 @@ class Watchdog:
     @property
     def is_compiling(self) -> bool:
         """Whether numba is compiling a kernel, or a call that is late loads a library."""
-        return self._listener._depth > 0 or self._loads_since is not None
+        return self._listener._depth > 0 or (self.started is not None and self._loads_since is not None)
 
     def close(self) -> None:
         """End the watching thread."""

@@ -98,6 +98,7 @@ class LocalizationAndMapping:
         self.moved: dict[int, list[tuple[int, np.ndarray]]] = {}
         self.frames = state.pose.copy() if own_frames else None
         self._localizers: list[_Localized] = []
+        self._took_s: list[float] = []  # see `scan_ms`
         first = 0
         mapping: dict = {}
         for group in groups:
@@ -182,10 +183,9 @@ class LocalizationAndMapping:
     @property
     def scan_ms(self) -> dict[str, float] | None:
         """Median and 99th percentile of the processor time of the localizer for a scan [ms]; None without scans."""
-        scan_s = [each for group in self._localizers for each in group.estimator.scan_s]
-        if not scan_s:
+        if not self._took_s:
             return None
-        p50, p99 = np.percentile(scan_s, [50, 99])
+        p50, p99 = np.percentile(self._took_s, [50, 99])
         return {"p50": 1e3 * float(p50), "p99": 1e3 * float(p99)}
 
     def place(self, robot: int) -> Grid:
@@ -268,6 +268,8 @@ class LocalizationAndMapping:
             if group.odometry is not None:
                 self._reckon(part, group.odometry.record, motions, variances)
             estimate = group.estimator.update(self.pose[part], sensed, scan_s)
+            if group.estimator.took_s is not None:
+                self._took_s.append(group.estimator.took_s)
             self.pose[part], self.covariance[part], self.revision[part] = estimate
             if isinstance(slam := group.estimator.localizer, SlamLocalizer):
                 self.contradicted += [(int(group.members[k]), one) for k, one in slam.contradicted()]
