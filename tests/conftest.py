@@ -3,6 +3,7 @@
 import compileall
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -90,3 +91,13 @@ def close_browser(config: pytest.Config) -> None:
 
 def pytest_unconfigure() -> None:
     gc.freeze()  # Python would search through all of it once more
+
+
+@pytest.fixture(autouse=True)
+def ends_when_asked():
+    """A test that leaves SIGTERM or Ctrl-C ignored hangs another one: what is ignored is so in child processes, too."""
+    yield
+    ignored = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) == signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    assert not ignored, f"{ignored} are ignored after this test"

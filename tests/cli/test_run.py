@@ -148,11 +148,13 @@ def test_an_interrupt_after_the_last_word_does_nothing(monkeypatch):
 
     monkeypatch.setattr("sys.argv", ["covey", "--version"])
     monkeypatch.setattr("covey.cli.threading.enumerate", interrupted)
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in signal.valid_signals()}
     try:
         assert main() == REACHED
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            if signal.getsignal(number) != handler:
+                signal.signal(number, handler)
 
 
 def test_an_interrupt_leaves_a_folder_that_says_so(folder, capsys, monkeypatch):

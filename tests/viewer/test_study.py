@@ -116,12 +116,12 @@ SLOW = """
 import time
 from pathlib import Path
 
-WAIT = Path(__file__).with_name("wait")
+WAIT, BEGUN = Path(__file__).with_name("wait"), time.monotonic()
 
 def slow(robot):
     robot.drive(0.2, 0.1 * int(robot.name[-1]))
-    if WAIT.exists():
-        time.sleep(0.02)
+    if WAIT.exists():  # steps become rarer, so that the run goes on, but does not end, however slow who watches is
+        time.sleep(0.02 + 0.1 * (time.monotonic() - BEGUN))
 """
 
 
@@ -131,6 +131,7 @@ def test_runs_are_watched_while_workers_compute_them_and_give_the_same_bytes(tmp
     scenario = {
         "world": {"empty_m": [8, 8]},
         "robots": [{"name": "scout", "robot": "disc", "controller": f"{tmp_path}/slow.py:slow"}],
+        "execution": {"step_budget_s": 600},
         "stop": {"timeout_s": 20},
     }
     design = Design.model_validate(PLAIN | {"scenario": scenario, "iterations": 1, "keep": "everything"})
