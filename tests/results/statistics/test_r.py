@@ -17,7 +17,7 @@ def has_r():
     """Return whether R is there with what the script needs."""
     if not shutil.which("Rscript"):
         return False
-    asked = ["Rscript", "--vanilla", "-e", "find.package(c('survival', 'coin'))"]
+    asked = ["Rscript", "--vanilla", "-e", "for (each in c('survival', 'coin')) find.package(each)"]
     return not subprocess.run(asked, capture_output=True, check=False).returncode
 
 
