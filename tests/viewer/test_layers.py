@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.geometry.grid import Grid
+from covey.viewer.hub import Client, Hub
 from covey.viewer.layers import TILE, Layer
+from covey.viewer.messages import Watch
+from covey.viewer.past import News
+from covey.viewer.wire import unpack
 
 
 @given(
@@ -47,6 +51,25 @@ def test_a_layer_that_takes_long_waits_unless_nothing_follows():
     cells[0, 0] = 1
     assert not len(layer.changed(1.1))
     assert layer.changed(1.1, complete=True).tolist() == [0]
+
+
+def test_who_watches_a_layer_that_nobody_has_watched_since_is_not_sent_its_old_cells():
+    cells = np.zeros((40, 40), np.int32)
+    hub, sent = Hub(), []
+    hub.describe({"type": "hello"}, {"a": lambda: Layer("a", Grid(cells, 0.1), lambda: cells)})
+    for step in (1, 2):
+        cells[:] = step
+        hub.join(client := Client(edits=True))
+        hub.publish({"step": step}, {}, set(), News())  # it has not said yet what it watches
+        hub.watching(client, Watch(type="watch", layers=("a",), rate_hz=60))
+        for wanted in (set(), {"a"}):
+            client.due, client.acknowledged = 0.0, client.frame
+            sent += [unpack(one) for one in hub.next_for(client)[0] if isinstance(one, bytes)]
+            hub.publish({"step": step}, {}, wanted, News())
+        client.due, client.acknowledged = 0.0, client.frame
+        sent += [unpack(one) for one in hub.next_for(client)[0] if isinstance(one, bytes)]
+        hub.leave(client)
+    assert [int(arrays["cells"][0, 0]) for header, arrays in sent if header["type"] == "layer"] == [1, 2]
 
 
 def test_every_layer_of_the_page_has_a_picture_in_the_docs():

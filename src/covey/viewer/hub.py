@@ -172,6 +172,8 @@ class Hub:
         """Change what a viewer shows."""
         with self._lock:
             names = [name for name in watch.layers if name in self.make]
+            for name in set(names).difference(*(one.dirty for one in self.clients)):
+                self.layers.pop(name, None)  # nobody has watched it: it is as it was when somebody did
             client.whole |= {name for name in names if name not in client.dirty}
             client.dirty = {name: client.dirty.get(name, np.zeros(0, np.bool_)) for name in names}
             client.whole &= set(names)
