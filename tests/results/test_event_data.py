@@ -25,6 +25,7 @@ CALLS = [
     {"order": {"objective_m": [0, 0], "formation": "rank", "spacing_m": 0.5, "facing_deg": 90.0}},
     {"kind": "dies", "robot": "r2", "vanishes": True},
     {"place": "r1", "pose": [0.0, 1.0, 0.0]},
+    {"drive": "r0", "to": [0.9, 0.0]},
 ]
 
 
@@ -66,6 +67,10 @@ def test_events_say_as_data_what_their_text_says(recorded):
     assert (x, y) == pytest.approx((0.5, 0.8))
     assert heading == pytest.approx(np.degrees(3.0 + run.times[19] - 2 * np.pi), abs=6.0)  # it has turned at 1 rad/s
     assert said["fault"]["vanishes"] is True
+    assert [event["data"] for event in run.events_of("driven")] == [
+        {"goal_m": [0.9, 0.0], "is_there": False},
+        {"goal_m": [0.9, 0.0], "is_there": True},
+    ]
     assert said["jam"] == {"centre_m": [1.0, 1.0], "radius_m": 0.5}
     assert said["order"]["objective_m"] == [0.0, 0.0]
     assert {event["data"].get("is_true") for event in run.events_of("sighted")} == {True, False}

@@ -59,6 +59,7 @@ export class App {
     this.shelf = new Shelf(this, root);
     document.documentElement.dataset.theme = this.theme;
     this.shell = new Shell(root);
+    this.keys.onEscape(1.5, () => this.shell.uncover());
     this.stage = new Stage(this, (stage) => this.shell.place(stage));
     this.view = this.stage.view;
     this.wishes.push(() => this.stage.wish());

@@ -4,8 +4,8 @@ import { PROTOCOL, type ToServer } from "./messages";
 import { unpack, type Arrays, type Header } from "./wire";
 
 export type Receiver = (header: Header, arrays: Arrays) => void;
-/** `ended`: the server has said that it ends; `lost`: it is gone without a word; `absent`: it was gone before. */
-export type ConnectionState = "connecting" | "open" | "lost" | "ended" | "refused" | "absent";
+/** `ended`: the server has said that it ends; `lost`: it is gone without a word; `replaced`: another one is there now; `absent`: it was gone before. */
+export type ConnectionState = "connecting" | "open" | "lost" | "ended" | "replaced" | "refused" | "absent";
 /** Codes of a server that closes the connection itself. */
 const ENDED = [1000, 1001];
 
@@ -68,7 +68,7 @@ export class Connection implements Channel {
     socket.onclose = ({ code }) => {
       for (const { refused } of this.requests.values()) refused(new Error("The connection is lost."));
       this.requests.clear();
-      if (this.everOpen) this.become(ENDED.includes(code) ? "ended" : this.state === "ended" ? "ended" : "lost");
+      if (this.state === "open") this.become(ENDED.includes(code) ? "ended" : "lost");
       else void this.look();
       setTimeout(() => this.begin(), this.wait_ms);
       this.wait_ms = Math.min(2 * this.wait_ms, 5000);
@@ -76,12 +76,16 @@ export class Connection implements Channel {
     this.socket = socket;
   }
 
-  /** Finds out why the server has never answered: it refuses this page, or is not there. */
+  /** Finds out why the server does not answer: it refuses this page, or is not there. */
   private look(): Promise<void> {
-    const there = (yes: boolean) => this.everOpen || this.become(yes ? "refused" : "absent");
+    const there = (yes: boolean) => {
+      if (this.open) return;
+      if (!this.everOpen) this.become(yes ? "refused" : "absent");
+      else if (yes) this.become("replaced");
+    };
     return fetch("/", { cache: "no-store" }).then(
-      () => void there(true),
-      () => void there(false),
+      () => there(true),
+      () => there(false),
     );
   }
 

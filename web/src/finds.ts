@@ -1,8 +1,8 @@
 /** Targets of a search: what was found, what was not there, and where robots met, up to the step that is shown. */
 
+import { folded } from "./folded";
 import type { Context, Legend } from "./layers";
 import type { EventInfo } from "./messages";
-import type { Model } from "./model";
 import type { Pen, Point } from "./scene/overlay";
 
 type At = [x: number, y: number];
@@ -27,15 +27,7 @@ class Finds {
   }
 }
 
-const known = { of: null as object | null, upTo: 0, step: -1, finds: new Finds(true) };
-function findsOf(model: Model): Finds {
-  const step = model.step();
-  if (known.of !== model.events || step < known.step || known.upTo > model.events.length)
-    Object.assign(known, { of: model.events, upTo: 0, finds: new Finds(model.hello!.mission.kind === "rescue") });
-  known.step = step;
-  while (known.upTo < model.events.length && model.events[known.upTo].step <= step) known.finds.take(model.events[known.upTo++]);
-  return known.finds;
-}
+const findsOf = folded((model) => new Finds(model.hello!.mission.kind === "rescue"), (finds, event) => finds.take(event));
 
 const PLUS: Point[] = [[-2, -6], [2, -6], [2, -2], [6, -2], [6, 2], [2, 2], [2, 6], [-2, 6], [-2, 2], [-6, 2], [-6, -2], [-2, -2]];
 const STAR: Point[] = Array.from({ length: 10 }, (_, k) => {

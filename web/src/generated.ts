@@ -94,6 +94,13 @@ export interface Placed {
   before: number[];
 }
 
+/** A robot is driven by hand or sent to a place, or is there (``driven``). */
+export interface Driven {
+  twist?: number[];
+  goal_m?: number[];
+  is_there?: boolean;
+}
+
 /** An area without radio (``jam``): a polygon, or a disc. */
 export interface Jammed {
   polygon_m?: [number, number][];
@@ -120,4 +127,4 @@ export interface OdometryContradicted {
 }
 
 /** What an event says, by name: which names there are depends on its kind; those of an input are its own. */
-export type EventData = Partial<Sighted & Reported & Met & Placed & Jammed & Aligned & OdometryContradicted> & Record<string, unknown>;
+export type EventData = Partial<Sighted & Reported & Met & Placed & Driven & Jammed & Aligned & OdometryContradicted> & Record<string, unknown>;

@@ -12,6 +12,7 @@ export function whyGone(state: Exclude<ConnectionState, "open">, { frame, hello 
   if (state === "connecting") return "Connecting …";
   if (state === "refused") return "The server refuses this page. Open the address that covey printed.";
   if (state === "absent") return study ? `The run had ended when this page opened.${record}` : "Nobody answers at this address: the run has ended, or covey was closed. Trying again …";
+  if (state === "replaced") return `Another covey answers at this address now. The page keeps what it has of the run before${at.replace("at", "until")}.${record} Open the address that covey printed.`;
   if (frame?.status) return `The run has ended${at}: ${(ENDS[frame.status] ?? frame.status).replace("ended: ", "")}.${record} The page keeps what it has.`;
   if (state === "ended") return `Covey was ended${at}, by Ctrl-C or with its terminal.${record} The page keeps what it has.`;
   return `The connection was lost${at}: covey was killed, or the network is down.${record && !study ? ` What it had written of its record is in ${hello!.record}.` : record} Trying again …`;

@@ -1,6 +1,7 @@
 /** What the scene can show: each layer says what it needs from the server, how it is drawn, and what its colours mean. */
 
 import { drawFinds, findsLegend } from "./finds";
+import { folded } from "./folded";
 import type { Hello } from "./messages";
 import type { Model } from "./model";
 import { NOTHING, tint, type Style } from "./scene/cells";
@@ -53,6 +54,8 @@ export interface LayerInfo {
   draw?: (pen: Pen, context: Context) => void;
   /** Whether it lies below the robots. */
   below?: boolean;
+  /** Whether it is words on robots, over all else. */
+  words?: boolean;
   legend?: (context: Context) => Legend;
 }
 
@@ -308,52 +311,29 @@ function ellipse(x: number, y: number, of: Numbers): Point[] {
   });
 }
 
-/** Text of the last note of each robot up to the step that is shown. */
-const notes = { of: null as object | null, upTo: 0, step: -1, last: new Map<string, string>() };
-function note(model: Model, name: string): string {
-  const step = model.step();
-  if (notes.of !== model.events || step < notes.step || notes.upTo > model.events.length)
-    Object.assign(notes, { of: model.events, upTo: 0, last: new Map() });
-  notes.step = step;
-  while (notes.upTo < model.events.length && model.events[notes.upTo].step <= step) {
-    const event = model.events[notes.upTo++];
-    if (event.kind === "note" && event.robot) notes.last.set(event.robot, event.text ?? "");
-  }
-  return notes.last.get(name) ?? "";
-}
+/** Text of the last note of each robot, by its name. */
+const notes = folded(() => new Map<string, string>(), (last, { kind, robot, text }) => kind === "note" && robot && last.set(robot, text ?? ""));
 
 const STUCK = new Set(["stuck", "stands", "fell", "rolled"]);
-const stuck = { of: null as object | null, upTo: 0, step: -1, now: new Set<string>() };
-/** Robots that are stuck, by the events up to the step that is shown. */
-export function stuckNow(model: Model): Set<string> {
-  const step = model.step();
-  if (stuck.of !== model.events || step < stuck.step || stuck.upTo > model.events.length)
-    Object.assign(stuck, { of: model.events, upTo: 0, now: new Set() });
-  stuck.step = step;
-  while (stuck.upTo < model.events.length && model.events[stuck.upTo].step <= step) {
-    const event = model.events[stuck.upTo++];
-    if (!event.robot) continue;
-    if (STUCK.has(event.kind)) stuck.now.add(event.robot);
-    else if (["freed", "righted", "stands_over"].includes(event.kind)) stuck.now.delete(event.robot);
-  }
-  return stuck.now;
-}
+/** Robots that are stuck. */
+export const stuckNow = folded(() => new Set<string>(), (now, { kind, robot }) => {
+  if (!robot) return;
+  if (STUCK.has(kind)) now.add(robot);
+  else if (["freed", "righted", "stands_over"].includes(kind)) now.delete(robot);
+});
 
-const gaveUp = { of: null as object | null, upTo: 0, step: -1, goals: [] as Point[], frontiers: [] as Point[] };
-/** Where robots have given up goals, and left frontiers, up to the step that is shown: x, y [m]. */
-export function givenUp(model: Model): { goals: Point[]; frontiers: Point[] } {
-  const step = model.step();
-  if (gaveUp.of !== model.events || step < gaveUp.step || gaveUp.upTo > model.events.length)
-    Object.assign(gaveUp, { of: model.events, upTo: 0, goals: [], frontiers: [] });
-  gaveUp.step = step;
-  while (gaveUp.upTo < model.events.length && model.events[gaveUp.upTo].step <= step) {
-    const { kind, x, y } = model.events[gaveUp.upTo++];
-    if (x == null || y == null) continue;
-    if (kind === "gave_up") gaveUp.goals.push([x, y]);
-    if (kind === "frontier_left") gaveUp.frontiers.push([x, y]);
-  }
-  return gaveUp;
-}
+/** Where robots have given up goals, and left frontiers: x, y [m]. */
+export const givenUp = folded(() => ({ goals: [] as Point[], frontiers: [] as Point[] }), ({ goals, frontiers }, { kind, x, y }) => {
+  if (x == null || y == null) return;
+  if (kind === "gave_up") goals.push([x, y]);
+  if (kind === "frontier_left") frontiers.push([x, y]);
+});
+
+/** Who is driven by hand, by name, and the place to which it has been sent [m]; null: it is driven. */
+export const driven = folded(() => new Map<string, Point | null>(), (now, { kind, robot, data }) => {
+  if (kind === "driven") now.set(robot!, data?.goal_m ? [data.goal_m[0], data.goal_m[1]] : null);
+  else if (kind === "drive_over") now.delete(robot!);
+});
 
 const DIAMOND: Point[] = [[0, -6], [6, 0], [0, 6], [-6, 0]];
 
@@ -742,6 +722,7 @@ export const LAYERS: LayerInfo[] = [
     name: "numbers",
     group: "Robots",
     title: "Numbers",
+    words: true,
     on: () => true,
     draw: (pen, context) => labels((i) => numberOf(context.hello.robots[i].name))(pen, context),
   },
@@ -749,19 +730,21 @@ export const LAYERS: LayerInfo[] = [
     name: "names",
     group: "Robots",
     title: "Names",
+    words: true,
     draw: (pen, context) => labels((i) => context.hello.robots[i].name)(pen, context),
   },
   {
     name: "notes",
     group: "Robots",
     title: "Notes",
+    words: true,
     about: "The last note that each robot wrote.",
     draw: (pen, context) => {
       const { model, hello, colors, radius } = context;
       const pose = model.poses();
       if (!pose) return;
       hello.robots.forEach(({ name }, i) => {
-        const words = note(model, name);
+        const words = notes(model).get(name);
         if (words) pen.text(words.slice(0, 40), pose[3 * i], pose[3 * i + 1], colors.ink, colors.paper, radius(i) + 4, -14, false, 11);
       });
     },
@@ -777,24 +760,28 @@ export const LAYERS: LayerInfo[] = [
     draw: (pen, context) => {
       const { hello, model, colors } = context;
       const [path, begin, pose] = [data(context, "path"), data(context, "path_of"), model.poses()];
-      if (!path || !begin || !pose) return;
+      if (!pose) return;
       const n = hello.robots.length;
       const flags = model.arrays.get("flags")?.data;
       for (let i = 0; i < n; i++) {
-        if (begin[i + 1] === begin[i] || ((flags?.[i] ?? 0) & (FLAGS.halted | FLAGS.gone))) continue;
-        const [x0, y0, x1, y1] = [pose[3 * i], pose[3 * i + 1], path[2 * begin[i]], path[2 * begin[i] + 1]];
+        const sent = driven(model).get(hello.robots[i].name);
+        const ahead: Point[] = sent ? [sent] : [];
+        for (let k = begin?.[i] ?? 0; sent === undefined && k < (begin?.[i + 1] ?? 0); k++) ahead.push([path![2 * k], path![2 * k + 1]]);
+        if (!ahead.length || ((flags?.[i] ?? 0) & (FLAGS.halted | FLAGS.gone))) continue;
+        const [[x0, y0], [x1, y1]] = [[pose[3 * i], pose[3 * i + 1]], ahead[0]];
         const clear = Math.min((context.radius(i) * pen.view.pixel_m) / Math.max(Math.hypot(x1 - x0, y1 - y0), 1e-6), 1);
-        const points: Point[] = [[x0 + clear * (x1 - x0), y0 + clear * (y1 - y0)]];
-        for (let k = begin[i]; k < begin[i + 1]; k++) points.push([path[2 * k], path[2 * k + 1]]);
         const color = lineColor(i, n, colors);
-        pen.line(points, color, 2, [5, 4]);
-        const [x, y] = points[points.length - 1];
+        pen.line([[x0 + clear * (x1 - x0), y0 + clear * (y1 - y0)], ...ahead], color, 2, sent ? [1, 6] : [5, 4]);
+        const [x, y] = ahead.at(-1)!;
         pen.ring(x, y, 5, colors.paper, 4);
         pen.ring(x, y, 5, color, 2);
         pen.ring(x, y, 1.5, color, 0, color);
       }
     },
-    legend: ({ hello, colors }) => ({ keys: [[lineColor(0, hello.robots.length, colors), "╌ path, ◎ goal, in the colour of the robot"]] }),
+    legend: ({ model, hello, colors }) => {
+      const sent = [...driven(model).values()].some(Boolean) ? ", ┈ to where it was sent" : "";
+      return { keys: [[lineColor(0, hello.robots.length, colors), `╌ path, ◎ goal${sent}, in the colour of the robot`]] };
+    },
   },
   {
     name: "lidar",

@@ -9,6 +9,10 @@ it("tells a server that was ended from one that was killed, and where the record
   expect(whyGone("lost", at(), "")).toMatch(/lost at 38.2 s: covey was killed, or the network is down. What it had written of its record is in runs\/maze\/1. Trying again/);
 });
 
+it("says that another server is there in place of the one that was lost", () => {
+  expect(whyGone("replaced", at(), "")).toBe("Another covey answers at this address now. The page keeps what it has of the run before until 38.2 s. Its record is in runs/maze/1. Open the address that covey printed.");
+});
+
 it("says how a run has ended", () => {
   expect(whyGone("lost", at({ status: "timeout" }), "")).toBe("The run has ended at 38.2 s: time is up. Its record is in runs/maze/1. The page keeps what it has.");
   expect(whyGone("ended", at({ status: "reached" }), "#from=study")).toMatch(/goal reached. Its record opens from the study/);

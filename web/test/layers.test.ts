@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { givenUp, groups, lackOf, LAYERS, Room, theRobot, type Context } from "../src/layers";
+import { driven, givenUp, groups, lackOf, LAYERS, Room, theRobot, type Context } from "../src/layers";
+import type { Pen } from "../src/scene/overlay";
+import { THEMES } from "../src/theme";
 import { textOf } from "../src/ui/events";
 import { event, frame, hello, model } from "./helpers";
 
@@ -40,6 +42,32 @@ describe("layers", () => {
     expect(givenUp(one)).toMatchObject({ goals: [[1, 2]], frontiers: [] });
     one.shown = 2;
     expect(givenUp(one)).toMatchObject({ goals: [], frontiers: [] });
+  });
+
+  it("say who had been sent where, or was driven, by the time that is shown", () => {
+    const one = model();
+    const sent = event(3, "driven", { robot: "robot0", data: { goal_m: [1, 2], is_there: false } });
+    const by_keys = event(4, "driven", { robot: "robot1", data: { twist: [0.5, 0] } });
+    one.takeFrame(...frame(8, { events: [sent, by_keys, event(5, "drive_over", { robot: "robot0" })] }));
+    const at = (step: number) => [...driven(one, step)];
+    expect([2, 3, 4, 5].map(at)).toEqual([[], [["robot0", [1, 2]]], [["robot0", [1, 2]], ["robot1", null]], [["robot1", null]]]);
+    expect(at(3)).toEqual([["robot0", [1, 2]]]);
+  });
+
+  it("of paths is the place to which a robot was sent, in place of its own plan", () => {
+    const lines: unknown[] = [];
+    const pen = { view: { pixel_m: 0.1 }, line: (points: unknown) => lines.push(points), ring: () => 0 } as unknown as Pen;
+    const one = model();
+    const [header, arrays] = frame(0);
+    arrays.set("path", { data: Float32Array.of(3, 0, 0, 3), shape: [2, 2] }).set("path_of", { data: Int32Array.of(0, 1, 2), shape: [3] });
+    one.takeFrame({ ...header, events: [event(0, "driven", { robot: "robot1", data: { goal_m: [5, 0] } })] }, arrays);
+    one.arrays = arrays;
+    layer("paths").draw!(pen, { model: one, hello: one.hello!, colors: THEMES.light, radius: () => 10 } as unknown as Context);
+    expect(lines).toEqual([[[1, 0], [3, 0]], [[1, 0], [5, 0]]]);
+  });
+
+  it("of words are drawn over all others", () => {
+    expect(LAYERS.filter((one) => one.words).map((one) => one.name)).toEqual(["numbers", "names", "notes"]);
   });
 
   it("connect robots over hops", () => {

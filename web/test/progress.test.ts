@@ -5,16 +5,17 @@ import { frame, model } from "./helpers";
 it("says how far the mission is at the time that is shown, and of now what is left", () => {
   const one = model({ timeout_s: 100 });
   for (const step of [100, 300]) one.takeFrame(...frame(step));
-  expect(achieved(one)).toBe("explored 30.0 % · 1:10 left");
+  expect(achieved(one, true)).toBe("explored 30.0 % · 1:10 left");
+  expect(achieved(one, false)).toBe("explored 30.0 %");
   one.shown = 150;
-  expect(achieved(one)).toBe("explored 10.0 %");
+  expect(achieved(one, true)).toBe("explored 10.0 %");
 });
 
 it("of a rescue says the score, the targets and the time", () => {
   const targets = [1, 2, 3].map((identity) => ({ kind: "victim", identity, position_m: [0, 0, 0] as [number, number, number] }));
   const one = model({ mission: { kind: "rescue", time_limit_s: 600 }, targets });
   one.takeFrame(...frame(100, { team: { score: 45, targets_found: 2 } }));
-  expect(achieved(one)).toBe("score 45 · found 2 of 3 · 9:50 left");
+  expect(achieved(one, true)).toBe("score 45 · found 2 of 3 · 9:50 left");
 });
 
 it("begins with the plot of the mission; where nothing is seen, with that of the speed", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { outlineOf } from "../src/edit/drawing";
-import { scenarioText, Session } from "../src/edit/session";
+import { scenarioText, Session, waits } from "../src/edit/session";
 import type { EventInfo } from "../src/messages";
 import { event, frame, model } from "./helpers";
 
@@ -78,4 +78,11 @@ it("what is removed or restored by name has the outline of what made it", () => 
   expect([...session.standing]).toEqual(["wall 1"]);
   const { standing, named } = after(input(1, WALL, {}), event(1, "wall_added", { other: "wall 1" }), input(2, { remove: "wall 1" }, {}), event(2, "wall_removed", { other: "wall 1" }));
   expect([[...standing], named.has("wall 1")]).toEqual([[], true]);
+});
+
+it("a change of one's own waits, whoever has done something since", () => {
+  const wall = { kind: "do" as const, deeds: [{ wall: {} }] };
+  const edits = { viewer: 1, undo: null, redo: null, waiting: [{ by: 1, ...wall }, { by: 2, ...wall }] };
+  expect([waits(edits), waits({ ...edits, viewer: 3 }), waits(null)]).toEqual([true, false, false]);
+  expect(waits({ ...edits, waiting: [{ by: 1, ...wall, kind: "undo" }] })).toBe(false);
 });

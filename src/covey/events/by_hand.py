@@ -12,7 +12,7 @@ from covey.events.records import Disc, DriveEvent, JamEvent, PlaceEvent
 from covey.events.sending import twist_along, way_to
 from covey.geometry.se2 import Pose
 from covey.lazy import shapely
-from covey.results.event_data import Jammed, Placed
+from covey.results.event_data import Driven, Jammed, Placed
 from covey.world.standing import nearest_free, obstacle
 
 _KEPT_AHEAD_M = 0.2
@@ -113,13 +113,13 @@ class ByHand:
                 self._record_event("refused", event.drive, place=event.to, says="no way leads there")
                 return None
             self._driven[robot], self._sent[robot] = Lasting(event, None), way
-            text = f"goes to ({event.to[0]:g}, {event.to[1]:g})"
-            self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], says=text)
+            says = Driven(goal_m=event.to, is_there=False)
+            self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], says=says)
         elif event.twist is not None:
             self._sent.pop(robot, None)
             self._driven[robot] = Lasting(event, self._until(event.for_s))
-            text = f"{event.twist[0]:g} m/s, {event.twist[1]:g} rad/s"
-            self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], says=text)
+            says = Driven(twist=event.twist)
+            self._record_event("driven", event.drive, place=self._port.state.pose[robot, :2], says=says)
         return event.plain()
 
     def jam(self, event: JamEvent) -> Any:
@@ -176,7 +176,7 @@ class ByHand:
         pose = port.state.pose[robot]
         speed, turn, sent.segment, is_there = twist_along(sent.path, sent.segment, pose, fast, turning)
         if is_there and not sent.is_there:
-            self._record_event("driven", port.names[robot], place=pose[:2], says=f"is at ({to[0]:g}, {to[1]:g})")
+            self._record_event("driven", port.names[robot], place=pose[:2], says=Driven(goal_m=to, is_there=True))
         sent.is_there = is_there
         waits = speed > 0.0 and self._in_the_way(robot)
         sent.waited += waits

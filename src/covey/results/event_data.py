@@ -151,6 +151,29 @@ class Placed(Data):
 
 
 @dataclass(frozen=True)
+class Driven(Data):
+    """A robot is driven by hand or sent to a place, or is there (``driven``).
+
+    Attributes:
+        twist: forward speed [m/s] and turn rate [rad/s]; None: it is sent.
+        goal_m: the place in the world frame, x, y [m]; None: it is driven.
+        is_there: whether it has arrived; None: it is driven.
+    """
+
+    twist: Sequence[float] | None = None
+    goal_m: Sequence[float] | None = None
+    is_there: bool | None = None
+
+    @property
+    def text(self) -> str:
+        """The twist, or where it goes or is."""
+        if self.twist is not None:
+            return f"{self.twist[0]:g} m/s, {self.twist[1]:g} rad/s"
+        assert self.goal_m is not None
+        return f"{'is at' if self.is_there else 'goes to'} ({self.goal_m[0]:g}, {self.goal_m[1]:g})"
+
+
+@dataclass(frozen=True)
 class Jammed(Data):
     """An area without radio (``jam``): a polygon, or a disc.
 

@@ -68,6 +68,9 @@ def test_a_robot_is_refused_in_walls_on_robots_and_after_the_start(page_of, tmp_
         assert why in told(shown, lambda: press(shown, "Add robot"))
         assert "bad" in answer(shown).get_attribute("class")
     shown.steps(1)
-    give(shown, "x [m]", 8)
-    assert "the run has begun" in told(shown, lambda: press(shown, "Add robot"))
+    assert shown.page.get_by_role("button", name="Add robot", exact=True).is_disabled()
+    tools = shown.page.get_by_label("Tool", exact=True).locator("option", has_text="Add a robot")
+    assert tools.text_content() == "Add a robot: only before the first step"
+    add = "covey.connection.ask({ type: 'add', group: 'scout', pose: [8, 1, 0] }).catch((error) => error.message)"
+    assert "the run has begun" in shown.page.evaluate(add)
     assert len(shown.sim.names) == 2

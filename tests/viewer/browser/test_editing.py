@@ -550,9 +550,14 @@ def test_orders_are_offered_where_they_work_and_a_robot_is_sent_to_a_place(page_
     assert order.is_disabled()
     assert order.text_content() == "Order and formation: no controller here takes orders"
     tool(shown, "Go to")
-    for label, value in (("Robot", "scout1"), ("x [m]", 4), ("y [m]", 5)):
+    release = shown.page.get_by_label("Tool", exact=True).locator("option", has_text="Release a robot")
+    assert release.text_content() == "Release a robot: no robot is sent or driven"
+    shown.page.evaluate("covey.model.select([1])")
+    assert shown.page.locator(".edit-form").get_by_label("Robot", exact=True).input_value() == "scout1"
+    for label, value in (("x [m]", 4), ("y [m]", 5)):
         give(shown, label, value)
     do(shown, "Send robot", "driven")
+    assert release.text_content() == "Release a robot"
     shown.live.gate.speed(None)
     shown.live.gate.play()
     shown.until("covey.model.events.some((event) => event.text === 'is at (4, 5)')")

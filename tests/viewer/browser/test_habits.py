@@ -37,6 +37,23 @@ def test_esc_closes_one_thing_at_a_time(page_of):
     assert selected(shown) == []
 
 
+@pytest.mark.slow
+def test_esc_leaves_the_list_of_events_and_a_column_over_the_scene_before_the_selection(page_of):
+    shown = opened(page_of, STANDING, viewport={"width": 400, "height": 800})
+    shown.page.evaluate("covey.model.select([0])")
+    keys = shown.page.keyboard
+    for name, part in (("Filter events", "#event-filter"), ("List of events", "#event-list"), ("Robots", "#left")):
+        button = shown.page.get_by_role("button", name=name, exact=True)
+        button.click()
+        assert shown.page.locator(part).is_visible()
+        keys.press("Escape")
+        assert shown.page.locator(part).is_hidden(), name
+        assert button.evaluate("one => one === document.activeElement")
+        assert selected(shown) == [0]
+    keys.press("Escape")
+    assert selected(shown) == []
+
+
 def tab_to(shown, name, most=120):
     """Press Tab until what has a name has the focus."""
     label = "(one => one && (one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent ?? one.textContent).trim())"
@@ -72,7 +89,10 @@ def test_the_work_of_an_hour_needs_no_mouse(page_of):
     tab_to(shown, "The world and its robots", 200)
     keys.press(".")
     done(shown, "wall_added")
+    tab_to(shown, "Tool", 200)
     keys.press("Control+z")
+    shown.page.get_by_text("It happens in the next step.").wait_for()
+    tab_to(shown, "The world and its robots", 200)
     keys.press(".")
     done(shown, "wall_removed")
     tab_to(shown, "Time")
@@ -85,11 +105,41 @@ def test_the_work_of_an_hour_needs_no_mouse(page_of):
     keys.press(" ")
     shown.until("!covey.model.frame.playing")
     keys.press("l")
-    shown.page.get_by_role("list", name="Events", exact=True).wait_for()
+    events = shown.page.get_by_role("list", name="Events", exact=True)
+    events.wait_for()
+    keys.press("Escape")
+    assert (events.is_visible(), selected(shown)) == (False, [1])
     keys.press("Escape")
     assert selected(shown) == []
-    for name in ("Simulated time", "What the team has achieved"):
-        assert shown.page.get_by_role("status", name=name).get_attribute("aria-live") == "off"
+
+
+SPOKEN = """(() => {
+    window.spoken = {};
+    const live = (one) => one.closest("[aria-live], output, [role=status], [role=alert], [role=log]");
+    new MutationObserver((list) => {
+        const regions = new Set(list.map(({ target }) => live(target.nodeType === 3 ? target.parentElement : target)));
+        for (const one of regions)
+            if (one && one.getAttribute("aria-live") !== "off") spoken[one.className] = (spoken[one.className] ?? 0) + 1;
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+})()"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("looks_back", [False, True])
+def test_what_changes_all_the_time_is_not_read_aloud(page_of, looks_back):
+    shown = opened(page_of, STANDING, factor=1.0)
+    shown.steps(3)
+    shown.page.evaluate("covey.model.select([0])")
+    if looks_back:
+        shown.page.get_by_role("slider", name="Time").fill("1")
+    shown.page.get_by_label("The world and its robots").hover(position={"x": 60, "y": 60})
+    shown.page.evaluate(SPOKEN)
+    shown.live.gate.play()
+    first = shown.page.evaluate("covey.model.frame.frame")
+    for k in range(10):
+        shown.page.mouse.move(300 + 10 * k, 300)
+    shown.until(f"covey.model.frame.frame > {first + 10}")
+    assert max(shown.page.evaluate("Object.values(spoken)"), default=0) <= 2, shown.page.evaluate("spoken")
 
 
 @pytest.mark.slow
@@ -147,8 +197,16 @@ def test_the_menu_at_the_pointer_sends_a_robot_and_a_double_click_follows(page_o
     shown.page.evaluate("covey.fit()")
     shown.page.mouse.click(*at(8, 3), button="right")
     shown.page.get_by_role("menuitem", name="Send scout0 here").click()
+    menu = shown.page.get_by_role("menu").get_by_role("menuitem")
+    shown.page.mouse.click(*at(x, y), button="right")
+    assert menu.all_inner_texts()[:2] == ["Select scout0", "Follow scout0"]
+    assert "Release scout0" not in menu.all_inner_texts()
+    shown.page.keyboard.press("Escape")
     shown.steps(1)
     done(shown, "driven")
+    shown.page.mouse.click(*at(*shown.sim.state.pose[0, :2]), button="right")
+    assert "Release scout0" in menu.all_inner_texts()
+    shown.page.keyboard.press("Escape")
     shown.page.mouse.click(*at(8, 3), button="right")
     names = shown.page.get_by_role("menu").get_by_role("menuitem").all_inner_texts()
     assert names[:2] == ["Send scout0 here", "Place scout0 here"]
@@ -156,6 +214,15 @@ def test_the_menu_at_the_pointer_sends_a_robot_and_a_double_click_follows(page_o
     shown.page.keyboard.press("Escape")
     shown.until("document.querySelector('.context:popover-open') === null")
     assert selected(shown) == [0]
+    u, v = at(8, 3)
+    shown.page.locator("canvas").first.evaluate(  # as a long touch does
+        "(one, [clientX, clientY]) => one.dispatchEvent(new PointerEvent('contextmenu', { clientX, clientY, button: 0, pointerType: 'touch' }))",
+        [u, v],
+    )
+    menu.first.wait_for()
+    assert menu.last.inner_text() == names[-1]
+    opened_at = shown.page.get_by_role("menu").bounding_box()
+    assert (opened_at["x"], opened_at["y"]) == pytest.approx((u, v), abs=2)
 
 
 @pytest.mark.slow
@@ -166,6 +233,10 @@ def test_a_reload_keeps_layers_selection_plots_and_camera(page_of):
     shown.page.get_by_label("Trails", exact=True).uncheck()
     shown.page.get_by_role("combobox", name="Plot to add").select_option("links")
     shown.page.get_by_role("button", name="Add plot").click()
+    shown.page.get_by_label("Length of the trails").select_option("60")
+    figures = shown.page.get_by_role("figure")
+    figures.nth(1).wait_for()
+    titles = [one.get_attribute("aria-label") for one in figures.all()]
     shown.page.evaluate(
         "(covey.model.select([2]), covey.view.zoom(0.5), covey.view.pan(40, 10), covey.setTheme('dark'))"
     )
@@ -177,7 +248,9 @@ def test_a_reload_keeps_layers_selection_plots_and_camera(page_of):
     assert selected(shown) == [2]
     assert shown.page.get_by_label("Names", exact=True).is_checked()
     assert not shown.page.get_by_label("Trails", exact=True).is_checked()
-    shown.page.get_by_role("figure", name="links", exact=True).wait_for()
+    assert shown.page.get_by_label("Length of the trails").input_value() == "60"
+    figures.nth(1).wait_for()
+    assert [one.get_attribute("aria-label") for one in figures.all()] == titles == ["explored share union", "links"]
 
 
 def test_the_theme_holds_on_other_ports(page_of, tmp_path):

@@ -54,12 +54,18 @@ def test_a_server_that_comes_back_at_its_port_shows_its_run_from_the_start(page_
     first.page.get_by_role("slider", name="Time").fill("9")
 
     def refused(expression):
-        first.errors[:] = [one for one in first.errors if "ERR_CONNECTION_REFUSED" not in one]  # nobody listens there
+        first.errors[:] = [
+            one for one in first.errors if "WebSocket" not in one and "ERR_CONNECTION_REFUSED" not in one
+        ]
         return first.page.evaluate(expression)
 
     first.server.__exit__()
     until(lambda: refused("covey.connection.state === 'ended'"), "the lost connection", page=first.page)
     assert "Covey was ended at 2.5 s" in first.page.locator(".notice").inner_text()
+    assert first.page.locator(".whose").inner_text() == "the past; the run was seen last at 2.5 s"
+    with Server(Live(), port=first.server.port):  # another one, with tokens of its own
+        until(lambda: refused("covey.connection.state === 'replaced'"), "the refusal", page=first.page)
+        assert "Another covey answers at this address now." in first.page.locator(".notice").inner_text()
     live = Live(playing=False)
     sim = maze(observers=[live.observe])
     server = Server(live, port=first.server.port)

@@ -1,12 +1,13 @@
 /** The Edit panel: doors, tools, driving, what was done, and its text as a scenario. */
 
 import type { App } from "../app";
+import { driven } from "../layers";
 import type { DoorInfo, EditsInfo, ToServer } from "../messages";
 import type { Entry } from "../ui/context";
 import { h, setText } from "../ui/dom";
 import { Drawing, outlineOf, touches, type Drawn, type Waiting } from "./drawing";
 import { driving } from "./driving";
-import { scenarioText, Session, words, type Deed } from "./session";
+import { scenarioText, Session, waits, words, type Deed } from "./session";
 import { TOOLS, type Field, type Tool, type Values } from "./tools";
 
 type Pose = [number, number, number] | null;
@@ -36,8 +37,7 @@ export function editPanel(app: App): void {
   const doors = doorList(app, session, waiting, act);
   const tool = toolForm(app, session, waiting, act, doors);
   const take = (type: "undo" | "redo") => {
-    const soonest = waiting.edits?.waiting.at(-1);
-    const cancels = type === "undo" && soonest?.by === waiting.edits?.viewer && soonest?.kind === "do";
+    const cancels = type === "undo" && waits(waiting.edits);
     const adds = waiting.edits?.[type]?.add !== undefined;
     return ask({ type }, () => (adds ? ANEW : cancels && !app.model.frame?.playing ? "Taken back before it happened." : soon()));
   };
@@ -53,7 +53,7 @@ export function editPanel(app: App): void {
     return [
       ...(door ? [[`${doors.isOpen(door) ? "Close" : "Open"} door ${door.name}`, () => doors.toggle(door)] as Entry] : []),
       ...thingsAt(session, x, y, 6 * app.view.pixel_m).map((one): Entry => [`Remove ${one}`, () => act({ remove: one })]),
-      ...(name ? [[`Release ${name}`, () => act({ drive: name })] as Entry] : []),
+      ...(name && driven(app.model, app.model.newestStep()).has(name) ? [[`Release ${name}`, () => act({ drive: name })] as Entry] : []),
       ...(name ? [] : chosen.slice(0, 8).map((one): Entry => [`Send ${one} here`, () => act({ drive: one, to: at })])),
       ...(name ? [] : chosen.slice(0, 1).map((one): Entry => [`Place ${one} here`, () => act({ place: one, pose: [...at, 0] })])),
     ];
@@ -81,7 +81,7 @@ export function editPanel(app: App): void {
       app.connection!.send({ type: "me", key: viewerKey() });
       tool.begin();
     }
-    for (const part of [doors, drive]) part.update();
+    for (const part of [doors, tool, drive]) part.update();
     if (news || !session.done.length) done.update();
     for (const { by, robot, other, text } of session.refusals.slice(refusals))
       if (by === waiting.edits?.viewer) say(`Refused: ${[robot, other].filter(Boolean).join(", ")}: ${text ?? ""}`, true);
@@ -160,8 +160,9 @@ function doorList(app: App, session: Session, waiting: Waiting, act: (deed: Deed
   };
 }
 
-function toolForm(app: App, session: Session, waiting: Waiting, act: (deed: Deed) => void, doors: Doors): { element: HTMLElement; begin: () => void } {
+function toolForm(app: App, session: Session, waiting: Waiting, act: (deed: Deed) => void, doors: Doors): Part & { begin: () => void } {
   const choice = h("select", { "aria-label": "Tool", onchange: () => build() });
+  const verb = h("button", { type: "submit", class: "primary" });
   const form = h("form", { class: "edit-form", onsubmit: (event: SubmitEvent) => (event.preventDefault(), submit()) });
   const toggle = h("button", { type: "button", "aria-pressed": "false", onclick: () => draw(toggle.getAttribute("aria-pressed") !== "true") }, "Draw");
   const help = h("p", { class: "quiet" });
@@ -170,8 +171,13 @@ function toolForm(app: App, session: Session, waiting: Waiting, act: (deed: Deed
   let tool: Tool | null = null;
   let controls = new Map<string, HTMLInputElement | HTMLSelectElement>();
   const values = (): Values => Object.fromEntries([...controls].map(([name, control]) => [name, control.value]));
+  const lackOf = (one: Tool): string => one.lacks?.(app.model.hello!, { begun: app.model.newestStep() > 0, driven: driven(app.model, app.model.newestStep()) }) ?? "";
+  const lock = () => {
+    verb.title = tool ? lackOf(tool) : "";
+    verb.disabled = Boolean(verb.title);
+  };
   const submit = () => {
-    if (tool && form.reportValidity()) act(tool.deed(values()));
+    if (tool && !lackOf(tool) && form.reportValidity()) act(tool.deed(values()));
   };
   const fill = (fields: Drawn, complete: boolean) => {
     for (const [name, value] of Object.entries(fields)) if (controls.has(name)) controls.get(name)!.value = value;
@@ -201,29 +207,34 @@ function toolForm(app: App, session: Session, waiting: Waiting, act: (deed: Deed
       controls.set(field.name, control);
       return h("label", { class: field.wide ? "wide" : "" }, field.label, control);
     });
-    form.replaceChildren(h("div", { class: "edit-fields" }, ...rows), h("button", { type: "submit", class: "primary" }, tool.verb));
+    if (selected && controls.has("robot")) controls.get("robot")!.value = selected;
+    setText(verb, tool.verb);
+    lock();
+    form.replaceChildren(h("div", { class: "edit-fields" }, ...rows), verb);
     const words = [tool.help ?? "", tool.gesture ? "Draw turns the mouse into the tool;" : "With Draw", tool.gesture === "robot" ? "Esc ends it." : "a drag on a robot moves it; Esc ends it."];
     setText(help, words.filter(Boolean).join(" "));
     if (toggle.getAttribute("aria-pressed") === "true") draw(true);
   };
-  return {
-    element,
-    begin: () => {
-      const tools = TOOLS.filter((one) => one.there?.(app.model.hello!) ?? true);
-      const groups = [...new Set(tools.map((one) => one.group))];
-      const chosen = choice.value;
-      choice.replaceChildren(
-        ...groups.map((group) =>
-          h("optgroup", { label: group }, ...tools.filter((one) => one.group === group).map((one) => {
-            const lack = one.lacks?.(app.model.hello!) ?? "";
-            return h("option", { value: one.name, disabled: Boolean(lack) }, lack ? `${one.title}: ${lack}` : one.title);
-          })),
-        ),
-      );
-      if (tools.some((one) => one.name === chosen)) choice.value = chosen;
-      build();
-    },
+  let offered = "";
+  let selected = "";
+  const offer = () => {
+    const [first] = app.model.selected;
+    const name = app.model.hello!.robots[first]?.name ?? "";
+    if (name && name !== selected && controls.has("robot")) controls.get("robot")!.value = name;
+    selected = name;
+    const tools = TOOLS.filter((one) => one.there?.(app.model.hello!) ?? true);
+    const lacks = new Map(tools.map((one) => [one.name, lackOf(one)]));
+    const told = JSON.stringify([...lacks]);
+    if (told === offered) return;
+    offered = told;
+    const groups = [...new Set(tools.map((one) => one.group))];
+    const chosen = choice.value;
+    const option = ({ name, title }: Tool) => h("option", { value: name, disabled: Boolean(lacks.get(name)) }, [title, lacks.get(name)].filter(Boolean).join(": "));
+    choice.replaceChildren(...groups.map((group) => h("optgroup", { label: group }, ...tools.filter((one) => one.group === group).map(option))));
+    if (lacks.has(chosen)) choice.value = chosen;
+    lock();
   };
+  return { element, begin: () => (offer(), build()), update: offer };
 }
 
 function controlOf(field: Field, before: string | undefined): HTMLInputElement | HTMLSelectElement {

@@ -1,6 +1,6 @@
 /** What was done in this run: the inputs that the server has recorded, by whom, and their text. */
 
-import type { Deed, EventInfo } from "../messages";
+import type { Deed, EditsInfo, EventInfo } from "../messages";
 import type { Model } from "../model";
 
 export type { Deed };
@@ -86,6 +86,11 @@ export class Session {
       this.done.push({ at_step, time_s, deed, by, edit, undone: false, isUndo: event.undoes !== undefined, note });
     }
   }
+}
+
+/** Whether the newest change of a viewer waits for the next step: if it is taken back, it never happens. */
+export function waits(edits: EditsInfo | null): boolean {
+  return Boolean(edits?.waiting.some(({ by, kind }) => by === edits.viewer && (kind === "do" || kind === "redo")));
 }
 
 /** The inputs as a part of a scenario. */

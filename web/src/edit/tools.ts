@@ -30,6 +30,14 @@ export interface Field {
   optional?: boolean;
 }
 
+/** What decides on the tools of now. */
+export interface Now {
+  /** Whether the first step is done. */
+  begun: boolean;
+  /** Names of the robots that are driven, or sent to a place. */
+  driven: ReadonlyMap<string, unknown>;
+}
+
 export interface Tool {
   name: string;
   title: string;
@@ -38,8 +46,8 @@ export interface Tool {
   gesture?: Gesture;
   help?: string;
   there?: (hello: Hello) => boolean;
-  /** Why it cannot be used in this run; empty: it can. */
-  lacks?: (hello: Hello) => string;
+  /** Why it cannot be used; empty: it can. */
+  lacks?: (hello: Hello, now: Now) => string;
   fields: (hello: Hello) => Field[];
   deed: (values: Values) => Deed;
 }
@@ -154,6 +162,7 @@ export const TOOLS: Tool[] = [
     gesture: "pose",
     help: "Before the first step: click where it is to start, and drag to where it is to look.",
     there: (hello) => hello.added !== undefined,
+    lacks: (_, { begun }) => (begun ? "only before the first step" : ""),
     fields: (hello) => [
       { name: "group", label: "Group", value: groups(hello)[0], options: groups(hello), wide: true },
       ...at,
@@ -177,6 +186,7 @@ export const TOOLS: Tool[] = [
     group: "Robots",
     verb: "Release robot",
     help: "It follows its controller again.",
+    lacks: (_, { driven }) => (driven.size ? "" : "no robot is sent or driven"),
     fields: (hello) => [{ name: "robot", label: "Robot", value: robots(hello)[0], options: robots(hello), wide: true }],
     deed: (v) => ({ drive: v.robot }),
   },

@@ -245,8 +245,9 @@ export class Stage {
     const drawn = this.layers.filter((layer) => layer.draw && this.shown.has(layer.name));
     for (const layer of drawn) if (layer.below) layer.draw!(pen, context);
     if (drawn.some((layer) => layer.below)) this.robots.wipe(pen);
-    for (const layer of drawn) if (!layer.below) layer.draw!(pen, context);
+    for (const layer of drawn) if (!layer.below && !layer.words) layer.draw!(pen, context);
     marks(pen, context);
+    for (const layer of drawn) if (layer.words) layer.draw!(pen, context); // no line crosses them
     for (const overlay of this.overlays) overlay(pen);
   }
 }

@@ -59,7 +59,10 @@ export function cursor(app: App, told: HTMLElement): HTMLElement {
     if (near && answered!.text) words.push(answered!.text);
     setText(known, words.join(", "));
   };
+  const speaks = (live: "polite" | "off") => [box, told].forEach((one) => (one.ariaLive = live)); // not all the way of a mouse
+  app.view.canvas.addEventListener("keydown", () => speaks("polite"));
   app.view.canvas.addEventListener("pointermove", (event) => {
+    speaks("off");
     const ground = app.view.ground(event.offsetX, event.offsetY);
     at = ground && { x: ground.x, y: ground.y };
     show();

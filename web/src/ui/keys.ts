@@ -19,13 +19,15 @@ export class Keys {
   constructor() {
     document.body.append(this.dialog);
     this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.dialog.close());
-    this.add("Page", "Escape", "Esc", "Close what is on top: a menu, driving, drawing, a tool, then the selection", () => this.escape());
+    this.add("Page", "Escape", "Esc", "Close what is on top: a menu, driving, drawing, a column over the scene, a tool, then the selection", () => this.escape());
     this.add("Page", "?", "?", "Show these keys", () => this.help());
     document.addEventListener("keydown", (event) => {
       if (event.defaultPrevented || event.altKey || this.dialog.open) return;
       const target = event.target as HTMLElement;
-      if (target.closest("input:not([type=checkbox],[type=range],[type=radio]), select, textarea, [contenteditable], dialog")) return;
-      if (event.ctrlKey || event.metaKey) {
+      const withControl = event.ctrlKey || event.metaKey;
+      if (target.closest("input:not([type=checkbox],[type=range],[type=radio]), textarea, [contenteditable], dialog")) return;
+      if (!withControl && target.closest("select")) return; // letters choose in it
+      if (withControl) {
         const run = this.withControl.get(event.key.length > 1 ? event.key : event.shiftKey ? event.key.toUpperCase() : event.key.toLowerCase());
         if (run) event.preventDefault();
         return run?.();

@@ -22,6 +22,8 @@ export class Memory {
       get: () => [...model.selected].map((i) => model.hello!.robots[i].name),
       set: (names: string[]) => (model.selected = new Set(names.map((name) => model.hello!.robots.findIndex((one) => one.name === name)).filter((i) => i >= 0))),
     });
+    this.add({ name: "trail_s", get: () => stage.trail_s, set: (trail_s: number) => (stage.trail_s = trail_s) });
+    this.add({ name: "heatOf", get: () => model.heatOf, set: (heatOf: string) => (model.heatOf = heatOf) });
     this.add({ name: "camera", get: () => view.state, set: (state: never) => (view.state = state) });
     const save = seldom(() => this.save(), 500);
     model.onChange(save);

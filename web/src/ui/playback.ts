@@ -11,7 +11,7 @@ const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 const RECENT = 50;
 export function playback(app: App): HTMLElement {
   const { keys } = app;
-  const count = h("input", { type: "number", "aria-label": "Steps at once", title: "Steps at once", min: 1, max: 1000000, value: 1, class: "count" });
+  const count = h("input", { type: "number", "aria-label": "Steps at once", title: "Steps at once", min: 1, max: 1000000, value: 1, class: "count", onkeydown: (event: KeyboardEvent) => event.key === "Enter" && step.click() });
   const steps = () => Math.min(Math.max(Math.round(Number(count.value)) || 1, 1), 1_000_000);
   const back = iconButton("back", "Step back", () => app.player?.step(-steps()), ",");
   const toggle = iconButton("play", "Play", () => (app.player?.playing ? app.player.pause() : app.player?.play()), "Space");
@@ -49,7 +49,7 @@ export function playback(app: App): HTMLElement {
   keys.add("Playback", "]", "]", "Faster", () => shift(1));
   keys.add("Playback", "[", "[", "Slower", () => shift(-1));
   const left = h("output", { "aria-label": "Steps to go", "aria-live": "off", class: "chip" }, "");
-  const whose = h("output", { "aria-label": "Whose time play, step and speed are", class: "chip whose" }, "");
+  const whose = h("output", { "aria-label": "Whose time play, step and speed are", "aria-live": "off", class: "chip whose" }, "");
   const box = h("div", { class: "playback", role: "group", "aria-label": "Playback" }, back, toggle, step, count, left, speed, real, whose, end, main, state);
   app.model.onChange(() => {
     const { player } = app;
@@ -66,7 +66,9 @@ export function playback(app: App): HTMLElement {
     speed.setAttribute("aria-label", `Speed${past ? " of the past" : ""}`);
     speed.title = `Simulated seconds per second${past ? ", of what is played of the past" : ""} ([ and ])`;
     box.classList.toggle("of-past", past);
-    setText(whose, past ? `the past; the run ${frame!.status !== null ? "has ended" : frame!.playing || frame!.steps ? "goes on" : "waits"} at ${frame!.time_s.toFixed(1)} s` : "");
+    const gone = ready && hello!.mode === "live" && !app.connection!.open;
+    const runs = frame?.status != null ? "has ended" : gone ? "was seen last" : frame?.playing || frame?.steps ? "goes on" : "waits";
+    setText(whose, past ? `the past; the run ${runs} at ${frame!.time_s.toFixed(1)} s` : "");
     setText(left, player?.stepsLeft ? `${player.stepsLeft} to go` : "");
     const factor = now.factor;
     if (factor !== null && ![...speed.options].some((one) => one.value === String(factor))) speed.prepend(h("option", { value: factor }, `${factor} ×`));
@@ -79,16 +81,14 @@ export function playback(app: App): HTMLElement {
     end.disabled = !player.ends;
     end.hidden = hello.mode === "replay";
     const over = frame.status !== null && app.model.step() >= app.model.newestStep();
-    const gone = hello.mode === "live" && !app.connection!.open;
     const going = gone ? "no connection" : frame.playing && !frame.step ? "getting ready …" : hello.edits || hello.mode === "replay" ? "" : "only watching";
     const failed = frame.status === "failed" ? failureOf(app.model) : null;
     setText(state, over ? (ENDS[frame.status!] ?? frame.status!) + (failed ? `: ${failed.robot}: ${failed.text}` : "") : going);
     state.title = state.textContent!;
     tell(hello.mode === "live" && app.model.shown === null ? failureOf(app.model) : null);
-    setText(main, achieved(app.model));
+    setText(main, achieved(app.model, !gone));
     pace.take(performance.now() / 1000, frame.time_s);
-    const runs = hello.mode === "live" && !past && frame.status === null && (frame.playing || frame.steps);
-    const actual = runs ? pace.factor : null;
+    const actual = hello.mode === "live" && !past && runs === "goes on" ? pace.factor : null;
     setText(real, actual === null ? "" : `now ${actual >= 10 ? actual.toFixed(0) : actual.toFixed(1)} ×`);
   });
   return box;

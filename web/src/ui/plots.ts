@@ -32,13 +32,19 @@ export function plots(app: App): HTMLElement {
   const shown = new Map<string, Plot>();
   let begun = false;
 
-  const names = (): [string, string][] => [
-    ...[...model.series.keys()].map((name): [string, string] => [`team ${name}`, wordsOf(name)]),
-    ["links", "links"],
-    ...(past.team.has("traffic_bytes") ? [["traffic", "traffic [kB/s]"] as [string, string]] : []),
-    ...([...past.team.keys()].some((name) => name.startsWith("cpu_")) ? [["cpu", "processor by phase [s/s]"] as [string, string]] : []),
-    ...[...past.values.keys()].map((name): [string, string] => [`robot ${name}`, `${wordsOf(name)}, each robot`]),
+  const names = (): string[] => [
+    ...[...model.series.keys()].map((name) => `team ${name}`),
+    "links",
+    ...(past.team.has("traffic_bytes") ? ["traffic"] : []),
+    ...([...past.team.keys()].some((name) => name.startsWith("cpu_")) ? ["cpu"] : []),
+    ...[...past.values.keys()].map((name) => `robot ${name}`),
   ];
+  const titleOf = (name: string): string => {
+    const [kind, what] = [name.split(" ")[0], name.slice(name.indexOf(" ") + 1)];
+    if (kind === "team") return wordsOf(what);
+    if (kind === "robot") return `${wordsOf(what)}, each robot`;
+    return { traffic: "traffic [kB/s]", cpu: "processor by phase [s/s]" }[name] ?? name;
+  };
   const curves = (name: string): { times: number[]; curves: Curve[] } => {
     const [kind, what] = [name.split(" ")[0], name.slice(name.indexOf(" ") + 1)];
     if (kind === "team") return { times: model.times, curves: [{ name: wordsOf(what), color: LINES[0], values: model.series.get(what) ?? [] }] };
@@ -83,8 +89,7 @@ export function plots(app: App): HTMLElement {
   };
   const show = (name: string): boolean => {
     if (!name || shown.has(name)) return false;
-    const title = names().find(([key]) => key === name)?.[1] ?? wordsOf(name);
-    const plot = new Plot(app, title, () => {
+    const plot = new Plot(app, titleOf(name), () => {
       shown.delete(name);
       plot.element.remove();
       plot.chart?.destroy();
@@ -100,8 +105,8 @@ export function plots(app: App): HTMLElement {
     if (choose.dataset.names !== JSON.stringify(now)) {
       choose.dataset.names = JSON.stringify(now);
       const value = choose.value;
-      choose.replaceChildren(...now.map(([key, title]) => h("option", { value: key }, title)));
-      if (now.some(([key]) => key === value)) choose.value = value;
+      choose.replaceChildren(...now.map((name) => h("option", { value: name }, titleOf(name))));
+      if (now.includes(value)) choose.value = value;
     }
     if (!part.isConnected || !(part.closest("details")?.open ?? true)) return;
     for (const [name, plot] of shown) plot.draw(curves(name));

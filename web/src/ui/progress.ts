@@ -12,8 +12,8 @@ const MAIN: Record<string, [name: string, words: string][]> = {
   rescue: [["score", "score"], ["targets_found", "found"]],
 };
 
-/** What the team has achieved at the time that is shown; of now, the time that is left, too. */
-export function achieved(model: Model): string {
+/** What the team has achieved at the time that is shown; of now, while the run lasts, the time that is left, too. */
+export function achieved(model: Model, lasts: boolean): string {
   const { hello, series, times } = model;
   const main = MAIN[hello!.mission.kind] ?? [[[...series.keys()][0] ?? "", ""]];
   const now = model.step() * hello!.step_s + 1e-6;
@@ -24,10 +24,10 @@ export function achieved(model: Model): string {
     if (value === null) return [];
     const of = name === "targets_found" && hello!.targets?.length ? ` of ${hello!.targets.length}` : "";
     const text = name.includes("_share") ? `${(100 * value).toFixed(1)} %` : `${short(value)}${name.endsWith("_s") ? " s" : name.endsWith("_m") ? " m" : ""}`;
-    return [`${words || wordsOf(name)} ${text}${of}`];
+    return [`${words || wordsOf(name).replace(/ \[.*/, "")} ${text}${of}`];
   });
   const end_s = Math.min(hello!.timeout_s ?? Infinity, (hello!.mission.time_limit_s as number | null | undefined) ?? Infinity);
-  const isNow = model.shown === null && model.frame?.status == null;
+  const isNow = lasts && model.shown === null && model.frame?.status == null;
   if (Number.isFinite(end_s) && isNow && said.length) said.push(`${clock(end_s - now)} left`);
   return said.join(" · ");
 }

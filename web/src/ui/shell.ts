@@ -25,6 +25,16 @@ export class Shell {
     root.append(header, left, right, bottom);
   }
 
+  /** Closes the column that lies over the scene, where there is little room; returns whether there was one. */
+  uncover(): boolean {
+    const over = [this.left, this.right].find((column) => NARROW.matches && !column.hidden);
+    if (!over) return false;
+    over.hidden = true;
+    over.dispatchEvent(new Event("fold"));
+    document.querySelector<HTMLElement>(`[aria-controls="${over.id}"]`)!.focus();
+    return true;
+  }
+
   /** Takes in the scene. */
   place(stage: HTMLElement): void {
     stage.append(this.notice);

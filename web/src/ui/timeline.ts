@@ -49,6 +49,7 @@ export function timeline(app: App): HTMLElement[] {
   for (const [button, part] of [[listButton, list], [filterButton, choices]] as const) {
     button.setAttribute("aria-expanded", "false");
     button.setAttribute("aria-controls", part.id);
+    keys.onEscape(1.5, () => !part.hidden && [part, button].some((one) => one.contains(document.activeElement)) && (button.click(), button.focus(), true));
   }
 
   const fillList = () => {
@@ -172,7 +173,7 @@ export function timeline(app: App): HTMLElement[] {
   keys.add("Time", "p", "p", "Previous event", () => jump(-1));
   keys.add("Time", "Home", "Home", "The first step that the page holds", () => app.player?.seek(0));
   keys.add("Time", "End", "End", "The present", () => app.player?.seek(null));
-  keys.add("Time", "l", "l", "List of events", () => listButton.click());
+  keys.add("Time", "l", "l", "List of events", () => (listButton.click(), (list.hidden ? listButton : list).focus()));
   return [
     h(
       "div",

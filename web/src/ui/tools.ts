@@ -46,7 +46,8 @@ export class Tools {
     let right: { x: number; y: number } | null = null;
     canvas.addEventListener("pointerdown", (event) => (right = event.button === 2 ? { x: event.offsetX, y: event.offsetY } : null));
     canvas.addEventListener("contextmenu", (event) => {
-      const [u, v] = event.button === 2 ? [event.offsetX, event.offsetY] : [canvas.clientWidth / 2, canvas.clientHeight / 2]; // by its key
+      const points = event.button === 2 || event.pointerType === "touch"; // else it is the menu key
+      const [u, v] = points ? [event.offsetX, event.offsetY] : [canvas.clientWidth / 2, canvas.clientHeight / 2];
       if (event.button === 2 && right && Math.hypot(u - right.x, v - right.y) > STILL) return; // the view was turned
       const at = app.view.ground(u, v);
       if (at) this.menu.open(u, v, at.x, at.y, this.nearest({ offsetX: u, offsetY: v }));

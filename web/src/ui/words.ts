@@ -1,19 +1,20 @@
 /** Names and numbers in words. */
 
 export const WORDS: Record<string, string> = {
-  distance_m: "distance [m]",
-  energy_j: "energy [J]",
   collisions_robot: "contacts with robots",
   collisions_wall: "contacts with walls",
-  explored_share: "explored share",
-  known_share: "known share",
-  speed_m_s: "speed [m/s]",
   error_m: "error of the estimate [m]",
   traffic_out_bytes: "sent [B]",
   traffic_in_bytes: "received [B]",
 };
 
-export const wordsOf = (name: string) => WORDS[name] ?? name.replaceAll("_", " ");
+/** Units at the ends of names. */
+const UNITS: Record<string, string> = { _m_s: "m/s", _bytes: "B", _deg: "°", _m2: "m²", _s: "s", _m: "m", _j: "J" };
+
+export function wordsOf(name: string): string {
+  const end = Object.keys(UNITS).find((one) => name.endsWith(one)) ?? "";
+  return WORDS[name] ?? name.slice(0, name.length - end.length).replaceAll("_", " ") + (end && ` [${UNITS[end]}]`);
+}
 
 /** A number as short as it can be read. */
 export function short(value: number | null | undefined): string {
