@@ -1,9 +1,9 @@
 """A radio that walls weaken: three robots, a message that takes two hops, and what became of every packet."""
 
 import covey
+from covey.comms import Radio
 from covey.comms.links import Disc, WallLength
 from covey.comms.protocols import StoreAndForward
-from covey.comms.radio import Radio
 
 # Two rooms and a wall of 0.4 m between them, with a gap in the north.
 world = covey.World.polygons(

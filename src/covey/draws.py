@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+__all__ = ["Draws"]
+
 Word = Literal["ring", "number", "heading", "ray", "place", "sectors"]
 WORDS: tuple[Word, ...] = get_args(Word)
 """How readings can be drawn, see `Draws`."""

@@ -15,6 +15,8 @@ import numpy as np
 from covey.kernel import kernel
 from covey.lazy import special
 
+__all__ = ["generator", "normal2_numpy", "normal4_numpy", "stream_key", "uniform2_numpy"]
+
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 _MASK, _32 = np.uint64(0xFFFFFFFF), np.uint64(32)

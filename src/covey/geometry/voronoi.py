@@ -19,6 +19,8 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.kernel import kernel
 
+__all__ = ["Cells", "voronoi"]
+
 Density = Callable[[np.ndarray], np.ndarray]
 """Weight of points, float64 (k, 2) [m] -> (k,), never negative."""
 

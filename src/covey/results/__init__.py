@@ -1,1 +1,3 @@
 """Frames, the run folder, metrics and pictures."""
+
+__all__ = ["figures", "statistics"]

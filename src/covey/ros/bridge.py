@@ -27,6 +27,8 @@ from covey.runtime.hosting import Hosting
 from covey.runtime.phases.sensing import BankSample, SensorBank
 from covey.runtime.simulation import Simulation
 
+__all__ = ["Bridge"]
+
 LOG = logging.getLogger("covey")
 _AGAIN_S = 1.0  # how often lockstep sends a step again to robots without an answer: either may have been lost [s]
 _SERVE_S = 0.02  # how often it looks for new readers and requests meanwhile

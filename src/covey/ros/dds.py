@@ -52,6 +52,8 @@ from covey.ros.qos import LATCHED, Profile
 from covey.ros.reach import configuration, domain_of, keep_local, reach_of, udp_sockets
 from covey.ros.types import Types, dds_name, types_of
 
+__all__ = ["Participant"]
+
 _MATCHED, _UNFIT = DDSStatus.PublicationMatched, DDSStatus.RequestedIncompatibleQos
 _EVERY = SampleState.Any | ViewState.Any | InstanceState.Any
 _DISCOVERY = "rmw_dds_common/msg/ParticipantEntitiesInfo"

@@ -5,6 +5,8 @@ from typing import Literal
 
 from covey.errors import InvalidValueError
 
+__all__ = ["Settings"]
+
 STAMPED_SINCE = ("kilted", "lyrical", "rolling")
 """Distributions whose Nav2 sends TwistStamped on cmd_vel."""
 

@@ -22,6 +22,8 @@ from covey.world.placement.start_search import Standing
 from covey.world.records.starts import Apart, ApartStart
 from covey.world.world import World
 
+__all__ = ["Game", "GameError", "Played"]
+
 _DRAWS = 100
 
 

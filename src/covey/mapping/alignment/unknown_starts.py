@@ -21,6 +21,8 @@ from covey.mapping.alignment.surfaces import times
 from covey.mapping.occupancy.belief import Belief
 from covey.mapping.records import EVIDENCE_STEP
 
+__all__ = ["UnknownStarts", "merge_aligned"]
+
 RETRY_GROWTH = 1.1
 """A pair of maps is tried again when one of them has this many times more known cells than at the last attempt."""
 

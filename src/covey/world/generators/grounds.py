@@ -8,6 +8,8 @@ from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.ground import Ground, Range, check_shape
 
+__all__ = ["boulders", "flat", "hills", "ridges"]
+
 
 def flat(
     *, size_m: tuple[float, float] = (100.0, 100.0), spacing_m: float = 1.0, altitude_m: float = 0.0,
