@@ -16,7 +16,9 @@ from covey.mapping.localizer import Estimate, HasPast, Localizer, Sensed
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.movers import Movers
 from covey.mapping.occupancy.rebuilding import KeptScans
+from covey.mapping.slam.contradictions import Contradiction
 from covey.mapping.slam.log import Laser
+from covey.mapping.slam_localizer import SlamLocalizer
 
 LEAST_OFTEN_S = 1.0
 """A robot that hardly moves maps so often, to see what changes."""
@@ -100,6 +102,10 @@ class Estimator:
             for mover, at, ranges in zip(self.movers, looked, scan.ranges, strict=True):
                 mover.note(at, ranges, scan.laser.angles, mount, scan_s)
         return estimate
+
+    def contradicted(self) -> list[tuple[int, Contradiction]]:
+        """Return the robots whose odometry their scans contradict since the last call, each episode once."""
+        return self.localizer.contradicted() if isinstance(self.localizer, SlamLocalizer) else []
 
 
 class Past:

@@ -121,6 +121,7 @@ class ControllerNode:
         self._seen: list[list[tuple[float, Any]]] = [[] for _ in setup.sensors]
         self._newest: list[Any] = [None] * len(setup.sensors)
         self._heard_s: dict[str, float] = {}  # stamp of the newest reading of each sensor [s]
+        self._were_silent: tuple[str, ...] = ()
         self._turns: list[tuple[float, float]] = []  # times [s] and turn rates of the gyro in this step
         self._mates: list[tuple[int, Any]] = []  # stamps and readings of the neighbours that came last
         self._localizer: NodeLocalizer | None = None
@@ -383,7 +384,11 @@ class ControllerNode:
         late = {
             one.name: _SILENT / one.rate_hz + getattr(one, "latency_s", 0.0) + _SILENT_S for one in self._setup.sensors
         }
-        return tuple(name for name, late_s in late.items() if now - self._heard_s.get(name, now) > late_s)
+        silent = tuple(name for name, late_s in late.items() if now - self._heard_s.get(name, now) > late_s)
+        for name in sorted({*silent} ^ {*self._were_silent}):
+            LOG.warning("%s: its sensor %s %s", self.name, name, "is silent" if name in silent else "is heard again")
+        self._were_silent = silent
+        return silent
 
     def _on_fan(self, scan: LidarReading) -> LidarReading | None:
         """Return a scan on the rays that map; None: it is of another lidar."""

@@ -1,5 +1,7 @@
 """`NodeLocalizer`: a node of ROS 2 finds out by itself where its robot is: from odometry, gyro and scans."""
 
+import logging
+
 import numpy as np
 
 from covey.clock import Clock
@@ -9,7 +11,10 @@ from covey.mapping.occupancy.apart import OwnBelief
 from covey.mapping.occupancy.team_mates import MARGIN_M
 from covey.mapping.slam.log import Laser
 from covey.onboard.estimator import Estimator, Samples
+from covey.results.event_data import OdometryContradicted
 from covey.ros.node_setup import NodeSetup
+
+LOG = logging.getLogger("covey")
 
 
 class NodeLocalizer:
@@ -28,7 +33,7 @@ class NodeLocalizer:
     def __init__(self, setup: NodeSetup, laser: Laser | None, belief: OwnBelief | None, clock: Clock):
         own, spec = setup.localization, setup.spawn.spec
         assert own is not None
-        self._laser, self._clock = laser, clock
+        self._name, self._laser, self._clock = spec.name, laser, clock
         plan = own.plan
         equipment = Equipment(laser, own.noise, None if plan is None else lambda _: plan)
         localizer = own.record.build([spec.name], spec.seed, equipment)
@@ -75,6 +80,8 @@ class NodeLocalizer:
             shown = Scan(ranges[None], self._laser, np.array([since]))
         sensed = Sensed(self._clock.step, self._start, motions, shown, self._clock.time_s, variances)
         self._pose, covariance, revision = self._estimator.update(self._pose, sensed, scan_s)
+        for _, one in self._estimator.contradicted():
+            LOG.warning("%s: %s", self._name, OdometryContradicted(one.share, one.way_m).text)
         if self._past is not None and (moved := self._past.follow(int(revision[0]), lambda poses: poses)) is not None:
             self.moved.append(moved)
         return Pose(*self._pose[0].tolist()), tuple(covariance[0].ravel().tolist())

@@ -271,8 +271,7 @@ class LocalizationAndMapping:
             if group.estimator.took_s is not None:
                 self._took_s.append(group.estimator.took_s)
             self.pose[part], self.covariance[part], self.revision[part] = estimate
-            if isinstance(slam := group.estimator.localizer, SlamLocalizer):
-                self.contradicted += [(int(group.members[k]), one) for k, one in slam.contradicted()]
+            self.contradicted += [(int(group.members[k]), one) for k, one in group.estimator.contradicted()]
         self._correct()
         for robot, jump in self.jumps.items():
             self.pose[robot] = jump @ self.pose[robot]
