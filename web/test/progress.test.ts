@@ -18,6 +18,12 @@ it("of a rescue says the score, the targets and the time", () => {
   expect(achieved(one, true)).toBe("score 45 · found 2 of 3 · 9:50 left");
 });
 
+it("says the time that is left, also of a run in which nothing is measured", () => {
+  const one = model({ timeout_s: 60, layers: ["truth"] });
+  one.takeFrame(...frame(100, { team: { explored_share_union: null } }));
+  expect(achieved(one, true)).toBe("0:50 left");
+});
+
 it("begins with the plot of the mission; where nothing is seen, with that of the speed", () => {
   const explores = model();
   expect(firstPlot(explores)).toBeNull();

@@ -86,6 +86,7 @@ export class Keys {
       close,
     );
     this.dialog.showModal();
-    close.focus();
+    close.focus({ preventScroll: true });
+    this.dialog.scrollTop = 0;
   }
 }

@@ -28,7 +28,7 @@ export function achieved(model: Model, lasts: boolean): string {
   });
   const end_s = Math.min(hello!.timeout_s ?? Infinity, (hello!.mission.time_limit_s as number | null | undefined) ?? Infinity);
   const isNow = lasts && model.shown === null && model.frame?.status == null;
-  if (Number.isFinite(end_s) && isNow && said.length) said.push(`${clock(end_s - now)} left`);
+  if (Number.isFinite(end_s) && isNow) said.push(`${clock(end_s - now)} left`);
   return said.join(" · ");
 }
 
