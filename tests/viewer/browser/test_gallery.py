@@ -153,6 +153,10 @@ def test_a_screen_reader_finds_its_way_in_the_gallery_and_its_form(browser, tmp_
         assert not barriers(page)
         page.get_by_role("button", name="Maze", exact=True).click()
         form = page.get_by_role("dialog", name="Maze")
+        room = form.bounding_box()
+        for name in ("Run", "Begin paused", "Cancel"):
+            box = form.get_by_role("button", name=name, exact=True).bounding_box()
+            assert box["x"] + box["width"] <= room["x"] + room["width"], name
         form.get_by_label("Number of robots: scout").fill("2000")
         form.get_by_role("button", name="Run", exact=True).click()
         form.get_by_text("cannot start").wait_for()
@@ -176,6 +180,9 @@ def test_a_screen_reader_finds_its_way_in_a_study(browser, tmp_path, width, them
             page.get_by_text("too much memory").wait_for()
             page.get_by_role("cell", name="12.5").wait_for()
             assert page.evaluate("document.querySelector('#app').scrollWidth") <= width
+            page.set_viewport_size({"width": 320, "height": 800})
+            words, choice = (page.locator(one).bounding_box() for one in ("[for=study-metric]", "#study-metric"))
+            assert choice["x"] >= words["x"] + words["width"]  # in one line
             assert not barriers(page)
     lock.release()
 

@@ -149,10 +149,11 @@ def test_light_and_dark(page_of):
 
 
 def test_the_dialog_lists_the_keys(page_of):
-    shown = page_of(maze())
+    shown = page_of(maze(), viewport={"width": 400, "height": 600})
     shown.page.keyboard.press("?")
     dialog = shown.page.get_by_role("dialog", name="Keys")
     assert "Measure a distance" in dialog.inner_text()
+    assert dialog.evaluate("one => [one.scrollTop, one.scrollHeight > one.clientHeight]") == [0, True]
     dialog.get_by_role("button", name="Close").click()
     assert not dialog.is_visible()
 
@@ -176,6 +177,17 @@ def test_columns_fold_and_nothing_is_cut_off(page_of):
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width
         button.click()
+
+
+def test_at_twice_the_size_nothing_lies_over_the_robots_and_the_scene_stays(page_of):
+    shown = page_of(maze(), viewport={"width": 640, "height": 400})
+    shown.page.get_by_role("button", name="Robots", exact=True).click()
+    shown.page.evaluate("covey.model.select([0])")
+    robots = shown.page.get_by_role("listbox", name="Robots").bounding_box()
+    inspector = shown.page.locator("#left > .panel").bounding_box()
+    assert robots["y"] + robots["height"] <= inspector["y"]
+    shown.page.get_by_role("button", name="List of events").click()
+    assert shown.page.get_by_label("The world and its robots").bounding_box()["height"] >= 100
 
 
 @pytest.mark.slow
