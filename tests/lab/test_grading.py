@@ -1,6 +1,7 @@
 """`covey lessons check`: hand-ins are graded by the lesson's own settings, whatever they do themselves."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,20 @@ RIGHT = LESSONS[0].solution
 
 
 @pytest.fixture
-def hand_in(tmp_path):
+def hand_in(tmp_path, monkeypatch):
+    """Return a function that writes a hand-in; what hand-ins import from their folder is forgotten after the test."""
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+
     def write(text, name="anna.py"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
         return path
 
-    return write
+    yield write
+    for name, module in sys.modules.copy().items():
+        if str(getattr(module, "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
 
 
 def test_the_gap_alone_the_whole_lesson_and_a_notebook_are_graded(hand_in):

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 import psutil
 import pytest
-from tests.experiments.conftest import executed_here
+from tests.experiments.conftest import PLAIN, executed_here
 
 from covey.cli import main
 from covey.errors import CoveyError, InvalidValueError, MachineError, ScenarioError
@@ -54,35 +54,56 @@ def dask(tmp_path):
             process.wait()
 
 
+SLOW = """
+import time
+from pathlib import Path
+
+WAIT, BEGUN = Path(__file__).with_name("wait"), time.monotonic()
+
+def slow(robot):
+    robot.drive(0.2, 0.1)
+    if robot.name == "scout1" and WAIT.exists():  # steps become rarer, so that no run of two robots ends
+        time.sleep(0.02 + 0.1 * (time.monotonic() - BEGUN))
+"""
+
+
 @pytest.fixture(scope="module")
 def undisturbed(plain, tmp_path_factory):
-    """Return a design, and its results where nobody kills anything."""
+    """Return a design whose runs of two robots do not end while a file is there, its results, and this file."""
     compile_if_cold()
-    design = plain(iterations=2, stop={"timeout_s": 10})
+    file = tmp_path_factory.mktemp("code") / "slow.py"
+    file.write_text(SLOW)
+    scenario = PLAIN["scenario"] | {"execution": {"step_budget_s": 600}, "stop": {"timeout_s": 10}}
+    scenario["robots"] = [{"name": "scout", "robot": "disc", "controller": f"{file}:slow"}]
+    design = plain(iterations=2, scenario=scenario)
     with pytest.MonkeyPatch.context() as patch:
         executed_here(patch)
-        return design, run_design(design, tmp_path_factory.mktemp("undisturbed") / "local", jobs=1)
+        local = run_design(design, tmp_path_factory.mktemp("undisturbed") / "local", jobs=1)
+    return design, local, file.with_name("wait")
 
 
 @pytest.mark.slow
 def test_every_run_is_recorded_once_though_a_worker_is_killed(dask, undisturbed, tmp_path):
     address, workers = dask
-    design, local = undisturbed
+    design, local, wait = undisturbed
     killed = []
 
-    def kill_one(progress):
-        """Kill the other worker when the first run has ended, in the middle of what it is at."""
-        if progress.row is not None and not killed:
-            at_work = [one for one in workers if _at_work(one.pid, tmp_path / "far" / "runs")]
-            for one in at_work[:1]:
-                killed.append(one.pid)
-                orphans = psutil.Process(one.pid).children()
-                one.kill()
-                assert not psutil.wait_procs(orphans, timeout=300)[1]
+    def kill_one():
+        """Kill a worker in the middle of a run."""
+        for one in workers:
+            while not _is_at_work(one.pid, tmp_path / "far" / "runs"):
+                time.sleep(0.02)
+        orphans = psutil.Process(workers[0].pid).children()
+        workers[0].kill()
+        killed.append(psutil.wait_procs(orphans, timeout=300)[1])
+        wait.unlink()
 
+    wait.touch()
+    killer = threading.Thread(target=kill_one, daemon=True)
     with open_cluster(address) as executor:
-        far = run_design(design, tmp_path / "far", executor=executor, observer=kill_one)
-    assert killed
+        killer.start()
+        far = run_design(design, tmp_path / "far", executor=executor)
+    assert killed == [[]], "it has left no process"
     assert Counter(row["run_id"] for row in far.rows) == Counter(row["run_id"] for row in local.rows)
     assert deterministic(far.table).write_csv() == deterministic(local.table).write_csv()
     folders = {path.name for path in (tmp_path / "far" / "runs").iterdir() if path.name[0] != "."}
@@ -95,26 +116,23 @@ def test_when_the_scheduler_is_killed_the_study_ends_in_words_and_the_same_comma
     dask, undisturbed, tmp_path, capfd
 ):
     address, _ = dask
-    (design, alone), folder = undisturbed, tmp_path / "far"
+    (design, alone, wait), folder = undisturbed, tmp_path / "far"
     (scheduler,) = (p for p in psutil.Process().children() if "distributed.cli.dask_scheduler" in p.cmdline())
+    wait.touch()
     with (
         pytest.raises(MachineError, match=r"the scheduler has stopped; .* the same command does the rest"),
         open_cluster(address) as executor,
     ):
         run_design(design, folder, executor=executor, observer=lambda progress: progress.row and scheduler.kill())
     assert "Traceback" not in capfd.readouterr().err
+    wait.unlink()
     rest = run_design(design, folder, jobs=1)
     assert deterministic(rest.table).write_csv() == deterministic(alone.table).write_csv()
 
 
-def _at_work(worker, runs):
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
-        children = [child.pid for child in psutil.Process(worker).children()]
-        if any(name.name.endswith(f".{pid}") for pid in children for name in runs.glob(".*")):
-            return True
-        time.sleep(0.02)
-    return False
+def _is_at_work(worker, runs):
+    children = [child.pid for child in psutil.Process(worker).children()]
+    return any(name.name.endswith(f".{pid}") for pid in children for name in runs.glob(".*"))
 
 
 def test_nobody_answers_at_the_address(monkeypatch):
