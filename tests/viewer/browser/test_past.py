@@ -9,6 +9,7 @@ from tests.viewer.browser.test_playback import button, maze
 from tests.viewer.browser.test_replay import opened
 
 import covey
+from covey.missions.patrolling import Patrolling
 from covey.viewer import Live, Server
 
 
@@ -178,11 +179,12 @@ THEN = """(step) => {
 
 
 @pytest.mark.slow
-def test_with_viewers_that_come_and_go_the_past_is_that_of_the_recording(page_of, browser, tmp_path):
+@pytest.mark.parametrize("mission", [{}, {"mission": Patrolling(sight_m=6.0)}], ids=["exploration", "patrol"])
+def test_with_viewers_that_come_and_go_the_past_is_that_of_the_recording(page_of, browser, tmp_path, mission):
     """Pages are open in steps 1 to 12, 20 to 30 and from 60 on; each then is compared with the page of `covey view`."""
     wall = {"wall": {"polygon_m": [[1, 1], [2, 1], [2, 2], [1, 2]]}, "at_s": 3.5}
     fault = {"kind": "dies", "robot": "robot1", "at_s": 4.0, "for_s": 1.0}
-    sim = maze(events=[wall], faults=[fault], radio=6.0, recording=tmp_path / "run")
+    sim = maze(events=[wall], faults=[fault], radio=6.0, recording=tmp_path / "run", **mission)
     shown = page_of(sim)
     shown.steps(12)
 
