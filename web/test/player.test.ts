@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Model } from "../src/model";
 import { LivePlayer } from "../src/player";
 import { frame, model, Sent } from "./helpers";
@@ -14,9 +14,10 @@ describe("playback of a run that lasts", () => {
 
   it("at the present plays, pauses, steps and speeds up the simulation", () => {
     player.pause();
+    player.play();
     player.step(3);
     player.speed(5);
-    expect(sent.messages).toEqual([{ type: "pause" }, { type: "step", count: 3 }, { type: "speed", factor: 5 }]);
+    expect(sent.messages).toEqual([{ type: "pause" }, { type: "play" }, { type: "step", count: 3 }, { type: "speed", factor: 5 }]);
     expect([player.playing, player.factor, player.looksBack]).toEqual([true, 2, false]);
   });
 
@@ -26,7 +27,11 @@ describe("playback of a run that lasts", () => {
     player.speed(50);
     player.step(1);
     player.step(-2);
+    vi.stubGlobal("requestAnimationFrame", () => 0);
+    player.play();
+    expect(player.playing).toBe(true);
     player.pause();
+    vi.unstubAllGlobals();
     expect(player.factor).toBe(50);
     expect(one.step()).toBe(15);
     expect(sent.messages).toEqual([]);
