@@ -21,6 +21,10 @@ export class Keys {
     this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.dialog.close());
     this.add("Page", "Escape", "Esc", "Close what is on top: a menu, driving, drawing, a column over the scene, a tool, then the selection", () => this.escape());
     this.add("Page", "?", "?", "Show these keys", () => this.help());
+    let byMouse: Element | null = null; // the menu that the mouse has opened: once something is chosen, keys are the page's again
+    document.addEventListener("pointerdown", ({ target }) => (byMouse = (target as Element).closest("select")));
+    document.addEventListener("keydown", () => (byMouse = null), { capture: true });
+    document.addEventListener("change", ({ target }) => target === byMouse && (target as HTMLElement).blur());
     document.addEventListener("keydown", (event) => {
       if (event.defaultPrevented || event.altKey || this.dialog.open) return;
       const target = event.target as HTMLElement;
