@@ -183,9 +183,10 @@ def test_at_twice_the_size_nothing_lies_over_the_robots_and_the_scene_stays(page
     shown = page_of(maze(), viewport={"width": 640, "height": 400})
     shown.page.get_by_role("button", name="Robots", exact=True).click()
     shown.page.evaluate("covey.model.select([0])")
-    robots = shown.page.get_by_role("listbox", name="Robots").bounding_box()
-    inspector = shown.page.locator("#left > .panel").bounding_box()
-    assert robots["y"] + robots["height"] <= inspector["y"]
+    inspector = shown.page.locator("#left > .panel")
+    inspector.wait_for()
+    listed, top = (one.bounding_box() for one in (shown.page.get_by_role("listbox", name="Robots"), inspector))
+    assert listed["y"] + listed["height"] <= top["y"]
     shown.page.get_by_role("button", name="List of events").click()
     assert shown.page.get_by_label("The world and its robots").bounding_box()["height"] >= 100
 
