@@ -5,6 +5,7 @@ import importlib
 import multiprocessing
 import os
 import resource
+import signal
 import sys
 import tempfile
 import time
@@ -54,13 +55,19 @@ class Outcome:
 def run_cases(module: str, numbers: Iterable[int]) -> Outcome:
     """Run ``module.case(number)``, which returns a word, for each number; a case that breaks a limit is a failure.
 
-    The child is kept from case to case, and replaced when it hangs, dies or has grown.
+    The child is kept from case to case, and replaced when it hangs, dies or has grown. Ctrl-C ends the cases early.
     """
-    outcome, left = Outcome(), list(numbers)[::-1]
+    outcome = Outcome()
+    with suppress(KeyboardInterrupt):
+        _run_all(module, list(numbers)[::-1], outcome)
+    return outcome
+
+
+def _run_all(module: str, left: list[int], outcome: Outcome) -> None:
     context = multiprocessing.get_context("spawn")
     while left:
         ours, theirs = context.Pipe()
-        with tempfile.TemporaryDirectory(prefix="covey-attack-") as folder:
+        with tempfile.TemporaryDirectory(prefix="covey-attack-", ignore_cleanup_errors=True) as folder:
             child = context.Process(target=_child, args=(module, theirs, folder), daemon=True)
             child.start()
             theirs.close()
@@ -70,7 +77,6 @@ def run_cases(module: str, numbers: Iterable[int]) -> Outcome:
                 child.kill()
                 child.join()
                 _said(folder).unlink(missing_ok=True)
-    return outcome
 
 
 def _feed(pipe: Any, child: Any, folder: str, left: list[int], outcome: Outcome) -> None:
@@ -148,7 +154,6 @@ def _cpu_s(pid: int) -> float:
 
 def _child(module: str, pipe: Any, folder: str) -> None:
     import faulthandler
-    import signal
 
     with _said(folder).open("w") as stream:
         faulthandler.register(signal.SIGUSR1, stream, all_threads=False)
@@ -193,6 +198,7 @@ def main(module: str, cases: int) -> int:
     parser.add_argument("cases", type=int, nargs="?", default=cases, help="how many")
     parser.add_argument("--first", type=int, default=0, help="number of the first; a case is its number, every time")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     outcome = run_cases(module, range(given.first, given.first + given.cases))
     print(outcome)
     return 1 if outcome.failures else 0

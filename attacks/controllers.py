@@ -12,12 +12,14 @@ with less than 2 GB in each process.
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -149,13 +151,15 @@ def attack(name: str, way: str, folder: Path, seed: int = 0, beyond_s: float = B
     until, most = time.monotonic() + START_S + BUDGET_S + beyond_s, 0.0
     with (folder / "said").open("wb") as said:
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
-        while process.poll() is None and time.monotonic() < until:
-            most = max(most, _largest_mb(process.pid))
-            time.sleep(0.05)
-        hangs = process.poll() is None
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, 9)  # what a case has forked goes, too
-        process.wait()
+        try:
+            while process.poll() is None and time.monotonic() < until:
+                most = max(most, _largest_mb(process.pid))
+                time.sleep(0.05)
+            hangs = process.poll() is None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, 9)  # what a case has forked goes, too
+            process.wait()
     text = (folder / "said").read_bytes().decode(errors="replace")
     if hangs and way == "in_process" and name in NOT_INTERRUPTED:
         return "hangs, as the docs say", "", most
@@ -180,7 +184,7 @@ def _largest_mb(pid: int) -> float:
 
 
 def main() -> int:
-    """Run them, and say what became of them."""
+    """Run them, and say what became of them, or, after Ctrl-C, of those so far."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=list(HOSTILE), help="which; all when none is named")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
@@ -189,10 +193,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="covey-attack-") as folder:
         for way in given.ways:  # compiles what is not compiled
             attack("none", way, Path(folder), beyond_s=600.0)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     ends: Counter[str] = Counter()
     failed, largest = 0, 0.0
-    for way in given.ways:
-        for name in given.names:
+    with suppress(KeyboardInterrupt):
+        for way, name in product(given.ways, given.names):
             with tempfile.TemporaryDirectory(prefix="covey-attack-", ignore_cleanup_errors=True) as folder:
                 end, wrong, most = attack(name, way, Path(folder), given.seed)
             ends[f"{way}: {end}"] += 1

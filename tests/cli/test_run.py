@@ -10,7 +10,7 @@ import sys
 import polars as pl
 import pytest
 
-from covey.cli import main
+from covey.cli import live, main
 from covey.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_reports
@@ -45,6 +45,23 @@ def test_a_run_that_reaches_its_goal(folder, capsys):
     assert str(written.relative_to(folder)) in out
     assert "exploration_cost_m" in out
     assert "simulated" in err
+
+
+def test_each_option_reaches_the_run(folder, monkeypatch):
+    seen = []
+
+    def shown(scenario, out, page, **how):
+        seen.append((scenario.seed, str(out), page, how["paused"], how["speed"], how["overwrite"]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(live, "run_live", shown)
+    typed = "run room.yaml --live --paused --speed 2 --host 127.0.0.2 --port 7000 --force --seed 5 --out there"
+    assert main(typed.split()) == INTERRUPTED
+    assert main(["run", "room.yaml", "--live", "--out", "here"]) == INTERRUPTED
+    assert seen == [
+        (5, "there", ("127.0.0.2", 7000), True, 2.0, True),
+        (0, "here", ("127.0.0.1", 0), False, 1.0, False),
+    ]
 
 
 def test_a_run_that_ends_without_a_goal_and_the_folder_rules(folder, capsys):

@@ -117,7 +117,8 @@ def test_trusted_only_refuses_the_folder_of_a_run_whose_row_names_code(folder, c
     assert main(["run", "d.yaml", "--out", "out", "-q", "--jobs", "1"]) == REACHED
     assert ran(folder)
     (run,) = (folder / "out" / "runs").iterdir()
-    for command in (["run", str(run), "--out", "again"], ["plot", str(run)], ["results", "out"], ["report", "out"]):
+    again = ["run", str(run), "--out", "again"]
+    for command in (again, [*again, "--inputs"], ["plot", str(run)], ["results", "out"], ["report", "out"]):
         assert main([*command, "--trusted-only"]) == BAD_INPUT, command
         assert "--trusted-only refuses" in capsys.readouterr().err
         assert not ran(folder)

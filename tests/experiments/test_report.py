@@ -267,6 +267,8 @@ def test_ranks_are_drawn_with_bars_over_those_that_do_not_differ(tmp_path):
     (axes,) = picture.axes
     assert [text.get_text() for text in axes.get_yticklabels()] == ["a", "b", "c"]
     points, bar = axes.lines
+    assert points.get_ydata().tolist() == [0, 1, 2]
+    assert axes.yaxis_inverted(), "the best is on top"
     assert points.get_xdata().tolist() == [1.0, 2.1, 2.9]
     assert bar.get_xdata() == pytest.approx([2.07, 2.93]), "b and c are 0.8 apart, a and b 1.1"
     assert "12 blocks" in picture.note

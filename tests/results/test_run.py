@@ -16,9 +16,11 @@ import pytest
 import covey
 from covey import archives
 from covey.errors import RunFolderError, UnknownNameError
+from covey.geometry.grid import Grid
 from covey.results import checked
 from covey.results.figures import save_all
 from covey.results.manifest import build_manifest, sha256
+from covey.results.maps import Maps
 from covey.results.recorder import Recorder
 from covey.results.recording import Recording
 from covey.results.run import Run
@@ -74,6 +76,23 @@ def test_maps_come_back_as_they_were(record, square_maps):
     assert np.array_equal(maps.robots[1].cells, expected.robots[1].cells)
     assert maps.union.resolution == 0.5
     assert record(maps=False).maps is None
+
+
+def test_the_arrays_of_an_archive_of_maps_have_the_names_of_what_they_hold(square_maps, tmp_path):
+    maps, per_cell = square_maps(), ("first_explored", "last_explored", "last_covered", "explored_by", "covered_by")
+    for k, name in enumerate((*per_cell, "first_searched")):
+        setattr(maps, name, np.full(maps.truth.shape, k, np.int32))
+    maps.union_at = {50: Grid(np.full((2, 2), 5, np.int8), 0.5), 90: Grid(np.full((2, 2), 9, np.int8), 0.5)}
+    (tmp_path / "maps.npz").write_bytes(maps.to_bytes())
+    with np.load(tmp_path / "maps.npz") as arrays:
+        assert {name: int(arrays[name][0, 0]) for name in (*per_cell, "first_searched")} == {
+            **{name: k for k, name in enumerate(per_cell)},
+            "first_searched": 5,
+        }
+        assert [int(arrays[f"union_at_{share}"][0, 0]) for share in (50, 90)] == [5, 9]
+    again = Maps.load(tmp_path / "maps.npz")
+    assert all((getattr(again, name) == getattr(maps, name)).all() for name in (*per_cell, "first_searched"))
+    assert {share: int(grid.cells[0, 0]) for share, grid in again.union_at.items()} == {50: 5, 90: 9}
 
 
 @pytest.mark.parametrize(

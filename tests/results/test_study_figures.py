@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 from PIL import Image
 
@@ -150,6 +151,21 @@ def test_below_six_runs_a_box_plot_shows_runs_and_from_six_on_boxes():
     boxes = [(p.get_y(), p.get_y() + p.get_height()) for p in many.patches if isinstance(p, Rectangle)]
     assert boxes[0] == (201.5, 205.5)  # quartiles of 200 ... 207
     assert len(boxes) == 6
+
+
+def test_the_entries_of_a_legend_look_as_what_they_name():
+    curves = survival_curves(table(times=some_fail), "exploration_time_s", TERRAIN)
+    lines = [line for line in curves.axes[0].lines if line.get_drawstyle() == "steps-post"]
+    looks = [(line.get_color(), line.get_linestyle()) for line in lines]
+    assert [(one.get_color(), one.get_linestyle()) for one in curves.legends[0].legend_handles] == looks
+    assert [text.get_text().split(":")[0] for text in curves.legends[0].get_texts()] == ["loop", "zigzag"]
+    assert len(set(looks)) == 2
+    picture = box_plots(table(runs=8), "exploration_time_s", SIZE, TERRAIN)
+    boxes = {p.get_y(): to_hex(p.get_edgecolor()) for p in picture.axes[0].patches if isinstance(p, Rectangle)}
+    named = zip(picture.legends[0].get_texts(), picture.legends[0].legend_handles, strict=True)
+    colors = {text.get_text(): to_hex(one.get_color()) for text, one in named}
+    assert boxes[51.5] == colors["loop"], "four robots take 50 s and more there"
+    assert boxes[401.5] == colors["zigzag"], "one robot takes 400 s and more there"
 
 
 def test_heat_map_writes_medians_and_hatches_what_mostly_failed():

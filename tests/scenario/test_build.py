@@ -1,11 +1,14 @@
 """From a scenario to a world with robots in it, or to all that stands in the way."""
 
+import inspect
 import math
 
 import numpy as np
 import pytest
 
 from covey.errors import ScenarioError
+from covey.runtime import simulation
+from covey.runtime.simulation import Simulation
 from covey.scenario.build import inputs, set_up
 from covey.scenario.load import load_scenario, parse_scenario
 from covey.world.world import World
@@ -122,3 +125,40 @@ def test_damage_without_room_names_its_place_in_the_file():
     with pytest.raises(ScenarioError, match=r"s.yaml:3.*damage: .*body_m 2 m has room nowhere") as raised:
         set_up(parse_scenario(text, file="s.yaml"))
     assert len(raised.value.problems) == 1
+
+
+EACH_SETTING = """
+world: {empty_m: [10, 10]}
+robots:
+  - {name: a, controller: wander, localization: odometry, control_every: 3, control_phase: 2}
+  - {name: b, controller: wander, known_map: true}
+physics: planar
+radio: {range_m: 5}
+share_maps: {every_s: 2}
+tags: {range_m: 3}
+mission: {patrolling: {}}
+events: [{at_s: 1, obstacle: {path_m: [[0, 4]], radius_m: 0.2}}]
+faults: [{at_s: 1, robot: a, kind: dies}]
+stop: {timeout_s: 7}
+execution: {step_s: 0.05}
+record: {scans_every_s: 1}
+seed: 11
+"""
+
+
+def test_each_setting_reaches_the_simulation_and_its_groups(monkeypatch):
+    scenario, given = parse_scenario(EACH_SETTING), []
+    monkeypatch.setattr(simulation, "Simulation", lambda world, groups, **how: given.append((groups, how)))
+    scenario.build()
+    ((groups, how),) = given
+    shared = set(inspect.signature(Simulation).parameters) & type(scenario).model_fields.keys() - {"robots", "world"}
+    targets = how.pop("targets")
+    assert not len(targets.kinds)
+    for name in shared - {"targets"}:
+        assert how[name] is getattr(scenario, name) or how[name] == getattr(scenario, name), name
+        assert name in ("targets", "seed") or getattr(scenario, name) != type(scenario).model_fields[name].default, name
+    for made, written in zip(groups, scenario.robots, strict=True):
+        assert (made.name, made.robot, made.localization) == (written.name, written.robot, written.localization)
+        assert (made.control_every, made.phase) == (written.control_every, written.control_phase)
+        assert made.known_map == written.known_map
+        assert made.program.name == "wander"
