@@ -49,11 +49,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "results d --format csv --out o --trusted-only": (
         "design:results_command", {"source": "d", "form": "csv", "out": Path("o"), "trusted_only": True}
     ),
-    "report d --results r --out o": (
-        "design:report_command", {"source": "d", "results": Path("r"), "out": Path("o"), "trusted_only": False}
+    "report d --results r --out o --trusted-only": (
+        "design:report_command", {"source": "d", "results": Path("r"), "out": Path("o"), "trusted_only": True}
     ),
-    "compare a b -m t90_s --format latex": (
-        "design:compare_command", {"a": "a", "b": "b", "metrics": ["t90_s"], "form": "latex", "trusted_only": False}
+    "compare a b -m t90_s --format latex --trusted-only": (
+        "design:compare_command", {"a": "a", "b": "b", "metrics": ["t90_s"], "form": "latex", "trusted_only": True}
     ),
     "view a b --host 127.0.0.2 --port 7001 --until-closed": (
         "view:view_command",
