@@ -8,11 +8,12 @@ The workers stay from study to study.
 """
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
 
@@ -82,20 +83,22 @@ def study(number: int, folder: Path, pools: Sequence[Executor]) -> bool:
 
 
 def main() -> int:
-    """Run studies, and say how many differ."""
+    """Run studies, and say how many differ; after Ctrl-C, of those so far."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("studies", type=int, nargs="?", default=50)
     parser.add_argument("--first", type=int, default=0, help="number of the first")
     given = parser.parse_args()
-    differ = []
-    with ExitStack() as stack:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    differ, done = [], 0
+    with suppress(KeyboardInterrupt), ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="covey-jobs-"))
         sys.path.insert(0, folder)
         pools = [stack.enter_context(ThreadPoolExecutor(workers)) for workers in (1, 2, 3)]
         for number in range(given.first, given.first + given.studies):
             if not study(number, Path(folder), pools):
                 differ.append(number)
-    print(f"{given.studies} studies with 1, 2 and 3 workers: {len(differ)} differ {differ or ''}")
+            done += 1
+    print(f"{done} studies with 1, 2 and 3 workers: {len(differ)} differ {differ or ''}")
     return 1 if differ else 0
 
 
