@@ -65,6 +65,7 @@ CASES = {
     "40 greedy fill": pioneers(40, more="share_maps: {every_s: 1, rule: greedy_fill}"),
     "40 maximum": pioneers(40, more="share_maps: {every_s: 1, rule: maximum}"),
     "20 unknown starts": pioneers(20, more="share_maps: {every_s: 1, start_poses: unknown}"),
+    "10 unknown starts for 12 s": pioneers(10, until=12, more="share_maps: {every_s: 1, start_poses: unknown}"),
     "40 market, share": pioneers(40, "market", more=SHARED),
     "40 cost_utility, share": pioneers(40, "cost_utility", more=SHARED),
     "40 greed, share": pioneers(40, "greed", more=SHARED),
@@ -79,6 +80,9 @@ CASES = {
     "8 slam for 60 s": pioneers(8, until=60, localization="{kind: slam}"),
     "4 slam, unknown starts": pioneers(
         4, until=30, localization="{kind: slam}", more="share_maps: {every_s: 1, start_poses: unknown}"
+    ),
+    "8 slam, unknown starts": pioneers(
+        8, until=12, localization="{kind: slam}", more="share_maps: {every_s: 1, start_poses: unknown}"
     ),
     "2 particles": pioneers(2, localization="{kind: particles}"),
     "2 particles for 60 s": pioneers(2, until=60, localization="{kind: particles}"),
@@ -124,15 +128,14 @@ def _together_mb(child: int) -> float:
 def estimated_mb(path: Path) -> float:
     """Return what is estimated [MB]."""
     scenario = covey.load_scenario(path)
-    ready, sharing = set_up(scenario), scenario.share_maps
+    ready = set_up(scenario)
     parts = parts_of(
         ready.world,
         [
             Crew(g.robot, poses, g.controller.program, g.localization)
             for g, poses in zip(ready.groups, ready.poses, strict=True)
         ],
-        shares=sharing is not None,
-        own_frames=sharing is not None and sharing.start_poses == "unknown",
+        sharing=scenario.share_maps,
         processes=scenario.execution.controllers != "in_process",
         timeout_s=scenario.stop.timeout_s,
     )

@@ -1,6 +1,7 @@
 """The estimate of the memory of a run, beside the sizes of the arrays that it stands for."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,7 +36,8 @@ from covey.runtime import memory
 from covey.runtime.memory import ALTITUDES, ROUTE, Crew, parts_of
 
 WORLD = covey.World.empty(60, 60, resolution_m=0.2)
-ALONE = {"shares": False, "own_frames": False, "processes": False, "timeout_s": 100.0}
+ALONE = {"sharing": None, "processes": False, "timeout_s": 100.0}
+UNKNOWN = covey.ShareMaps(start_poses="unknown", align_every_s=10.0)
 
 
 def crew(count, program="nearest_frontier", start=(0.0, 0.0, 0.0), **mapping):
@@ -47,7 +49,7 @@ def crew(count, program="nearest_frontier", start=(0.0, 0.0, 0.0), **mapping):
 def test_the_thousand_pioneers_that_the_kernel_killed_at_23_gb():
     """A cave of 387 m, maps of 0.2 m: 22.7 GB were in use when the run was killed, most of it for routes."""
     world = covey.World.empty(387, 387, resolution_m=1.0)
-    found = parts_of(world, [crew(1000)], **ALONE | {"shares": True})
+    found = parts_of(world, [crew(1000)], **ALONE | {"sharing": covey.ShareMaps()})
     assert 0.8 * sum(found.values()) <= 22.7e9 * 1.2
     assert sum(found.values()) >= 0.8 * 22.7e9
     assert max(found, key=lambda name: found[name]) == "their routes"
@@ -82,8 +84,8 @@ def test_maps_grow_with_robots_cells_sharing_and_unknown_starts():
 
     assert maps(20) == 2 * maps(10)
     assert maps(resolution_m=0.1) == pytest.approx((608 / 320) ** 2 * maps(), rel=0.1), "19 and 10 whole tiles a side"
-    assert maps(shares=True) > maps()
-    assert maps(own_frames=True) > 0.9 * (100 / 60) ** 2 * maps(), "50 m to the far wall, both ways"
+    assert maps(sharing=covey.ShareMaps()) > maps()
+    assert maps(sharing=UNKNOWN) > 0.9 * (100 / 60) ** 2 * maps(), "50 m to the far wall, both ways"
 
 
 def test_the_sizes_are_those_of_the_types():
@@ -149,6 +151,29 @@ def test_localization_counts():
 
 
 @pytest.mark.slow
+def test_evidence_of_others_is_held_once_robots_search_for_their_frames_and_slam_does_not_search():
+    def maps(localization, timeout_s):
+        few = replace(crew(5), localization=localization)
+        return parts_of(WORLD, [few], **ALONE | {"sharing": UNKNOWN, "timeout_s": timeout_s})["the maps of the robots"]
+
+    cells = memory._cells(WORLD.grid, crew(1).start, crew(1).robot.mapping.resolution_m, True)
+    assert maps(Truth(), 10.1) - maps(Truth(), 10.0) == pytest.approx(5 * 4 * memory.HEARD * cells, rel=0.01)
+    assert maps(Slam(), 10.1) == pytest.approx(maps(Truth(), 10.0), rel=0.01)
+    assert maps(Slam(team=None), 10.1) == maps(Truth(), 10.1)
+
+
+def test_robots_that_do_slam_as_a_team_hold_no_evidence_to_search_in():
+    robots = covey.Group("r", covey.robots.pioneer3dx(), [(-2, 0, 0), (2, 1, 2)], "still", localization=Slam())
+    sharing = covey.ShareMaps(every_s=0.2, align_every_s=0.5, start_poses="unknown")
+    sim = covey.Simulation(covey.World.empty(8, 6), [robots], seed=1, share_maps=sharing, radio=50.0)
+    while sim.time < 1.15:
+        sim.step()
+    (aligning,) = sim.map_exchange.aligning
+    assert not any(robot.heard for robot in aligning._robots)
+    assert Slam().finds_mates
+    sim.close()
+
+
 def test_a_robot_that_does_not_know_the_starts_holds_the_evidence_of_each_other():
     """It looks for the others' frames after 1 s, and keeps what it has compared."""
     robots = covey.Group("r", covey.robots.disc(), [(-2, 0, 0), (0, 0, 1), (2, 1, 2)], "still")

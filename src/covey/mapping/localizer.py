@@ -165,6 +165,11 @@ class LocalizerRecord(OfKind, ABC):
     matches: ClassVar[bool] = False
     white: ClassVar[bool] = False
 
+    @property
+    def finds_mates(self) -> bool:
+        """Whether robots that do not know where others started learn it from this, and need no search by their maps."""
+        return False
+
     @abstractmethod
     def build(self, names: Sequence[str], seed: int, equipment: Equipment = _ALONE) -> Localizer:
         """Return a localizer for robots with these names."""

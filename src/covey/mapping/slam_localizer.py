@@ -88,6 +88,11 @@ class Slam(LocalizerRecord):
             raise InvalidValueError("SLAM needs a lidar")
         return SlamLocalizer(self, len(names), equipment)
 
+    @property
+    def finds_mates(self) -> bool:
+        """Robots with key frames of each other do."""
+        return self.team is not None and self.from_ is None
+
     def memory(self, extent: Extent) -> float:
         """Return the bytes of the local map of each robot, its key frames, and the scans that its map is made of."""
         graph = self.graph

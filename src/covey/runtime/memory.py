@@ -14,6 +14,7 @@ import numpy as np
 import psutil
 
 from covey.geometry.raycast import cast_many
+from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.exchange.shared_maps import check_size
 from covey.mapping.localization import Truth
 from covey.mapping.localizer import Extent, LocalizerRecord
@@ -36,7 +37,8 @@ STATE, EVIDENCE, STAMP, SUM = 1.0, 1.0, 2.0, 2.0
 """For each cell of a map: its state; where a robot has looked, its evidence and the time; the sum of all evidence."""
 ALIGNED, HEARD = 13.0, 1.0
 """For each cell of the map of a robot that does not know where others started: their evidence, laid into its map; and
-for each other robot that it hears, that one's evidence, which it tries to align with its own."""
+for each other robot that it hears, that one's evidence, which it tries to align with its own, from the first search
+on; robots that do SLAM as a team do not search."""
 ROUTE = 5.0
 """For each cell of the map of a robot that plans routes: the cost of driving, and the map that it was computed from."""
 SEARCH_CELL, COMPARED_CELL = 35.0, 10.0
@@ -58,7 +60,7 @@ class Crew:
 
 
 def parts_of(
-    world: Any, crews: Sequence[Crew], *, shares: bool, own_frames: bool, processes: bool, timeout_s: float
+    world: Any, crews: Sequence[Crew], *, sharing: ShareMaps | None, processes: bool, timeout_s: float
 ) -> dict[str, float]:
     """Return the bytes that a run takes at most, by what takes them.
 
@@ -68,8 +70,7 @@ def parts_of(
     Args:
         world: the truth, a `covey.world.world.World`.
         crews: the robots.
-        shares: whether robots share maps.
-        own_frames: whether they do not know where the others started.
+        sharing: how robots share maps; None: they do not.
         processes: whether each controller is a process.
         timeout_s: the longest simulated time [s].
     """
@@ -81,6 +82,7 @@ def parts_of(
     }
     maps = routes = largest = 0.0
     found["their localization"] = 0.0
+    shares, own_frames = sharing is not None, sharing is not None and sharing.start_poses == "unknown"
     for crew in crews:
         extent = _extent(crew, world, n, timeout_s)
         found["their localization"] += crew.localization.memory(extent)
@@ -99,7 +101,9 @@ def parts_of(
             own = _cells(grid, crew.start, record.resolution_m, own_frames)
             seen = min(1.0, extent.seen_m2(0.5 * _TILE * record.resolution_m) / max(extent.area_m2, 1e-9))
             maps += count * own * (STATE + seen * (EVIDENCE + STAMP + (EVIDENCE + SUM if shares else 0.0)))
-            maps += count * own * (ALIGNED + HEARD * (n - 1) if own_frames else 0.0)
+            if sharing is not None and own_frames:
+                looks = timeout_s > sharing.align_every_s and not crew.localization.finds_mates
+                maps += count * own * (ALIGNED + (HEARD * (n - 1) if looks else 0.0))
         largest = max(largest, own)
         program = crew.program
         if program is not None and program.plans_routes:
@@ -114,10 +118,10 @@ def parts_of(
 
 
 def check_memory(
-    world: Any, crews: Sequence[Crew], *, shares: bool, own_frames: bool, processes: bool, timeout_s: float
+    world: Any, crews: Sequence[Crew], *, sharing: ShareMaps | None, processes: bool, timeout_s: float
 ) -> None:
     """Raise `InvalidValueError` if a run takes more than this process can get; arguments as for `parts_of`."""
-    parts = parts_of(world, crews, shares=shares, own_frames=own_frames, processes=processes, timeout_s=timeout_s)
+    parts = parts_of(world, crews, sharing=sharing, processes=processes, timeout_s=timeout_s)
     has = psutil.Process().memory_info().rss  # its libraries already
     parts["the process"] = max(0.0, parts["the process"] - has)
     rows, columns = world.grid.shape

@@ -161,8 +161,7 @@ class Simulation:
         check_memory(
             world,
             [Crew(group.robot, group.start, group.program, group.localization) for group in self.groups],
-            shares=share_maps is not None,
-            own_frames=own_frames,
+            sharing=None if share_maps is None else sharing,
             processes=execution.controllers != "in_process",
             timeout_s=(stop if isinstance(stop, Stop) else Stop()).timeout_s,
         )

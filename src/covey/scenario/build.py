@@ -126,14 +126,12 @@ def try_out(scenario: "Scenario") -> SetUp:
 
 def check_memory(scenario: "Scenario", ready: SetUp) -> None:
     """Raise `ScenarioError` if a run of the scenario needs more memory than this process can get."""
-    sharing = scenario.share_maps
     groups = zip(ready.groups, ready.poses, strict=True)
     with _at_its_key(scenario):
         check_run(
             ready.world,
             [Crew(group.robot, poses, group.controller.program, group.localization) for group, poses in groups],
-            shares=sharing is not None,
-            own_frames=sharing is not None and sharing.start_poses == "unknown",
+            sharing=scenario.share_maps,
             processes=scenario.execution.controllers != "in_process",
             timeout_s=scenario.stop.timeout_s,
         )
