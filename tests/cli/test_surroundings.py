@@ -122,3 +122,14 @@ def test_a_full_disk_is_no_bad_input(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", Full())
     assert main(["list", "controllers"]) == FAILED  # nobody has made a word of this error
     assert capsys.readouterr().err.startswith("cannot write: No space left on device; make room")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [["check", ".", "{}"], ["check", "--{}", "x"], ["{}"], ["run", "x", "--seed", "{}"], ["view", "r", "--port", "{}"]],
+)
+def test_what_was_typed_comes_back_without_control_characters(typed, capsys):
+    assert main([word.replace("{}", "\x1b[31mred") for word in typed]) == 2
+    said = "".join(capsys.readouterr())
+    assert "red" in said
+    assert "\x1b" not in said

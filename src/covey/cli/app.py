@@ -10,6 +10,7 @@ from covey.cli.app_lab import lessons_, map_, play, tournament
 from covey.cli.app_results import compare, export, plot, report, results, view
 from covey.cli.app_ros import ros
 from covey.cli.options import Override, Port, Trust, TrustedOnly, changes_of, refuse, whole_number
+from covey.errors import printable
 
 
 def _in_words(error: CycloptsError) -> object:
@@ -27,7 +28,7 @@ def _in_words(error: CycloptsError) -> object:
             said = "covey compare takes exactly two: two run folders, or two designs"
         elif {"-s", "--set"} & {*(error.root_input_tokens or ())}:
             said += "; after -s write KEY=VALUE, as in -s robots.scout.count=3"
-    return CycloptsPanel(said or error)
+    return CycloptsPanel(printable(said or str(error), keep="\n"))
 
 
 app = App(
