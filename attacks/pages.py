@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
 
@@ -76,12 +77,12 @@ def message(random: Random) -> str | bytes:
         while isinstance(at, dict) and at and random.random() < 0.6:
             key = random.choice(list(at))
             if not isinstance(at[key], dict):
-                at[key] = random.choice(STRANGE)
+                at[key] = deepcopy(random.choice(STRANGE))
                 break
             at = at[key]
         else:
             if isinstance(at, dict):
-                at[random.choice(("id", "robot", "x", "type"))] = random.choice(STRANGE)
+                at[random.choice(("id", "robot", "x", "type"))] = deepcopy(random.choice(STRANGE))
     text = json.dumps(data)
     return text[: random.randrange(len(text))] if kind == 2 else text
 

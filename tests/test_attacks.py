@@ -1,6 +1,7 @@
 """The attacks of ``attacks/``, small: no traceback, no hang, no more memory than there may be."""
 
 import tempfile
+from random import Random
 
 import pytest
 from attacks import bounded, controllers, full_disks, pages, ports, starts
@@ -89,6 +90,13 @@ def test_runs_that_start_at_the_same_time_are_all_whole(tmp_path):
     assert starts.whole(tmp_path) == [0, 1]
     folders = [path.parent for path in tmp_path.rglob("manifest.json") if not path.parent.is_symlink()]
     assert [Run(folder).metrics["simulated_time_s"] for folder in folders] == [2.0] * 2
+
+
+def test_strange_messages_do_not_change_those_that_come_after():
+    random = Random(1)
+    assert [len(pages.message(random)) >= 0 for _ in range(3000)]
+    assert {} in pages.STRANGE
+    assert {"a": {}} in pages.STRANGE
 
 
 @pytest.mark.slow
