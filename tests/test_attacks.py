@@ -101,5 +101,5 @@ def test_strange_messages_do_not_change_those_that_come_after():
 
 @pytest.mark.slow
 def test_viewers_that_come_go_and_send_garbage_leave_nothing_and_stop_nobody():
-    outcome = pages.attack(connections=20, messages=60)
+    outcome = pages.attack(connections=20, messages=60, hours=0.02)
     assert not outcome.wrong, outcome
