@@ -165,6 +165,7 @@ def _garbage(live: Live, server: Server, sim: covey.Simulation, count: int, rand
                 sent += 1
                 if random.random() < 0.05:
                     time.sleep(0.01)
+    _wait(lambda: not live.hub.clients)  # the last of them may have paused the run
     live.gate.speed(50.0)
     live.gate.play()
     step = sim.clock.step
