@@ -96,8 +96,9 @@ def pytest_unconfigure() -> None:
 @pytest.fixture(autouse=True)
 def ends_when_asked():
     """A test that leaves SIGTERM or Ctrl-C ignored hangs another one: what is ignored is so in child processes, too."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield
-    ignored = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) == signal.SIG_IGN]
+    ignored = [n for n, handler in before.items() if signal.getsignal(n) == signal.SIG_IGN != handler]
     for number in ignored:
-        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+        signal.signal(number, before[number])
     assert not ignored, f"{ignored} are ignored after this test"
