@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("covey", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("covey")
 
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell starts so what runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 if "PYTEST_XDIST_WORKER" not in os.environ:  # once, as hundreds of processes import it, some without leave to write
     compileall.compile_dir(Path(__file__).parents[1] / "src", quiet=2)
 
