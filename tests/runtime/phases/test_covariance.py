@@ -109,6 +109,7 @@ class Told:
 
     kind, needs = "told", ("motion", "scan")
     white, matches, memory = LocalizerRecord.white, LocalizerRecord.matches, LocalizerRecord.memory
+    finds_mates = LocalizerRecord.finds_mates
 
     def build(self, names, seed, equipment):
         self.equipment, self.sensed = equipment, []
