@@ -116,9 +116,9 @@ def test_the_watchdog_ends_with_a_simulation_that_nobody_closes():
     (thread,) = set(threading.enumerate()) - before
     assert thread.name == "covey-watchdog"
     del sim
-    gc.collect()
-    thread.join(5.0)
-    assert not thread.is_alive()
+    while thread.is_alive():  # the watchdog of another test may look at a frame of it just now
+        gc.collect()
+        thread.join(0.1)
 
 
 LIBRARY = """
