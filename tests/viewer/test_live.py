@@ -88,7 +88,7 @@ def simulation(live, **options):
 @contextmanager
 def running(live, sim):
     with Server(live) as server:
-        thread = threading.Thread(target=lambda: sim.run(until_s=600.0, before_step=live.before_step), daemon=True)
+        thread = threading.Thread(target=lambda: sim.run(until_s=1e6, before_step=live.before_step), daemon=True)
         thread.start()
         try:
             yield server
@@ -204,12 +204,12 @@ def test_a_run_with_viewers_has_the_same_bytes(tmp_path):
             "maps": (folder / "maps.npz").read_bytes()
         }
 
-    alone = Live()
-    simulation(alone, recording=tmp_path / "alone").run(until_s=20.0)
+    alone, stop = Live(), covey.Stop(timeout_s=20.0)  # the end of a run is shown, however late a viewer is
+    simulation(alone, recording=tmp_path / "alone", stop=stop).run()
     live = Live(playing=False)
-    sim = simulation(live, recording=tmp_path / "watched")
+    sim = simulation(live, recording=tmp_path / "watched", stop=stop)
     with Server(live) as server:
-        thread = threading.Thread(target=lambda: sim.run(until_s=20.0, before_step=live.before_step), daemon=True)
+        thread = threading.Thread(target=lambda: sim.run(before_step=live.before_step), daemon=True)
         thread.start()
         viewers = [Viewer(server), Viewer(server, edits=False)]
         for viewer in viewers:
