@@ -17,7 +17,8 @@ permutations, not 9999: with any number m for which 5 % of m + 1 is whole, a sam
 ``families``: how often the primary family (Holm, Tarone) rejects anything that is not so, if no strategy differs, or
 only one. ``coverage``: how often 95 % intervals hold the truth. All parts take about 40 minutes of one core.
 
-    python benchmarks/inference.py [--repeats 2000] [--only size power families coverage] [--processes 2] [--seed 0]
+    python benchmarks/inference.py [--repeats 2000] [--only size power families coverage] [--blocks 6]
+        [--processes 2] [--seed 0]
 
 References:
     M. Dwass: Modified randomization tests for nonparametric hypotheses. Ann. Math. Statist. 28, 1957.
@@ -27,9 +28,10 @@ References:
 import argparse
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import stats
@@ -44,6 +46,8 @@ Map = Callable[[Callable, list[tuple]], Iterable]
 
 LEVEL, NEAR = 0.05, 0.015
 PERMUTATIONS = 39
+BLOCKS = (6, 8, 10, 15, 20, 30)
+"""Numbers of blocks, or runs, of the simulation of intervals."""
 
 
 @dataclass(frozen=True)
@@ -301,9 +305,9 @@ def family(strategies: int, seeds: int, late: float, repeats: int, seed: int) ->
     return hits / repeats
 
 
-def coverage(repeats: int, seed: int, each: Map) -> Iterator[str]:
+def coverage(repeats: int, seed: int, each: Map, blocks: Sequence[int] = BLOCKS) -> Iterator[str]:
     """Yield how often the 95 % intervals hold the truth."""
-    cases = list(itertools.product((6, 8, 10, 15, 20, 30), (1, 2)))
+    cases = list(itertools.product(blocks, (1, 2)))
     every: dict[str, list[float]] = {}
     for (n, settings), found in zip(cases, each(covered, [(*case, repeats, seed) for case in cases]), strict=True):
         yield f"{n} blocks x {settings}: {', '.join(f'{name} {share:.1f}' for name, share in found.items())}"
@@ -312,10 +316,10 @@ def coverage(repeats: int, seed: int, each: Map) -> Iterator[str]:
     yield "| interval | least | mean | most |"
     for name, shares in every.items():
         yield f"| {name} | {min(shares):.1f} | {np.mean(shares):.1f} | {max(shares):.1f} |"
-    for n in (6, 8, 10, 15, 20, 30):
+    for n in blocks:
         held = ", ".join(f"{sigma:g}: {100 * mean_held(n, sigma, 20 * repeats, seed):.1f}" for sigma in SPREADS)
         yield f"mean of {n} lognormal times, {20 * repeats} samples, sigma {held}"
-    for n in (6, 8, 10, 15, 20, 30):
+    for n in blocks:
         chances = np.linspace(0.05, 0.95, 181)
         ends = np.array([statistics.wilson(k, n) for k in range(n + 1)])
         inside = (ends[:, :1] <= chances) & (chances <= ends[:, 1:])
@@ -397,9 +401,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=2000)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--blocks", type=int, nargs="+", default=BLOCKS, help="of coverage")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
+    PARTS["coverage"] = partial(coverage, blocks=args.blocks)
     with ProcessPoolExecutor(args.processes) as pool:
         for part in args.only:
             print(f"# {part} [%]", flush=True)

@@ -150,7 +150,6 @@ def test_localization_counts():
     assert particles["their localization"] > 1e9, "30 particles at 5 cm, in a hall that each sees all of"
 
 
-@pytest.mark.slow
 def test_evidence_of_others_is_held_once_robots_search_for_their_frames_and_slam_does_not_search():
     def maps(localization, timeout_s):
         few = replace(crew(5), localization=localization)
@@ -174,6 +173,7 @@ def test_robots_that_do_slam_as_a_team_hold_no_evidence_to_search_in():
     sim.close()
 
 
+@pytest.mark.slow
 def test_a_robot_that_does_not_know_the_starts_holds_the_evidence_of_each_other():
     """It looks for the others' frames after 1 s, and keeps what it has compared."""
     robots = covey.Group("r", covey.robots.disc(), [(-2, 0, 0), (0, 0, 1), (2, 1, 2)], "still")
