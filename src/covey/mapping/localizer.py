@@ -10,6 +10,7 @@ import numpy as np
 
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import compose
+from covey.mapping.slam.contradictions import Contradiction
 from covey.mapping.slam.log import Laser
 from covey.named import OfKind
 from covey.registry import Registry
@@ -100,6 +101,15 @@ class Localizer(Protocol):
 
     def update(self, sensed: Sensed) -> Estimate:
         """Return the estimates after one more step; the caller does not change their arrays."""
+        ...
+
+
+@runtime_checkable
+class ChecksOdometry(Protocol):
+    """A localizer that notices when scans contradict the odometry, step after step."""
+
+    def contradicted(self) -> list[tuple[int, Contradiction]]:
+        """Return the robots of which it noticed that since the last call, with what is wrong, each episode once."""
         ...
 
 

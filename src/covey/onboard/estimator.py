@@ -12,13 +12,12 @@ import numpy as np
 from covey.geometry.constant import constant
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.dead_reckoning import GyroOdometry
-from covey.mapping.localizer import Estimate, HasPast, Localizer, Sensed
+from covey.mapping.localizer import ChecksOdometry, Estimate, HasPast, Localizer, Sensed
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.movers import Movers
 from covey.mapping.occupancy.rebuilding import KeptScans
 from covey.mapping.slam.contradictions import Contradiction
 from covey.mapping.slam.log import Laser
-from covey.mapping.slam_localizer import SlamLocalizer
 
 LEAST_OFTEN_S = 1.0
 """A robot that hardly moves maps so often, to see what changes."""
@@ -105,7 +104,7 @@ class Estimator:
 
     def contradicted(self) -> list[tuple[int, Contradiction]]:
         """Return the robots whose odometry their scans contradict since the last call, each episode once."""
-        return self.localizer.contradicted() if isinstance(self.localizer, SlamLocalizer) else []
+        return self.localizer.contradicted() if isinstance(self.localizer, ChecksOdometry) else []
 
 
 class Past:
