@@ -1,40 +1,10 @@
-"""Messages are typed, sized and copied; the mailbox keeps them until they are taken."""
+"""Messages are typed and sized; the mailbox keeps them until they are taken."""
 
-from dataclasses import dataclass
-
-import numpy as np
 import pytest
 
 from covey.comms.mailbox import INBOX_MESSAGES, Mailbox, Outgoing
-from covey.comms.message import HEADER_BYTES, OWN_KINDS, Message, copied
+from covey.comms.message import HEADER_BYTES, OWN_KINDS, Message
 from covey.errors import InvalidValueError
-from covey.geometry import Pose
-
-
-@dataclass(frozen=True)
-class Bid:
-    robot: str
-    cost: float
-
-
-def test_a_payload_is_copied_to_the_last_array():
-    cells = np.zeros((3, 4), np.int8)
-    payload = {"cells": cells, "more": [cells, (1, "two")]}
-    copy, size = copied(payload)
-    cells += 1
-    assert copy["cells"].sum() == copy["more"][0].sum() == 0
-    # dict 2 + keys (2 + 5) + (2 + 4) + array (12 + 8) + list 2 + array 20 + tuple 2 + 8 + (2 + 3)
-    assert size == 2 + 7 + 6 + 20 + 2 + 20 + 2 + 8 + 5
-
-
-def test_poses_and_dataclasses_keep_their_types():
-    assert copied((Pose(1.0, 2.0, 0.5), Bid("a", 3.0)))[0] == (Pose(1.0, 2.0, 0.5), Bid("a", 3.0))
-    assert type(copied(Pose(1.0, 2.0))[0]) is Pose
-
-
-def test_what_is_no_data_is_refused():
-    with pytest.raises(InvalidValueError, match="a function cannot be sent"):
-        copied([lambda: 0])
 
 
 @pytest.mark.parametrize("kind", [*OWN_KINDS, "map digest 2"])

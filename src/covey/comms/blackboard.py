@@ -8,7 +8,7 @@ from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from covey.comms.message import copied
+from covey.plain import copied
 
 
 @dataclass(eq=False)

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from covey.comms.message import HEADER_BYTES, LARGEST_BYTES, OWN_KINDS, Message, copied
+from covey.comms.message import HEADER_BYTES, OWN_KINDS, Message
 from covey.errors import InvalidValueError, did_you_mean
+from covey.plain import LARGEST_BYTES, copied
 
 INBOX_MESSAGES = 1000
 """Largest number of messages in an inbox; a full inbox loses the oldest."""

@@ -10,13 +10,14 @@ import numpy as np
 
 from covey.comms.link_layer import post_of
 from covey.comms.mailbox import Mailbox, Outgoing
-from covey.comms.message import Message, again
+from covey.comms.message import Message
 from covey.comms.packets import Packets, objects
 from covey.comms.radio import Radio
 from covey.comms.radio_channel import RadioChannel, Receptions
 from covey.comms.samples import RadioSample, sample_links
 from covey.comms.traffic import DEAD, INBOX_FULL, Log, Traffic
 from covey.errors import InvalidValueError, did_you_mean
+from covey.plain import again
 from covey.world.state import AnyWorld
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from covey.comms.blackboard import Blackboard, BlackboardView
 from covey.comms.mailbox import Mailbox
-from covey.comms.message import Message, again, copied
+from covey.comms.message import Message
 from covey.comms.tags import TagReading
 from covey.errors import InvalidValueError, UnknownAttributeError, UnknownNameError, printable
 from covey.geometry import Pose
@@ -48,6 +48,7 @@ from covey.onboard.outcome import Outcome
 from covey.onboard.reachable import reachable
 from covey.onboard.searched import Searched
 from covey.onboard.travel_cost import cheapest_cell, travel, travel_from
+from covey.plain import again, copied
 from covey.planning.dijkstra import Field
 from covey.planning.waypoints import Waypoints
 from covey.robots.computer import WORKS, Work

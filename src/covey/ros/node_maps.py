@@ -13,7 +13,6 @@ import numpy as np
 
 from covey.clock import Clock
 from covey.comms.mailbox import Outgoing
-from covey.comms.message import LARGEST_BYTES
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import Pose
 from covey.mapping.exchange.share_maps import ShareMaps
@@ -21,7 +20,7 @@ from covey.mapping.occupancy.apart import OwnBelief, plain_of, update_of
 from covey.mapping.occupancy.tiles import TILE_CELLS
 from covey.onboard.map_alignment import MapAlignment
 from covey.onboard.map_exchange import ANSWERS, ASKS, Arrived, Digest, Exchange
-from covey.ros.plain import decode
+from covey.plain import LARGEST_BYTES, decode
 from covey.ros.team_letters import Heard, encoded
 
 LOG = logging.getLogger("covey")

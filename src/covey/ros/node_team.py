@@ -12,10 +12,10 @@ from covey.errors import CoveyError
 from covey.geometry.se2 import Pose
 from covey.mapping.occupancy.apart import OwnBelief
 from covey.onboard.step import Requests, TeamUpdate
+from covey.plain import PlainError, decode
 from covey.ros.dds import Node
 from covey.ros.node_maps import MAP_KINDS, NodeExchange
 from covey.ros.node_setup import NodeSetup
-from covey.ros.plain import PlainError, decode
 from covey.ros.team_letters import KIND, LETTERS, RADIO, Heard, Letter, encoded, letter_bytes, read_letter
 from covey.ros.types import MessageError
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covey.comms.mailbox import Outgoing
-from covey.comms.message import HEADER_BYTES, LARGEST_BYTES, Message
-from covey.ros.plain import PlainError, decode, encode
+from covey.comms.message import HEADER_BYTES, Message
+from covey.plain import LARGEST_BYTES, PlainError, decode, encode
 from covey.ros.qos import Profile
 from covey.ros.types import MessageError, Types
 
@@ -23,12 +23,14 @@ LETTERS = Profile(100)
 """How they are delivered."""
 RADIO = "covey"
 """Their name on the radio: ``radio/covey`` and ``heard/covey``."""
-_MARK = "covey 1"
+_MARK = "covey 2"
+_SAME = "; all nodes of a team need the same version of Covey"
 _MOST = 10_000
+_LONGEST = 32  # bytes of a payload for each byte of its size: a truth value of a record has the name of its field, too
 
 
 class Encoded(bytes):
-    """A value as bytes of `covey.ros.plain`, while it is under way."""
+    """A value as bytes of `covey.plain.encode`, while it is under way."""
 
 
 class Heard(NamedTuple):
@@ -112,8 +114,8 @@ def read_letter(types: Types, data: bytes, *, heard: bool) -> Letter:
                     known = {k: None if v is None else Encoded(v) for k, v in entries.items()}
                     return Letter(owner, at_ns, [read(row) for row in rows], known)
     except PlainError as error:
-        raise MessageError(str(error)) from None
-    raise MessageError(f"{len(data)} bytes are no letter of a team")
+        raise MessageError(f"{error}{_SAME}") from None
+    raise MessageError(f"{len(data)} bytes are no letter of a team{_SAME}")
 
 
 def _written(row: Any) -> Outgoing:
@@ -143,6 +145,6 @@ def _heard(row: Any) -> Heard:
 
 def _weighed(payload: bytes, size: int) -> Encoded:
     """Return a payload if its size can be true."""
-    if not HEADER_BYTES <= size <= LARGEST_BYTES + HEADER_BYTES or len(payload) > 8 * size + 4096:
+    if not HEADER_BYTES <= size <= LARGEST_BYTES + HEADER_BYTES or len(payload) > _LONGEST * size + 4096:
         raise MessageError(f"a message of {len(payload)} bytes says that it has {size}")
     return Encoded(payload)

@@ -8,7 +8,7 @@ from covey.comms.blackboard import GONE, Blackboard
 from covey.comms.mailbox import Mailbox, Outgoing
 from covey.errors import CoveyError, InvalidValueError
 from covey.onboard.handle import Robot
-from covey.ros.plain import PlainError, decode
+from covey.plain import PlainError, decode
 from covey.ros.qos import COMMAND
 from covey.ros.robot_node import RobotNode
 from covey.ros.team_letters import KIND, LETTERS, RADIO, Heard, Letter, encoded, letter_bytes, read_letter
