@@ -280,36 +280,26 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--write", action="store_true", help="put the table to docs/results/grid_rounds.md")
     options = parser.parse_args()
-    lines = [
-        "| set | method | maze | density | robots | rounds (published) | cost | efficiency | z of rounds |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    print("\n".join(lines), flush=True)
-    scores, rows = [], published(options.published)
+    scores, rows, table = [], published(options.published), {}
     for row in rows:
         side, agents, density = int(row["maze"].split("x")[0]), int(row["n_agents"]), float(row["obs_prob"])
         mean = measure(side, agents, density, row["method"], row["set"] != "results", options.runs)
         theirs = np.array([float(row[k]) for k in ("rounds", "expl_cost", "expl_eff")])
         error = float(row["std_rounds"]) * np.sqrt(1.0 / float(row["runs"]) + 1.0 / options.runs)
         scores.append((mean[0] - theirs[0]) / error)
-        cells = [f"{m:.3g} ({t:.3g})" for m, t in zip(mean, theirs, strict=True)]
-        fields = [
-            row["set"],
-            row["method"],
-            row["maze"],
-            row["obs_prob"],
-            str(agents),
-            *cells,
-            f"{scores[-1]:+.1f}",
-        ]
-        lines.append("| " + " | ".join(fields) + " |")
-        print(lines[-1], flush=True)
+        place = (row["set"], row["method"], row["maze"], row["obs_prob"])
+        table.setdefault(place, {})[agents] = f"{mean[0]:.3g} ({theirs[0]:.3g})"
+        print(*place, agents, *(f"{m:.3g} ({t:.3g})" for m, t in zip(mean, theirs, strict=True)), f"{scores[-1]:+.1f}")
+    heads = ["set", "method", "maze", "density", *(f"n = {n}" for n in AGENTS)]
+    cells = [[*place, *(rounds.get(n, "") for n in AGENTS)] for place, rounds in table.items()]
+    lines = ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads), *cells)]
     lines += ["", conclusion(np.abs(scores), options.runs)]
     print(lines[-1])
     if options.write:
         text = (
             "# Grid rounds: decisions against published results\n\n"
-            "`python benchmarks/grid_rounds.py --write` holds the model and writes this page.\n"
+            "Mean rounds of n robots, in brackets those published. `python benchmarks/grid_rounds.py --write` holds "
+            "the model, writes this page, and prints costs and efficiencies as well.\n"
         )
         (HOME / "docs/results/grid_rounds.md").write_text(text + "\n" + "\n".join(lines) + "\n", encoding="utf-8")
 

@@ -43,7 +43,7 @@ AS_THERE = {
     "execution.costs.search.seconds": SEARCH_S,
 }
 SPEED = 0.15
-"""Of each processor; with it Table 2 of the paper comes out best (docs/results/processors.md)."""
+"""Of each processor; with it Table 2 of the paper comes out best (docs/results/table4.md)."""
 
 
 def changes(setting: str, robots: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The tables of ``docs/designs.md``. To update them: python -m covey.experiments.design.fields"""
 
+import re
 from pathlib import Path
 
 from covey.experiments.design.alone import with_alone
@@ -29,12 +30,12 @@ def _quantities() -> list[str]:
 
 
 def _designs() -> list[str]:
-    rows = ["", "| name | runs | source | published outcome |", "|---|---|---|---|"]
-    for name in designs():
+    rows = ["", "| name | runs | what |", "|---|---|---|"]
+    for name, path in designs().items():
         design = load_design(name)
         runs = len(with_alone(design, vectors(design), base_scenario(design))) * design.iterations
-        source, published = (" ".join(text.split()).replace("|", "/") for text in (design.source, design.published))
-        rows.append(f"| `{name}` | {runs} | {source} | {published} |")
+        head = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        rows.append(f"| `{name}` | {runs} | {re.sub(r', [0-9]+ runs', '', head)} |")
     return [*rows, ""]
 
 
