@@ -30,10 +30,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 import covey
+from covey.plain import unpack
 from covey.scenario.load import load
 from covey.viewer import Live, Server
 from covey.viewer.server import page as page_html
-from covey.viewer.wire import unpack
 
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run"),

@@ -9,13 +9,13 @@ import pytest
 import covey
 from covey.experiments.design.plan import plan
 from covey.experiments.workers.execute import execute
+from covey.plain import unpack
 from covey.registry import _installed, _registries, looking
 from covey.ros.sensor_topics import output_of
 from covey.ros.types import Types
 from covey.scenario.load import load_scenario
 from covey.viewer.inspect_robot import inspector
 from covey.viewer.recorded import messages_of
-from covey.viewer.wire import unpack
 
 CODE = '''
 """A yard: what a package adds to Covey."""

@@ -10,13 +10,13 @@ import pytest
 import covey
 from covey.events.inputs import recorded_inputs
 from covey.missions import Rescue
+from covey.plain import unpack
 from covey.results.figures.search import false_alarms, meetings, targets_of
 from covey.results.metrics import compute
 from covey.results.run import Run
 from covey.robots.catalogue import disc
 from covey.sensors import TagCamera
 from covey.viewer.recorded import messages_of
-from covey.viewer.wire import unpack
 
 CAMERA = TagCamera(detect_near=1, detect_far=1, detect_slant=1, sigma_m=0, sigma_per_m=0, false_per_min=200.0)
 TARGETS = [{"kind": "victim", "at": (-1.5, 0)}, {"kind": "big_fire", "at": (1.5, 0)}]

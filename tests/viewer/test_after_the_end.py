@@ -13,8 +13,8 @@ import pytest
 from websockets.sync.client import connect
 
 import covey
+from covey.plain import unpack
 from covey.viewer import Joined, Live, Server
-from covey.viewer.wire import unpack
 
 SHORT = "world: {empty_m: [6, 6]}\nrobots: [{robot: disc, count: 2, controller: random_ballistic_walk}]\nstop: {timeout_s: 100}\n"
 

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 
+from covey.plain import pack, unpack
 from covey.results.marks import Mark
 from covey.viewer.drawn import levels, packed
-from covey.viewer.wire import pack, unpack
 
 
 def test_values_of_a_field_are_places_in_a_palette():

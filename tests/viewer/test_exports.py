@@ -11,10 +11,10 @@ import pytest
 
 import covey
 from covey.cli import main
+from covey.plain import unpack
 from covey.viewer.exports import export
 from covey.viewer.exports.html import in_planes
 from covey.viewer.recorded import blocks_of
-from covey.viewer.wire import unpack
 from covey.world.doors import Door
 
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.geometry.grid import Grid
+from covey.plain import unpack
 from covey.viewer.hub import Client, Hub
 from covey.viewer.layers import TILE, Layer
 from covey.viewer.messages import Watch
 from covey.viewer.past import News
-from covey.viewer.wire import unpack
 
 
 @given(

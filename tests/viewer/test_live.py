@@ -20,13 +20,13 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 import covey
+from covey.plain import unpack
 from covey.viewer import Live, Server
 from covey.viewer.details import DETAILS
 from covey.viewer.hub import MOST_TEXTS, Client, Hub
 from covey.viewer.messages import Watch
 from covey.viewer.past import News
 from covey.viewer.server import page, send_to
-from covey.viewer.wire import unpack
 
 
 class Viewer:

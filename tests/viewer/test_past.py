@@ -8,10 +8,10 @@ import pytest
 from tests.viewer.browser.conftest import until
 from tests.viewer.test_live import Viewer, running, simulation
 
+from covey.plain import unpack
 from covey.viewer import Live, Server
 from covey.viewer.past import News, Past, Sample, State, newest_of_each_kind, summed_up
 from covey.viewer.recorded import layers_of
-from covey.viewer.wire import unpack
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from tests.viewer.test_live import Viewer
 import covey
 from covey.cli import main
 from covey.missions import Rescue
+from covey.plain import dumps, unpack
 from covey.results.landscape import Change, Landscape
 from covey.sensors import TagCamera
 from covey.viewer import Server
@@ -20,7 +21,6 @@ from covey.viewer.hub import Client
 from covey.viewer.layers import layers_of as layers_of_live
 from covey.viewer.messages import Watch
 from covey.viewer.recorded import Recorded, blocks_of, changes_of, estimates_of, layers_of, messages_of
-from covey.viewer.wire import dumps, unpack
 
 
 def test_the_recording_has_what_could_be_seen(recorded):

@@ -3,10 +3,10 @@
 import numpy as np
 
 import covey
+from covey.plain import unpack
 from covey.scenario.run import run_scenario
 from covey.viewer.recorded import messages_of, step_s_of, steps_of
 from covey.viewer.recorded_team import flags_of, measures_of, orders_of, visits_of
-from covey.viewer.wire import unpack
 
 ORDERS = """
 format: 1

@@ -1,4 +1,4 @@
-/** Binary messages: a JSON header and raw arrays, used without a copy. The other side is covey/viewer/wire.py. */
+/** Binary messages: a JSON header and raw arrays, used without a copy. The other side is covey/plain.py. */
 
 export type Numbers = Uint8Array | Int8Array | Uint16Array | Int16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
 export interface NumberArray {

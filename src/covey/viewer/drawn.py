@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from covey.plain import pack
 from covey.results.marks import Mark, css, palette
 from covey.results.run import Run
 from covey.results.sensor_marks import COLORS, layer, marks_of_values
-from covey.viewer.wire import pack
 
 if TYPE_CHECKING:
     from covey.runtime.simulation import Simulation

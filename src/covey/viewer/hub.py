@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from covey.plain import dumps, pack
 from covey.viewer.messages import Watch
 from covey.viewer.past import News, Past, rows_of
-from covey.viewer.wire import dumps, pack
 
 if TYPE_CHECKING:  # it needs the whole simulation
     from covey.viewer.layers import Layer

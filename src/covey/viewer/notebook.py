@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from covey.plain import dumps, pack
 from covey.results.run import Run
 from covey.runtime.simulation import Simulation
 from covey.viewer.description import description_of
 from covey.viewer.exports.html import html_of
 from covey.viewer.layers import layers_of
 from covey.viewer.recorded import blocks_of, layer_message, messages_of
-from covey.viewer.wire import dumps, pack
 
 
 class Page:

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from covey.viewer.wire import pack
+from covey.plain import pack
 
 EXACT = ("truth", "ground", "first_explored", "first_covered", "other_explored", "searched_walls")
 """Layers that are known at each step of a recorded run; the others are known as they are at its end."""

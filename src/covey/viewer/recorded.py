@@ -13,6 +13,7 @@ from covey import __version__
 from covey.errors import CoveyError, RunFolderError
 from covey.geometry.faces import last_of_cells
 from covey.geometry.grid import Grid
+from covey.plain import dumps, pack
 from covey.results.landscape import Landscape
 from covey.results.run import Run
 from covey.viewer.drawn import drawn_in, message_of
@@ -21,7 +22,6 @@ from covey.viewer.messages import Message, Watch
 from covey.viewer.past import EXACT
 from covey.viewer.recorded_details import details_of, every_s_of, has, over_time, wanted_of
 from covey.viewer.recorded_team import has_orders, measures_of, orders_of, visits_of
-from covey.viewer.wire import dumps, pack
 
 _RADIUS_M = 0.2
 """Radius of robots in runs that did not record their bodies."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from covey.plain import pack
 from covey.results.checked import reading
 from covey.results.run import Run
 from covey.viewer.messages import Watch
-from covey.viewer.wire import pack
 
 
 def details_of(run: Run, layers: Iterable[str]) -> dict[str, Callable[[], list[bytes]]]:

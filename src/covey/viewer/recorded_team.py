@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from covey.plain import pack
 from covey.results.folder import ATTITUDE_COLUMNS, POSE_COLUMNS
 from covey.results.run import Run
-from covey.viewer.wire import pack
 
 _MOST_SAMPLES = 500
 """Largest number of times at which the measurements of the robots are sent."""

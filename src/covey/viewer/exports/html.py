@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from covey.plain import pack, unpack
 from covey.results.run import Run
 from covey.viewer.recorded import messages_of
 from covey.viewer.server import page, policy_of
-from covey.viewer.wire import pack, unpack
 
 _LEVEL = 8
 """Level of compression; 9 takes 1.6 times as long for 1 % less."""
