@@ -11,7 +11,7 @@ from covey.onboard.step import Requests
 from covey.runtime.local.watchdog import Watchdog
 from covey.runtime.remote.agent import RobotAgent
 from covey.runtime.replay.log import Log
-from covey.runtime.replay.plain import encode
+from covey.runtime.replay.plain import decode, encode
 from covey.runtime.replay.recorded import without_error
 
 _ENDLESS_S = 1e9  # in a debugger a step may take long
@@ -118,7 +118,9 @@ def _text(value: Any, most: int = 200) -> str:
             fields = ", ".join(f"{name}={_text(item)}" for name, item in value["fields"].items())
             text = f"{str(inside).rpartition(':')[2]}({fields})"
         elif what == "array":
-            text = f"array of {value['shape']}, {_text(value['values'], 60)}"
+            text = f"array of {inside['shape']}, {_text(decode(value).ravel().tolist(), 60)}"
+        elif what in ("scalar", "bytes"):
+            text = repr(decode(value))
         elif what == "dict":
             text = "{" + ", ".join(f"{_text(key)}: {_text(item)}" for key, item in value["dict"]) + "}"
         else:

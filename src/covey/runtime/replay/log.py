@@ -17,7 +17,7 @@ from covey.results.manifest import sha256, versions
 from covey.runtime.remote.spawn_spec import RobotSpawn
 from covey.runtime.replay.plain import decode, encode
 
-FORMAT = "covey steps 2"
+FORMAT = "covey steps 3"
 
 
 class LogWriter:
@@ -83,8 +83,14 @@ class Log:
     def __init__(self, path: Path):
         self.path = path
         about = next(self._lines(), {})
-        if not isinstance(about, dict) or about.get("format") != FORMAT:
-            raise RunFolderError(f"{path} holds no steps of a robot; record them with covey replay-robot RUN ROBOT")
+        form = about.get("format") if isinstance(about, dict) else None
+        if form != FORMAT:
+            why = (
+                "has steps of another version of Covey"
+                if str(form).startswith("covey steps")
+                else "holds no steps of a robot"
+            )
+            raise RunFolderError(f"{path} {why}; record them with covey replay-robot RUN ROBOT")
         if about["covey"] != versions()["covey"]:
             raise RunFolderError(
                 f"{path} was recorded by covey {about['covey']}, and this is {versions()['covey']}; run the scenario "
