@@ -1,21 +1,26 @@
-"""The page about scenario files is true: its table holds every field, and its example is the scenario that ships."""
+"""The page about scenario files is true: its lists hold every field, and its example is the scenario that ships."""
 
 import re
 from pathlib import Path
 
-from covey.scenario.fields import fields_table, renew
+from covey.scenario.fields import fields, renew
 from covey.scenario.load import load_scenario, parse_scenario
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scenario.md").read_text(encoding="utf-8")
 
 
-def test_the_table_on_the_page_is_the_table_of_the_records():
+def test_the_lists_on_the_page_are_those_of_the_records():
     assert renew(PAGE) == PAGE, "run: python -m covey.scenario.fields"
 
 
 def test_every_field_has_a_sentence():
-    rows = [row.split(" | ") for row in fields_table().splitlines()[2:]]
-    assert [row[0] for row in rows if len(row[2].strip(" |")) < 5] == []
+    found = [(path, row) for path, rows in fields().items() for row in rows]
+    assert [(path, row.key) for path, row in found if len(row.meaning) < 5] == []
+    paths = {f"{path}.{row.key}".removeprefix(".") for path, row in found}
+    assert {"format", "world.size_m", "damage.gap_m", "robots[].robot.digger.reach_m", "stop.explored"} <= paths
+    assert {"robots[].robot.sensors[].fov_deg", "events[].at_s", "faults[].at_s", "mission.visit_within_m"} <= paths
+    assert "execution.costs.scan_match.seconds" in paths
+    assert "execution.costs.search.seconds" not in paths, "the same fields once more"
 
 
 def test_the_example_on_the_page_is_the_maze():

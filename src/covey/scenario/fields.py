@@ -1,9 +1,10 @@
-"""The table of all fields of scenario files in ``docs/scenario.md``. To update it: python -m covey.scenario.fields"""
+"""The lists of all fields of scenario files in ``docs/scenario.md``. To update them: python -m covey.scenario.fields"""
 
+import re
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -16,41 +17,108 @@ from covey.scenario.dump import plain
 from covey.scenario.records import Scenario
 
 BEGIN, END = "<!-- fields -->\n", "<!-- end of fields -->\n"
+MANY = 8
+"""A record with more fields than this has a list of its own."""
 
 
-def fields_table(record: type[BaseModel] = Scenario) -> str:
-    """Return a Markdown table of the fields of a record and of the records in it: key, default, meaning."""
-    rows = [f"| `{path}` | {default} | {meaning} |" for path, default, meaning in _rows(record, "")]
-    return "\n".join(["| key | default | meaning |", "|---|---|---|", *rows]) + "\n"
+class Row(NamedTuple):
+    """A field: its key below the heading of its list, the kind of record that has it (empty: all), default, meaning."""
+
+    key: str
+    kind: str
+    default: str
+    meaning: str
 
 
-def _rows(record: type[BaseModel], prefix: str, names: Iterable[str] | None = None) -> Iterator[tuple[str, str, str]]:
-    """Yield the rows of some fields (None: all) of a record; fields that all kinds share are listed once."""
-    for name in record.model_fields if names is None else names:
-        field = record.model_fields[name]
-        path = f"{prefix}{field.alias or name}"
-        yield path, _default(field), _meaning(field)
-        if "controller" in path or path.endswith(".walls"):  # these have the fields of a world
-            continue
-        if name == "mission":
-            for kind, mission in sorted(Mission.registered().items()):
-                yield from _rows(mission, f"{path}.{kind}.")
-            continue
-        kinds: dict[type[BaseModel], tuple[str, str]] = {}
-        for kind, mark, tag in _records(field.annotation):
-            kinds.setdefault(kind, (mark, tag))
-        shared = _shared(list(kinds)) if len(kinds) > 1 else []
-        for kind, (mark, _) in list(kinds.items())[:1]:
-            yield from _rows(kind, f"{path}{mark}.", shared)
-        for kind, (mark, tag) in kinds.items():
-            rest = [n for n in kind.model_fields if n not in shared]
-            yield from _rows(kind, f"{path}{mark}{f' ({tag})' if len(kinds) > 1 else ''}.", rest)
+def fields(record: type[BaseModel] = Scenario) -> dict[str, list[Row]]:
+    """Return the fields of a record and of the records in it, by the path at which these stand (empty: the first)."""
+    lists: dict[str, list[Row]] = {}
+    _add(lists, {}, "", {"": record})
+    return lists
 
 
-def _shared(kinds: list[type[BaseModel]]) -> list[str]:
-    """Return the names of the fields that all kinds have, with the same default and meaning."""
-    said = [{n: (_default(f), _meaning(f), f.annotation) for n, f in kind.model_fields.items()} for kind in kinds]
-    return [n for n, text in said[0].items() if all(other.get(n) == text for other in said)]
+def _add(
+    lists: dict[str, list[Row]], seen: dict[type[BaseModel], str], path: str, kinds: dict[str, type[BaseModel]]
+) -> None:
+    """Add the list of some kinds of records that may stand at a path, then those of the records in them."""
+    rows = lists[path] = []
+    below: list[tuple[str, dict[str, type[BaseModel]]]] = []
+    for kind, record in kinds.items():
+        seen.setdefault(record, path)
+        for name in record.model_fields:
+            place = f"{path} ({kind})" if kind and len(kinds) > 1 else path
+            rows += _rows(record, name, "", kind if len(kinds) > 1 else "", place, below, seen)
+    for place, inner in below:
+        if place not in lists:
+            _add(lists, seen, place, inner)
+
+
+def _rows(
+    record: type[BaseModel],
+    name: str,
+    prefix: str,
+    kind: str,
+    path: str,
+    below: list[tuple[str, dict[str, type[BaseModel]]]],
+    seen: dict[type[BaseModel], str],
+) -> Iterator[Row]:
+    """Yield the row of a field, and those of a small record in it; larger ones are put into ``below``."""
+    field = record.model_fields[name]
+    if _is_tag(field):
+        return
+    key = f"{prefix}{field.alias or name}"
+    inside, mark = _inside(name, key, field)
+    place = ".".join(filter(None, [path, key])) + mark
+    known = seen.get(next(iter(inside.values()))) if len(inside) == 1 else None
+    meaning = _meaning(field)
+    yield Row(key, kind, _default(field), f"{meaning} With the fields of `{known}`." if known else meaning)
+    if known or not inside:
+        return
+    (only, *others) = inside.values()
+    if others or len(only.model_fields) > MANY or not path:
+        below.append((place, inside))
+        return
+    seen[only] = place
+    for inner in only.model_fields:
+        yield from _rows(only, inner, f"{key}{mark}.", kind, path, below, seen)
+
+
+def _inside(name: str, key: str, field: FieldInfo) -> tuple[dict[str, type[BaseModel]], str]:
+    """Return the records that a field may hold, by their kinds, and ``[]`` if it is a list."""
+    if name in ("controller", "walls"):  # those of a ground have the fields of a world
+        return {}, ""
+    if name == "mission":
+        return dict(sorted(Mission.registered().items())), ""
+    kinds: dict[str, type[BaseModel]] = {}
+    marks = ""
+    for record, mark, tag in _records(field.annotation):
+        if record not in kinds.values():
+            kinds[_label(tag)] = record
+            marks = mark
+    return kinds, marks
+
+
+def _label(tag: str) -> str:
+    return tag.removeprefix("generate: ").removeprefix("file: ").replace(" or ", "/")
+
+
+def _printed(path: str, rows: list[Row]) -> str:
+    """Return a list with its heading; what several kinds share stands there once."""
+    merged: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row in rows:
+        default = "the kind" if row.kind and row.default == f"`{row.kind}`" else row.default
+        merged.setdefault((row.key, row.meaning), {}).setdefault(default, []).append(row.kind)
+    every = {row.kind for row in rows}
+    lines = [f"### {f'`{path}`' if path else 'Top level'}", ""]
+    for (key, meaning), defaults in merged.items():
+        said = [": ".join(filter(None, [_who(kinds, every), default])) for default, kinds in defaults.items()]
+        text = "; ".join(filter(None, said))
+        lines.append(f"- `{key}`{f' ({text})' if text else ''}: {meaning}")
+    return "\n".join([*lines, ""])
+
+
+def _who(kinds: list[str], every: set[str]) -> str:
+    return "" if set(kinds) == every else ", ".join(kinds)
 
 
 def _records(annotation: Any) -> Iterator[tuple[type[BaseModel], str, str]]:
@@ -67,28 +135,34 @@ def _records(annotation: Any) -> Iterator[tuple[type[BaseModel], str, str]]:
 
 def _is_described(record: type[BaseModel]) -> bool:
     """Return whether each field has a sentence; those of sensors that are functions have none."""
-    return all(_meaning(field) for field in record.model_fields.values())
+    return all(_meaning(field) or _is_tag(field) for field in record.model_fields.values())
+
+
+def _is_tag(field: FieldInfo) -> bool:
+    """Return whether a field only says of which kind its record is."""
+    words = typing.get_args(field.annotation) if typing.get_origin(field.annotation) is typing.Literal else ()
+    is_word = len(words) == 1 and isinstance(words[0], str)
+    return is_word or (field.description or "").startswith("The name of this kind")
 
 
 def _meaning(field: FieldInfo) -> str:
-    is_tag = typing.get_origin(field.annotation) is typing.Literal and len(typing.get_args(field.annotation)) == 1
-    return (field.description or ("Selects this kind." if is_tag else "")).replace("|", "\\|")
+    return (field.description or "").replace("|", "\\|")
 
 
 def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True)
-    return (
-        ""
-        if value is PydanticUndefined
-        else f"`{plain(value)}`".replace("None", "null").replace("False", "false").replace("True", "true")
-    )
+    if value is PydanticUndefined or value == "":
+        return ""
+    text = re.sub(r"(?<=\d)\.0\b", "", f"{plain(value)}")
+    return f"`{text}`".replace("None", "null").replace("False", "false").replace("True", "true")
 
 
 def renew(page: str) -> str:
-    """Return the text of the page with an updated table."""
+    """Return the text of the page with updated lists."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{fields_table()}\n{END}{after}"
+    lists = "\n".join(_printed(path, rows) for path, rows in fields().items())
+    return f"{before}{BEGIN}\n{lists}\n{END}{after}"
 
 
 if __name__ == "__main__":
