@@ -265,7 +265,7 @@ class Form:
         if isinstance(kind, type) and kind.__module__ == home.__name__ and fields_of(kind) == tuple(fields):
             if of and issubclass(kind, tuple):
                 return tuple.__new__(kind, fields.values())
-            if not of:
+            if home is self.module:
                 try:
                     return kind(**fields)
                 except Exception as error:

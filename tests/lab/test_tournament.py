@@ -219,28 +219,32 @@ def test_a_law_whose_process_is_killed_loses_unless_another_may_have_done_it(tmp
 
 
 SENDS = """
-import os
+import os, pickle
 from covey.runtime.remote import serving
+from covey.runtime.transport import transport
 class Runs:
     def __reduce__(self):
         return os.mkdir, (MINE,)
 def law(team):
     serving.codec.encoded_twists = lambda answer: WHAT
+    if PICKLED:
+        transport.encode = pickle.dumps
     return 0.0, 0.0
 """
 
 
 @pytest.mark.parametrize(
-    ("what", "why"),
+    ("what", "pickled", "why"),
     [
-        ("(Runs(), None, None)", "posix.mkdir is no plain data"),
-        ("(None, 5, None)", "an answer cannot be read: TypeError"),
-        ("('x', None, None)", "its answer is not one of evaders"),
+        ("(Runs(), None, None)", True, "bytes are no plain data"),
+        ("(Runs(), None, None)", False, "a Runs cannot be sent; send numbers"),
+        ("(None, 5, None)", False, "an answer cannot be read: TypeError"),
+        ("('x', None, None)", False, "its answer is not one of evaders"),
     ],
 )
-def test_what_a_law_sends_runs_no_code_in_the_referee_and_is_blamed_on_no_other(tmp_path, what, why):
+def test_what_a_law_sends_runs_no_code_in_the_referee_and_is_blamed_on_no_other(tmp_path, what, pickled, why):
     """The law replaces what encodes its answers, from which its own process cannot keep it."""
-    text = SENDS.replace("MINE", repr(str(tmp_path / "mine"))).replace("WHAT", what)
+    text = SENDS.replace("MINE", repr(str(tmp_path / "mine"))).replace("WHAT", what).replace("PICKLED", str(pickled))
     folder = written(tmp_path / "laws", bad=text, good=STILL)
     files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
     outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")

@@ -8,8 +8,10 @@ import time
 import numpy as np
 import pytest
 
+from covey.comms.mailbox import Outgoing
+from covey.geometry import Pose
 from covey.runtime.transport import transport
-from covey.runtime.transport.transport import BUSY, DECIDE, MAP, NOTHING, Door, TransportError, connect
+from covey.runtime.transport.transport import BUSY, DECIDE, MAP, NOTHING, Door, TransportError, connect, plain_letters
 
 
 @pytest.fixture
@@ -42,6 +44,25 @@ def test_what_is_sent_comes_and_is_counted_by_class_on_both_ends(ends):
     assert here.sent[0] > 800
     assert here.sent[1] == 0
     assert 0 < here.sent[2] < 100
+
+
+def test_who_trusts_nobody_reads_plain_data_alone(ends):
+    here, there = ends
+    there.plain = True
+    said = Outgoing("b", "plan", {"goal": Pose(1.0, 2.0)}, 60, float("inf"), None)
+    there.send(DECIDE, ({"twist": (0.1, 0.0, 0.2)}, None, {"messages": (said,)}))
+    there.send(MAP, (None, (np.arange(3), "tiles"), None))
+    with plain_letters():
+        letter = here.receive(1.0)
+        assert letter.parts[0] == {"twist": (0.1, 0.0, 0.2)}
+        message = letter.parts[2]["messages"][0]
+        assert (message.payload, message.size_bytes) == ({"goal": Pose(1.0, 2.0)}, 60)
+        assert here.receive(1.0).parts[1][0].tolist() == [0, 1, 2]
+        assert here.received.tolist() == there.sent.tolist()
+        there.plain = False
+        there.send(DECIDE, ({"twist": (0.1, 0.0, 0.2)}, None, None))
+        with pytest.raises(TransportError, match="bytes are no plain data"):
+            here.receive(1.0)
 
 
 def test_the_processor_time_in_a_letter_changes_no_count(ends):

@@ -265,6 +265,7 @@ def _serve(address: tuple[str, int], key: str, name: str) -> None:
         os.dup2(os.open(os.devnull, os.O_RDWR), number)
     with suppress(BaseException):
         wire = connect(address, bytes.fromhex(key))
+        wire.plain = True
         step_apart()
         fence()  # the games, their files and the other laws are out of its reach
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -2,10 +2,10 @@
 
 A letter has a kind and up to three parts, one for each class of traffic (Yan et al. 2017, section 3.1): between
 simulator and controller (readings, commands), between monitor and controller (maps, notes), and between controllers
-(messages, tiles of maps). Each part is pickled separately.
+(messages, tiles of maps). Each part is pickled separately; of processes that nobody trusts it is plain data, see
+`plain_letters`.
 """
 
-import io
 import os
 import pickle
 import queue
@@ -17,15 +17,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import is_dataclass
-from enum import Enum
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from covey.comms import mailbox
 from covey.errors import ControllerError
+from covey.plain import decode, encode
 
 CLASSES = ("simulator", "monitor", "team")
 """The classes of traffic of a controller, by the other end."""
@@ -40,9 +40,6 @@ CLOSED = 90
 
 Parts = tuple[Any, Any, Any]
 NOTHING: Parts = (None, None, None)
-_CONTAINERS = {"set", "frozenset", "complex", "slice", "range", "bytearray"}
-_OF_ARRAYS = {"_reconstruct", "_frombuffer", "ndarray", "dtype", "scalar"}
-_OF_LETTERS = {"geometry", "onboard", "comms", "mapping"}
 _ASKED = 100  # largest number of connections that are asked for the key at a time
 _HEAD = struct.Struct("<BdIII")  # kind, processor seconds, length of each part
 _UNCOUNTED = (BUSY, USE)
@@ -58,36 +55,13 @@ _loads: Callable[[memoryview], Any] = pickle.loads
 
 @contextmanager
 def plain_letters() -> Iterator[None]:
-    """Let this process read only plain letters in the block: whoever writes others makes it run nothing.
-
-    Plain are numbers, texts, containers and arrays, and named tuples and dataclasses of the packages that letters hold.
-    """
+    """Let this process read only plain data in the block, see `Transport.plain`: no letter makes it run anything."""
     global _loads
-    before, _loads = _loads, lambda data: _Plain(io.BytesIO(data)).load()
+    before, _loads = _loads, lambda data: decode(bytes(data), mailbox)
     try:
         yield
     finally:
         _loads = before
-
-
-class _Plain(pickle.Unpickler):
-    """Reads what `plain_letters` names."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Return a class that a letter may name.
-
-        Raises:
-            UnpicklingError: it may not.
-        """
-        top, _, rest = module.partition(".")
-        if (top == "builtins" and name in _CONTAINERS) or (top == "numpy" and name in _OF_ARRAYS):
-            return super().find_class(module, name)
-        if top == "covey" and rest.partition(".")[0] in _OF_LETTERS and "." not in name:
-            found = super().find_class(module, name)
-            of_covey = isinstance(found, type) and found.__module__ == module
-            if of_covey and (issubclass(found, (tuple, Enum)) or is_dataclass(found)):
-                return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no plain data")
 
 
 class LetterError(ControllerError):
@@ -114,9 +88,11 @@ class Transport:
             kinds ``BUSY`` and ``USE`` do not count, because their times depend on the machine.
         letters_sent, letters_received: number of letters with a part of each class, int64 (3,).
         largest: largest letter that may be sent [bytes]; None: unlimited.
+        plain: whether letters are sent as plain data, for a process that reads nothing else.
     """
 
     largest: int | None = None
+    plain = False
 
     def __init__(self, connection: Connection):
         self._connection = connection
@@ -133,10 +109,10 @@ class Transport:
 
         Raises:
             TransportError: the other end is gone.
-            LetterError: a part cannot be pickled, or the letter is larger than `largest`.
+            LetterError: a part cannot be pickled, or is no plain data, or the letter is larger than `largest`.
         """
         try:
-            data = [b"" if part is None else pickle.dumps(part, 5) for part in parts]
+            data = [b"" if part is None else encode(part) if self.plain else pickle.dumps(part, 5) for part in parts]
         except Exception as error:
             raise LetterError(f"its answer cannot be sent from its process: {type(error).__name__}: {error}") from None
         size = sum(map(len, data))
