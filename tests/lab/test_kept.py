@@ -4,6 +4,7 @@ import pytest
 
 from covey.errors import InvalidValueError
 from covey.lab.kept import columns_of, values_of
+from covey.plain import DEEPEST
 
 
 def nested(depth):
@@ -14,15 +15,15 @@ def nested(depth):
     return [value, value]
 
 
-def test_lists_of_twenty_levels_come_back():
+def test_lists_as_deep_as_plain_data_come_back():
     arrays = {}
-    kept = columns_of("a", nested(20), arrays)
-    assert values_of(kept, arrays) == nested(20)
+    kept = columns_of("a", nested(DEEPEST), arrays)
+    assert values_of(kept, arrays) == nested(DEEPEST)
 
 
 def test_what_is_nested_deeper_is_refused_when_it_is_kept_not_when_it_is_read():
     with pytest.raises(InvalidValueError, match="nested too deeply"):
-        columns_of("a", nested(21), {})
+        columns_of("a", nested(DEEPEST + 1), {})
     with pytest.raises(InvalidValueError, match="nested too deeply"):
         columns_of("a", nested(5000), {})
 
@@ -30,7 +31,7 @@ def test_what_is_nested_deeper_is_refused_when_it_is_kept_not_when_it_is_read():
 def test_a_file_that_is_nested_deeper_is_refused():
     arrays = {}
     kept = columns_of("a", nested(1), arrays)
-    for _ in range(20):
+    for _ in range(DEEPEST):
         kept = {"is": "list", "name": "a", "of": kept}
     with pytest.raises(ValueError, match="nested too deeply"):
         values_of(kept, arrays)

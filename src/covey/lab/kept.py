@@ -4,7 +4,6 @@ The values of all times become columns: numbers one array, equal arrays one arra
 of numbers with their shapes, records and mappings a column for each field, lists one column of all their items.
 """
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +12,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry.voronoi import Cells
-
-_DEPTH = 20
+from covey.plain import DEEPEST, fields_of
 
 
 def columns_of(name: str, values: Any, arrays: dict[str, np.ndarray], depth: int = 0) -> dict[str, Any]:
@@ -28,7 +26,7 @@ def columns_of(name: str, values: Any, arrays: dict[str, np.ndarray], depth: int
     Raises:
         InvalidValueError: a value is of a kind that files do not hold, or nested deeper than `values_of` reads.
     """
-    if depth > _DEPTH:
+    if depth > DEEPEST:
         raise InvalidValueError("nested too deeply")
     if isinstance(values, np.ndarray):
         return _array(name, values, arrays) | {"is": "array"}
@@ -56,10 +54,8 @@ def _of_one_kind(name: str, values: list[Any], arrays: dict[str, np.ndarray], ki
     parts: list[Mapping[str, Any]] | None = None
     if issubclass(kind, Mapping):
         parts = [dict(value) for value in values]
-    elif dataclasses.is_dataclass(kind):
-        parts = [{field.name: getattr(value, field.name) for field in dataclasses.fields(kind)} for value in values]
-    elif hasattr(kind, "_asdict"):
-        parts = [value._asdict() for value in values]
+    elif (fields := fields_of(kind)) is not None:
+        parts = [{one: getattr(value, one) for one in fields} for value in values]
     if parts is not None:
         names = list(parts[0])
         if any(list(part) != names for part in parts) or not all(isinstance(one, str) for one in names):
@@ -98,7 +94,7 @@ def values_of(kept: Any, arrays: Mapping[str, np.ndarray], depth: int = 0) -> An
     Raises:
         ValueError, LookupError, TypeError: they do not belong together.
     """
-    if depth > _DEPTH:
+    if depth > DEEPEST:
         raise ValueError("add-on data are nested too deeply")
     how = kept["is"]
     if how == "nothing":

@@ -6,7 +6,6 @@ have changed.
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from covey.geometry import Pose
@@ -21,6 +20,7 @@ from covey.onboard.step import (
     StepOutput,
     TeamUpdate,
 )
+from covey.plain import fields_of
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.transport.transport import Parts
 
@@ -120,7 +120,7 @@ class SimulatorEnd:
             self._told.add(name)
             return True, reading
         constant = self._banks[name].readings.shared
-        return False, {f: getattr(reading, f) for f in _names(type(reading)) if f not in constant}
+        return False, {f: getattr(reading, f) for f in fields_of(type(reading)) or () if f not in constant}
 
 
 class RobotEnd:
@@ -176,7 +176,7 @@ class RobotEnd:
             self._constant[name] = sent
             return sent
         before = self._constant[name]
-        own = {f: getattr(before, f).copy() for f in _names(type(before)) if f in _OWN}
+        own = {f: getattr(before, f).copy() for f in fields_of(type(before)) or () if f in _OWN}
         return dataclasses.replace(before, **own, **sent)
 
 
@@ -213,8 +213,3 @@ def _received(fields: dict[str, Any]) -> TeamUpdate:
     if "tiles" in fields:
         fields["tiles"] = GivenTiles(*fields["tiles"])
     return TeamUpdate(**fields)
-
-
-@lru_cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind))
