@@ -103,7 +103,7 @@ def test_all_that_scans_explore_is_seen_in_time():
         for sample in bank.samples:
             fan, truth = bank.record, sample.readings.truth[:1]
             alone.mark(np.array([0]), sample.pose[:1], truth, fan.angles, fan.mount, sim.clock.step)
-    first, last = heat.first[0] - 1, heat.last[0] - 1
+    first, last = heat.first[0] - 1, heat.last([0])[0] - 1
     exact_first, exact_last = alone.first_step, alone.last_step
     settled = (exact_first >= 0) & (exact_first <= 250 - EVERY)
     assert settled.sum() > 1000

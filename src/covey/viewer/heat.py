@@ -35,7 +35,7 @@ class Heat:
         sim: the simulation, before its first step.
 
     Attributes:
-        first, last: the step in which each robot first and last saw a cell, plus 1; 0: never. int32 (n, rows, columns).
+        first: the step in which each robot first saw a cell, plus 1; 0: never. int32 (n, rows, columns).
     """
 
     def __init__(self, sim: Simulation):
@@ -45,12 +45,14 @@ class Heat:
         few = n * self._grid.cells.size <= MOST_CELLS
         sees = few and self._explored is not None
         self._each = np.zeros((n * few, *shape), np.uint16)
-        self.first, self.last = (np.zeros((n * sees, *shape), np.int32) for _ in range(2))
+        self.first, self._last = (np.zeros((n * sees, *shape), np.int32) for _ in range(2))
+        self._scans: list[tuple[int, int, np.ndarray, np.ndarray, int]] = []  # robot, lidar, pose, ranges, step + 1
         self._every = max(EVERY, n)  # one robot per step at most
         self._due, self._soonest = np.arange(n), 0
         self._lidars = sim.sensing.feeding("scan") if sees else []
         self._others = sim.sensing.feeding("ground") if sees and sim.world.ground is not None else []
         self._directions = [beam_directions(bank.record.angles) for bank in self._lidars]
+        self._bytes = 0  # of the scans that wait
         self._ground = GroundCells(sim.world) if self._others else None
         self._left = [self._explored.left(i).copy() for i in range(len(self.first))] if self._explored else []
         self._mark = np.zeros(shape if self._lidars else (0, 0), np.uint8)
@@ -75,13 +77,13 @@ class Heat:
         if self._explored is None or not len(self.first):
             return
         if (i := step % self._every) < len(self.first):
-            note_new(self._explored.left(i), self._left[i], self.first[i], self.last[i], step + 1)
+            note_new(self._explored.left(i), self._left[i], self.first[i], step + 1)
         if self._soonest > step:
             return
         looking = np.zeros(len(self._due), np.bool_)
-        for bank, directions in zip(self._lidars, self._directions, strict=True):
+        for lidar, bank in enumerate(self._lidars):
             if bank.samples:
-                self._look(bank, directions, step, looking)
+                self._look(lidar, step, looking)
         for bank in self._others:
             if bank.samples:
                 self._look_at_ground(bank, step, looking)
@@ -104,7 +106,7 @@ class Heat:
                 add("visits", name, lambda robots=robots: self.each[robots].sum(axis=0, dtype=np.int32))
             if explored is not None and len(self.first):
                 add("first_seen", name, lambda robots=robots: _earliest(self.first[robots]))
-                add("last_seen", name, lambda robots=robots: self.last[robots].max(axis=0) - 1)
+                add("last_seen", name, lambda robots=robots: self.last(robots).max(axis=0) - 1)
                 add("overlap", name, lambda robots=robots: self._overlap(explored, robots))
         return made
 
@@ -132,6 +134,21 @@ class Heat:
         self._count()
         return self._each
 
+    def last(self, robots: list[int]) -> np.ndarray:
+        """Return the step in which each of some robots last saw a cell, plus 1; 0: never. int32 (k, rows, columns)."""
+        self._see()
+        last, first = self._last[robots], self.first[robots]
+        return np.where(last == 0, first, last)
+
+    def _see(self) -> None:
+        """Note what the scans have seen that wait since the last time."""
+        frame = self._grid.frame
+        for robot, lidar, pose, ranges, step in self._scans:
+            mount = np.array(self._lidars[lidar].record.mount, float)
+            see(self._last[robot], self._mark, frame, pose, mount, self._directions[lidar], ranges, step)
+        self._scans.clear()
+        self._bytes = 0
+
     def _count(self) -> None:
         """Count what has been taken in since the last time."""
         if not self._waiting:
@@ -142,22 +159,25 @@ class Heat:
         self._poses[0], carried[:] = poses[-1], False
         self._step, self._waiting = self._step + self._waiting, 0
 
-    def _look(self, bank: Any, directions: np.ndarray, step: int, looking: np.ndarray) -> None:
-        """Note what the lidars of the robots that are due see in their newest scan."""
+    def _look(self, lidar: int, step: int, looking: np.ndarray) -> None:
+        """Keep the newest scans of the robots that are due."""
+        bank = self._lidars[lidar]
         sample, record = bank.samples[-1], bank.record
         for row in np.flatnonzero(self._due[bank.members] <= step).tolist():
             i = int(bank.members[row])
-            pose = sample.pose[i]
+            pose = sample.pose[i].copy()
             if sample.readings is not None:
-                ranges = np.ascontiguousarray(sample.readings.truth[row], np.float64)
+                ranges = np.array(sample.readings.truth[row], np.float64)
             else:
                 x, y, heading = compose(pose, record.mount).tolist()
                 walls, rays = (self._sim.world_state.skip, self._grid.frame), len(record.angles)
                 at = np.full(rays, x), np.full(rays, y), heading + np.asarray(record.angles)
                 ranges = cast_many(*walls, *at, record.range_m)
             looking[i] = True
-            place = self._grid.frame, pose, np.array(record.mount, float)
-            see(self.last[i], self._mark, *place, directions, ranges, step + 1)
+            self._scans.append((i, lidar, pose, ranges, step + 1))
+            self._bytes += ranges.nbytes
+        if self._bytes > _BATCH_BYTES:
+            self._see()
 
     def _look_at_ground(self, bank: Any, step: int, looking: np.ndarray) -> None:
         assert self._ground is not None
@@ -168,7 +188,7 @@ class Heat:
         row, points = sample.readings.seen(sample.pose[bank.members])
         row, points = row[due[row]], points[due[row]]
         which, cells = self._ground.at(points)
-        self.last.reshape(len(self.last), -1)[bank.members[row[which]], cells] = step + 1
+        self._last.reshape(len(self._last), -1)[bank.members[row[which]], cells] = step + 1
         looking[bank.members[due]] = True
 
 
@@ -191,15 +211,18 @@ def _earliest(first: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def note_new(left, before, first, last, step):
+def note_new(left, before, first, step):
     """Set the step in the cells that a robot has explored since the last call, and bring ``before`` up to date.
 
     Args:
         left, before: see `ExploredTruth.left`.
-        first, last: int32 (rows, columns); set where they are 0.
+        first: int32 (rows, columns); set where it is 0.
     """
     for row in range(left.shape[0]):
+        changed = np.uint16(0)
         for block in range(left.shape[1]):
+            changed |= before[row, block] ^ left[row, block]
+        for block in range(left.shape[1] if changed else 0):
             new = before[row, block] & ~left[row, block]
             before[row, block] = left[row, block]
             for bit in range(BLOCK * BLOCK if new else 0):
@@ -207,13 +230,11 @@ def note_new(left, before, first, last, step):
                     y, x = BLOCK * row + bit // BLOCK, BLOCK * block + bit % BLOCK
                     if first[y, x] == 0:
                         first[y, x] = step
-                    if last[y, x] == 0:
-                        last[y, x] = step
 
 
 @kernel
 def see(last, mark, frame, pose, mount, directions, ranges, step):
-    """Set the step in the cells that beams cross.
+    """Set the step in the cells that beams cross, unless a later one stands there.
 
     Args:
         last: int32 (rows, columns).
@@ -232,7 +253,7 @@ def see(last, mark, frame, pose, mount, directions, ranges, step):
         for column in range(box[2], box[3] + 1):
             if mark[row, column]:
                 mark[row, column] = 0
-                last[row, column] = step
+                last[row, column] = max(last[row, column], step)
 
 
 @kernel

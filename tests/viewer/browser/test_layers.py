@@ -518,7 +518,7 @@ def test_heat_maps_of_robots_groups_and_the_team(page_of):
     assert scene.shows(*behind, SKY)
     scene.alone("Last seen", select=[1])
     row, column = shown.sim.world.grid.to_cells(behind)
-    ago = shown.sim.clock.step - (shown.live._heat.last[1, row, column] - 1)
+    ago = shown.sim.clock.step - (shown.live._heat.last([1])[0, row, column] - 1)
     assert 0 <= ago <= EVERY
     assert scene.shows(*behind, over(on_scale(1.0 - ago / 200.0), 0.85))  # a scale of 20 s
     scene.alone("Robots that saw it", select=[1])
