@@ -4,6 +4,7 @@ It counts while a page can be opened, whether somebody looks or not: who comes l
 the simulation.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -48,9 +49,11 @@ class Heat:
         self.first, self._last = (np.zeros((n * sees, *shape), np.int32) for _ in range(2))
         self._scans: list[tuple[int, int, np.ndarray, np.ndarray, int]] = []  # robot, lidar, pose, ranges, step + 1
         self._every = max(EVERY, n)  # one robot per step at most
-        self._due, self._soonest = np.arange(n), 0
         self._lidars = sim.sensing.feeding("scan") if sees else []
         self._others = sim.sensing.feeding("ground") if sees and sim.world.ground is not None else []
+        looks = np.isin(np.arange(n), [i for bank in self._lidars + self._others for i in bank.members])
+        self._due = np.where(looks, np.arange(n), np.inf)
+        self._soonest = 0 if sees else math.inf
         self._directions = [beam_directions(bank.record.angles) for bank in self._lidars]
         self._bytes = 0  # of the scans that wait
         self._ground = GroundCells(sim.world) if self._others else None
@@ -66,7 +69,6 @@ class Heat:
 
     def take(self, snapshot: Snapshot) -> None:
         """Take in a step."""
-        step = snapshot.step
         if self._waiting == len(self._poses) - 1:
             self._count()
         self._waiting += 1
@@ -74,12 +76,14 @@ class Heat:
         for event in snapshot.events:
             if event.kind == "placed":  # it was carried, and has passed over nothing
                 self._carried[self._waiting, self._sim.names.index(event.robot)] = True
-        if self._explored is None or not len(self.first):
-            return
+        if snapshot.step >= self._soonest:
+            self._look_around(snapshot.step)
+
+    def _look_around(self, step: int) -> None:
+        """Note what the robot whose turn it is has explored, and what robots see that are due."""
+        assert self._explored is not None
         if (i := step % self._every) < len(self.first):
             note_new(self._explored.left(i), self._left[i], self.first[i], step + 1)
-        if self._soonest > step:
-            return
         looking = np.zeros(len(self._due), np.bool_)
         for lidar, bank in enumerate(self._lidars):
             if bank.samples:
@@ -88,7 +92,8 @@ class Heat:
             if bank.samples:
                 self._look_at_ground(bank, step, looking)
         self._due[looking] = step + self._every
-        self._soonest = int(self._due.min())
+        turn = step + 1 if i + 1 < len(self.first) else step + self._every - i
+        self._soonest = min(turn, self._due.min(initial=turn))
 
     def layers(self) -> dict[str, Callable[[], Layer]]:
         """Return the layers that it adds to those of `covey.viewer.layers.layers_of`, see there."""

@@ -51,7 +51,7 @@ def measured(sim: Simulation, mission: Mapping[str, Any]) -> tuple[dict[str, np.
     if network.used:
         found |= {"traffic_out_bytes": network.sent_bytes, "traffic_in_bytes": network.received_bytes}
         team |= {"traffic_bytes": float(network.sent_bytes.sum())}
-    return {name: np.array(value, np.float32) for name, value in found.items()}, team
+    return dict(zip(found, np.array(list(found.values()), np.float32), strict=True)), team
 
 
 def inspector(sim: Simulation, robots: list[int], arrays: Arrays, plain: Plain) -> None:
