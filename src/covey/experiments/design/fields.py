@@ -23,10 +23,10 @@ def renew(page: str) -> str:
 def _quantities() -> list[str]:
     scopes = {"robot": "", "team": "team: ", "event": "events only: "}
     rows = [
-        f"| `{name}` | {', '.join(f'`{column}`' for column in q.columns)}: {scopes[q.scope]}{q.meaning} |"
+        f"- `{name}`: {', '.join(f'`{column}`' for column in q.columns)}, {scopes[q.scope]}{q.meaning}"
         for name, q in QUANTITIES.items()
     ]
-    return ["", "| `record` | columns |", "|---|---|", *rows, ""]
+    return ["", *rows, ""]
 
 
 def _designs() -> list[str]:
