@@ -1,4 +1,4 @@
-"""Plain data: what robots write to each other, nodes and processes exchange, pages are sent and files of steps hold.
+"""Plain data: what robots write to each other, nodes exchange, pages are sent and files of steps hold.
 
 Plain are None, truth values, numbers, text, bytes, arrays of numbers or text, tuples, lists, sets and dicts of plain
 data, and records: named tuples and dataclasses whose fields are plain. As JSON they have names of types (`Form`); as
@@ -81,9 +81,8 @@ def copied(value: Any, room: int = LARGEST_BYTES, deep: int = DEEPEST) -> tuple[
         items, size = _all(_sorted(value) if isinstance(value, (set, frozenset)) else value, room, deep)
         return kind(*items) if isinstance(value, tuple) and hasattr(value, "_fields") else kind(items), size
     if isinstance(value, dict):
-        keys, size = _all(list(value), room, deep)
-        values, more = _all(list(value.values()), room - size + 2, deep)
-        return dict(zip(keys, values, strict=True)), size + more - 2
+        items, size = _all([*value, *value.values()], room, deep)
+        return dict(zip(items, items[len(value) :], strict=False)), size
     if (names := fields_of(kind)) is not None:
         parts, size = _all([getattr(value, name) for name in names], room, deep)
         return kind(**dict(zip(names, parts, strict=True))), size
@@ -92,12 +91,11 @@ def copied(value: Any, room: int = LARGEST_BYTES, deep: int = DEEPEST) -> tuple[
 
 def _all(values: Sequence[Any], room: int, deep: int) -> tuple[list[Any], int]:
     """Return copies of the items of a container, and its size."""
-    if 2 + len(values) > room or deep <= 0:
+    if 2 + len(values) > room:
         _fits(2 + len(values), room)
-        _below(deep)
-    copies, size = [], 2
+    copies, size, deep = [], 2, _below(deep)
     for value in values:
-        copy, more = copied(value, room - size, deep - 1)
+        copy, more = copied(value, room - size, deep)
         copies.append(copy)
         size += more
         if size > room:

@@ -262,11 +262,8 @@ def test_of_a_controller_that_was_broken_since_it_is_said_that_it_has_changed(sh
 
 
 def test_a_file_that_holds_no_steps_is_refused(tmp_path, capsys):
-    older = gzip.compress(b'{"format":"covey steps 2"}\n')
-    (tmp_path / "older.gz").write_bytes(older)
-    assert main(["replay-robot", str(tmp_path / "older.gz")]) == 2
-    assert "has steps of another version of Covey; record them" in capsys.readouterr().err
-    for k, content in enumerate((b"no", gzip.compress(b"{}\n"), gzip.compress(b"no\n"), gzip.compress(b"[]\n"))):
+    packed = map(gzip.compress, (b"{}\n", b"no\n", b"[]\n", b'{"format":"covey steps 2"}\n'))
+    for k, content in enumerate((b"no", *packed)):
         path = tmp_path / f"{k}.gz"
         path.write_bytes(content)
         assert main(["replay-robot", str(path)]) == 2

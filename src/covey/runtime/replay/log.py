@@ -83,14 +83,11 @@ class Log:
     def __init__(self, path: Path):
         self.path = path
         about = next(self._lines(), {})
-        form = about.get("format") if isinstance(about, dict) else None
-        if form != FORMAT:
-            why = (
-                "has steps of another version of Covey"
-                if str(form).startswith("covey steps")
-                else "holds no steps of a robot"
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise RunFolderError(
+                f"{path} holds no steps of a robot that this version of Covey reads; record them with covey "
+                "replay-robot RUN ROBOT"
             )
-            raise RunFolderError(f"{path} {why}; record them with covey replay-robot RUN ROBOT")
         if about["covey"] != versions()["covey"]:
             raise RunFolderError(
                 f"{path} was recorded by covey {about['covey']}, and this is {versions()['covey']}; run the scenario "
