@@ -127,6 +127,12 @@ def test_list_and_show_tell_the_paper_and_the_sight_of_a_controller(capsys):
     assert "  replan_s: float = 5.0" in shown
 
 
+def test_show_prints_the_fields_of_a_kind_and_of_the_records_in_it(capsys):
+    shown = covey(capsys, "show", "particles")[1].splitlines()
+    assert "  filter.particles = 30: Number of particles (gmapping: particles)." in shown
+    assert "  noise.alpha = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2] (velocity): " in covey(capsys, "show", "odometry")[1]
+
+
 def test_show_prints_the_resolved_scenario(capsys):
     from covey.scenario.load import load_scenario, parse_scenario
 

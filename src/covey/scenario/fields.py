@@ -1,4 +1,4 @@
-"""The lists of all fields of scenario files in ``docs/scenario.md``. To update them: python -m covey.scenario.fields"""
+"""The fields of scenario files; ``python -m covey.scenario.fields`` updates their lists in ``docs/scenario.md``."""
 
 import re
 import typing
@@ -158,10 +158,10 @@ def _default(field: FieldInfo) -> str:
 
 
 def renew(page: str) -> str:
-    """Return the text of the page with updated lists."""
+    """Return the text of the page with updated lists; `covey show slam` prints those of a localizer's own records."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    lists = "\n".join(_printed(path, rows) for path, rows in fields().items())
+    lists = "\n".join(_printed(path, rows) for path, rows in fields().items() if "localization (" not in path)
     return f"{before}{BEGIN}\n{lists}\n{END}{after}"
 
 

@@ -118,13 +118,14 @@ def _record(kind: str, name: str) -> str:
     record = _registry(kind).get(name)
     if not hasattr(record, "model_fields"):
         return f"{_doc(record)}\n\n{_text(record())}"
-    fields = [_field(n, f) for n, f in record.model_fields.items()]
-    return "\n".join([_doc(record), "", *fields])
+    from covey.scenario.fields import fields
 
-
-def _field(name: str, field: Any) -> str:
-    default = "" if field.is_required() else f" = {field.get_default(call_default_factory=True)!r}"
-    return f"  {field.alias or name}{default}: {field.description or ''}"
+    rows = [(".".join(filter(None, [path, row.key])), row) for path, found in fields(record).items() for row in found]
+    lines = [
+        f"  {key}{f' = {row.default}' if row.default else ''}{f' ({row.kind})' if row.kind else ''}: {row.meaning}"
+        for key, row in rows
+    ]
+    return "\n".join([_doc(record), "", *(line.replace("`", "").replace("\\|", "|") for line in lines)])
 
 
 def _controller(name: str) -> str:
