@@ -39,7 +39,7 @@ def heard(quaternion, *, above="base_link", lidar="laser"):
     """Return what a node hears of a lidar of 8 beams that is mounted at (0.1, 0.2) with this rotation."""
     record = Lidar(rays=8, fov_deg=360.0, range_m=10.0)
     wire = Wire()
-    setup = Of(sensors=(), scans=record.name, localization=None, spawn=Of(spec=Of(model=Of(sensors=(record,)))))
+    setup = Of(sensors=(), scans=record.name, gyro=None, grounds=(), spawn=Of(spec=Of(model=Of(sensors=(record,)))))
     senses = Senses(wire, setup, prefixed=False)
     wire.say("odom", m.Odometry.TYPE, header={"frame_id": "odom"}, child_frame_id="base_link")
     turn = dict(zip("xyzw", quaternion, strict=True))

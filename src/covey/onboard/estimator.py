@@ -1,17 +1,18 @@
 """`Estimator`: the software with which robots find out where they are, for all robots of a group or for one.
 
-A simulation steps it for each group, a node of ROS 2 for its own robot.
+A simulation steps it for each group; a process or a node of ROS 2 for its own robot, see `SelfLocalization`.
 """
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 
 import numpy as np
 
 from covey.geometry.constant import constant
 from covey.geometry.se2 import compose, inverse
-from covey.mapping.dead_reckoning import GyroOdometry
+from covey.mapping.dead_reckoning import GyroOdometry, grow
 from covey.mapping.localizer import ChecksOdometry, Estimate, HasPast, Localizer, Sensed
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.movers import Movers
@@ -39,6 +40,8 @@ class Estimator:
     Attributes:
         movers: what finds the mates in the scans of each robot; empty: their lidar sees none.
         pasts: what is kept of the scans of each robot whose map follows corrections, by its index.
+        odometry: poses by dead reckoning from the start, (m, 3); None: nobody has reckoned.
+        odometry_spread: covariances of these poses, (m, 3, 3).
         took_s: processor time of the localizer for the scan of the last update, for one robot [s]; None: it had none.
     """
 
@@ -55,6 +58,8 @@ class Estimator:
         self.gyro = None if gyro is None else GyroOdometry(count, gyro, begin_s)
         self.movers = [] if laser is None or mates_m is None else [Movers(mates_m) for _ in range(count)]
         self.pasts: dict[int, Past] = {}
+        self.odometry: np.ndarray | None = None
+        self.odometry_spread = np.zeros((count, 3, 3))
         self.took_s: float | None = None
         self._begun = False  # whether the first step is over
 
@@ -70,6 +75,41 @@ class Estimator:
         self.gyro.see(gyro)
         fused = [self.gyro.fuse(time_s, motion) for time_s, motion in odometry]
         return [motion for motion, _ in fused], [variance for _, variance in fused]
+
+    def reckon(
+        self,
+        start: np.ndarray,
+        motions: Sequence[np.ndarray],
+        variances: Sequence[np.ndarray],
+        noise: tuple[int, np.ndarray] | None = None,
+    ) -> np.ndarray:
+        """Add samples of the odometry to the poses by dead reckoning, and return these, (m, 3); not those of the start.
+
+        Args:
+            start: where the robots are at the first call, (m, 3).
+            motions, variances: see `Sensed`.
+            noise: of the odometry, see `covey.mapping.localizer.Equipment`; None: nobody asks for covariances.
+        """
+        if self.odometry is None:
+            self.odometry, motions = start.copy(), ()
+        if noise is not None:
+            heading = self.odometry[:, 2].copy()
+            for motion, variance in zip(motions, variances or repeat(np.empty(0)), strict=False):
+                grow(self.odometry_spread, heading, np.ascontiguousarray(motion), *noise, variance)
+        for motion in motions:
+            self.odometry = compose(self.odometry, motion)
+        return self.odometry
+
+    def hide(self, robot: int, ranges: np.ndarray, looked: np.ndarray | None) -> None:
+        """Replace, in place, the returns (B,) from mates that a robot found in its last scan by NaN.
+
+        Args:
+            robot: its index.
+            ranges: of a scan.
+            looked: pose (3,) of the robot at its last scan, from its pose at this one; None: it is this.
+        """
+        if self.movers and self.laser is not None:
+            self.movers[robot].hide(ranges, self.laser.angles, np.array(self.laser.mount), looked)
 
     def update(self, pose: np.ndarray, sensed: Sensed, scan_s: float) -> Estimate:
         """Return the estimates after one more step. Returns from mates that robots find in their scan become NaN.
@@ -105,6 +145,16 @@ class Estimator:
     def contradicted(self) -> list[tuple[int, Contradiction]]:
         """Return the robots whose odometry their scans contradict since the last call, each episode once."""
         return self.localizer.contradicted() if isinstance(self.localizer, ChecksOdometry) else []
+
+
+def pose_then(pose: np.ndarray, since: np.ndarray | None) -> np.ndarray:
+    """Return the poses (..., 3) at which robots took a scan with which they map.
+
+    Args:
+        pose: where they are now.
+        since: their motion since the scan, x, y [m], heading [rad] in the body frame then; None: it is of now.
+    """
+    return pose if since is None else compose(pose, inverse(since))
 
 
 class Past:

@@ -5,7 +5,7 @@ mailboxes and beliefs with the simulation, the host leaves out ``received`` and 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from covey.comms.mailbox import Outgoing
 from covey.comms.message import Message
 from covey.comms.tags import TagReading
 from covey.geometry import Pose
-from covey.mapping.occupancy.apart import GivenTiles
+from covey.mapping.exchange.apart import Given
+from covey.mapping.occupancy.team_mates import Mates
+from covey.mapping.slam.contradictions import Contradiction
 from covey.onboard.giving_up import Kind
 from covey.onboard.motions import STILL, Twist
 from covey.robots.sample import Sample
@@ -26,13 +28,13 @@ class TeamUpdate(NamedTuple):
         messages: messages that have arrived, oldest first.
         entries: keys and values of new entries on the blackboard.
         frames: poses of the frames of others that it has found, by name; None: as before.
-        tiles: parts of the maps of others, and corrections of its own; None if there are none.
+        tiles: parts of the maps of others, and corrections of its own, oldest first.
     """
 
     messages: Sequence[Message] = ()
     entries: Sequence[tuple[str, Any]] = ()
     frames: Mapping[str, Pose] | None = None
-    tiles: GivenTiles | None = None
+    tiles: Sequence[Given] = ()
 
 
 class StepInput(NamedTuple):
@@ -150,19 +152,83 @@ class StepOutput(NamedTuple):
 
 
 class ScanInput(NamedTuple):
-    """A scan for the map that a robot keeps by itself; it answers with the changes, `OwnTiles`, or None.
+    """What a sensor for localization or for maps has measured.
 
     Attributes:
-        pose: estimated pose at the time of the scan, float64 (3,).
-        ranges: float64 (rays,) [m].
-        step: number of the step.
-        tiles: parts of the maps of others, and corrections of its own, that came before it; None if there are none.
+        taken_s: its time [s].
+        measured: float64 (rays,) [m], the ranges of a lidar; or the `Readings` of one robot about the ground.
+        since: motion of the robot from then until now, (3,), x, y [m], heading [rad] in its body frame then; None: it
+            is of now.
+        mates: the team mates that the robot's sensor for them shows then, if its lidar sees robots.
+    """
+
+    taken_s: float
+    measured: Any
+    since: np.ndarray | None = None
+    mates: Mates | None = None
+
+
+class SenseInput(NamedTuple):
+    """What a robot that finds out by itself where it is has sensed since the last step; it answers `Located`.
+
+    Attributes:
+        step, time_s: the control step, and its time [s].
+        wheels: times [s] of samples of its odometry, and the motions (3,), oldest first.
+        gyro: times [s] of samples of its gyro, and turn rates [rad/s], oldest first.
+        scan: the newest scan; None: none has come.
+        jump: where a fault puts its estimates: their frame in the world frame; None: there is no such fault.
+    """
+
+    step: int
+    time_s: float
+    wheels: Sequence[tuple[float, np.ndarray]] = ()
+    gyro: Sequence[tuple[float, float]] = ()
+    scan: ScanInput | None = None
+    jump: Pose | None = None
+
+
+class Located(NamedTuple):
+    """Where a robot has found that it is.
+
+    Attributes:
+        pose, covariance: in the world frame, (3,) and (3, 3); NaN: not known.
+        revision: how often its past poses have changed.
+        odometry, odometry_spread: by dead reckoning from its start, (3,) and (3, 3).
+        contradicted: how its scans contradict its odometry, each episode once.
+        takes: with which of its scans it maps: ``each``; or, as its map follows corrections, ``newest`` or ``none``.
+        took_s: processor time of the localizer for a scan [s]; None: it had none.
     """
 
     pose: np.ndarray
-    ranges: np.ndarray
+    covariance: np.ndarray
+    revision: int
+    odometry: np.ndarray
+    odometry_spread: np.ndarray
+    contradicted: Sequence[Contradiction] = ()
+    takes: Literal["each", "newest", "none"] = "each"
+    took_s: float | None = None
+
+
+class MapInput(NamedTuple):
+    """A scan for the map that a robot keeps by itself; it answers with the changes of its map, or None.
+
+    Attributes:
+        step: number of the step.
+        scan: the scan; None: the one by which it has located itself in this step.
+        looked: pose (3,) of the robot at the scan by which it has located itself, from its pose at this one; None: it
+            is this.
+        pose, covariance, is_white: for a robot that is told where it is: its pose (3,) at the scan, in the frame of its
+            map, the covariance (3, 3), and whether the errors of two steps are independent; None: it knows by itself.
+        tiles: parts of the maps of others, and corrections of its own, that came before it, oldest first.
+    """
+
     step: int
-    tiles: GivenTiles | None = None
+    scan: ScanInput | None = None
+    looked: np.ndarray | None = None
+    pose: np.ndarray | None = None
+    covariance: np.ndarray | None = None
+    is_white: bool = False
+    tiles: Sequence[Given] = ()
 
 
 class GroupInput(NamedTuple):

@@ -61,8 +61,8 @@ class AnyRobot:
         names = tuple(sorted({name, *self.team}))
         scenario = override(self._scenario(len(names), controller, folder, localizes), changes)
         setup = node_setup(scenario, f"robot{names.index(name)}", localizes=localizes)
-        own = setup.localization
-        if own is not None and own.plan is not None and own.record.map is None:
+        own = setup.spawn.localization
+        if own is not None and None in own.plans:
             raise InvalidValueError(f"{name} needs a map to find itself in: -s robots.robot.localization.map=plan.yaml")
         x, y, heading = self.start
         return renamed(setup, names, Pose(0.0, 0.0, 0.0) if setup.spawn.own_frames else Pose(x, y, radians(heading)))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from covey.geometry.se2 import Pose, compose, inverse
-from covey.mapping.occupancy.belief import Beliefs
 from covey.ros import messages as m
 from covey.ros.commands import Commands
 from covey.ros.control import Control
@@ -73,7 +72,7 @@ class Bridge:
     @property
     def hosting(self) -> Hosting:
         """For the simulation: where its controllers run, which is in its process."""
-        return Beliefs, partial(BridgeHost, self)
+        return {}, partial(BridgeHost, self)
 
     # -- before a step -------------------------------------------------------------------------------------------------
 

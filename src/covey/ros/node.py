@@ -16,13 +16,15 @@ from covey.clock import Clock
 from covey.errors import ControllerError, CoveyError, InvalidValueError
 from covey.geometry.mounting import on_beams
 from covey.geometry.se2 import Pose
-from covey.mapping.occupancy.team_mates import hide_team_mates, seen_from
+from covey.mapping.occupancy.apart import OwnBelief
+from covey.mapping.occupancy.team_mates import Mates
 from covey.mapping.slam.log import Laser
+from covey.onboard.estimator import pose_then
 from covey.onboard.motions import STILL, Twist
-from covey.onboard.step import Requests, StepInput, StepOutput, TeamUpdate
+from covey.onboard.step import MapInput, Requests, ScanInput, SenseInput, StepInput, StepOutput, TeamUpdate
+from covey.results.event_data import OdometryContradicted
 from covey.ros import messages as m
 from covey.ros.dds import Participant
-from covey.ros.node_localization import NodeLocalizer
 from covey.ros.node_requests import NodeRequests
 from covey.ros.node_senses import Senses
 from covey.ros.node_setup import NodeSetup
@@ -124,7 +126,7 @@ class ControllerNode:
         self._were_silent: tuple[str, ...] = ()
         self._turns: list[tuple[float, float]] = []  # times [s] and turn rates of the gyro in this step
         self._mates: list[tuple[int, Any]] = []  # stamps and readings of the neighbours that came last
-        self._localizer: NodeLocalizer | None = None
+        self._odometry: Pose | None = None  # at the last step, in the frame odom
         self._fan: np.ndarray | None = None  # the angles of the rays that map
         self._received = TeamUpdate()
         if self._agent is not None:
@@ -258,12 +260,12 @@ class ControllerNode:
 
     def _step(self, now_ns: int) -> None:
         """Map, hear the team, let the controller act, and answer."""
-        setup, agent = self._setup, self._software()
         self._tick(now_ns)
+        setup, agent = self._setup, self._software()
         home = self._spec.home
         scans = self._take_readings()
-        pose, spread = self._localize(scans, now_ns)
-        self._map(agent, pose, scans, now_ns)
+        pose, spread = self._localize(agent, scans, now_ns)
+        self._map(agent, pose, spread, scans)
         self._receive(self._team.hear(self._clock))
         asked: Requests | None = None
         self.steps += 1
@@ -281,7 +283,6 @@ class ControllerNode:
                 spread,
                 self._requests.answers(),
                 reckoned,
-                moved=self._corrections(),
                 silent=self._silent(),
             )
             self._seen = [[] for _ in setup.sensors]
@@ -305,18 +306,15 @@ class ControllerNode:
             spawn, lidar = self._setup.spawn, self._senses.fan()
             if lidar is None and self._senses.scans is not None:
                 lidar = self._senses.scans.record
-            laser = None
             if lidar is not None:
                 self._fan = lidar.angles
-                laser = Laser(lidar.angles, lidar.range_m, tuple(lidar.mount.tolist()))
-            if spawn.map is not None and lidar is not None:
-                place = replace(spawn.map, angles=lidar.angles, mount=lidar.mount, range_m=lidar.range_m)
-                spawn = replace(spawn, map=place)
-            self._place = spawn.map
-            self._agent = RobotAgent(spawn, self._watchdog)
+                spawn = replace(spawn, laser=Laser(lidar.angles, lidar.range_m, tuple(lidar.mount.tolist())))
+            if (own := spawn.localization) is not None:
+                laser = None if own.laser is None else spawn.laser
+                own = replace(own, laser=laser, start=np.array(self._spec.home @ self._senses.odometry))
+                spawn = replace(spawn, localization=own)
+            self._agent = RobotAgent(spawn, self._watchdog, self._clock.time_s)
             self._team.share(self._agent.belief, self._clock)
-            if self._setup.localization is not None:
-                self._localizer = NodeLocalizer(self._setup, laser, self._agent.belief, self._clock)
             heard = self._senses.sensors
             unread = [s.name for s in self._setup.sensors if s.name not in heard and "motion" not in s.feeds]
             if unread:
@@ -345,18 +343,11 @@ class ControllerNode:
         substeps = round(ns / round(second * 1e9))
         return substeps * second if abs(ns - substeps * round(second * 1e9)) < 1000 else ns * 1e-9
 
-    def _corrections(self) -> list[tuple[int, np.ndarray]]:
-        """Return how its past poses have moved since the last call."""
-        if self._localizer is None:
-            return []
-        moved, self._localizer.moved = self._localizer.moved, []
-        return moved
+    def _take_readings(self) -> list[tuple[int, ScanInput]]:
+        """Take what the sensors have said; return times [ns] and scans of the first lidar, oldest first.
 
-    def _take_readings(self) -> list[tuple[int, np.ndarray]]:
-        """Take what the sensors have said; return the scans of the first lidar, oldest first.
-
-        They are times [ns], and ranges [m] without returns from team mates. Of a lidar whose number of rays varies they
-        are those of the nearest rays. Scans of another lidar on the same topic are left out.
+        Of a lidar whose number of rays varies they are those of the nearest rays. Scans of another lidar on the same
+        topic are left out.
         """
         scans: list[tuple[int, LidarReading]] = []
         self._turns = []
@@ -376,7 +367,7 @@ class ControllerNode:
                 if sense is self._senses.gyro:
                     self._turns.append((self._seconds(stamp_ns), reading.turn_rate))
         fans = [(at_ns, self._on_fan(scan)) for at_ns, scan in scans]
-        return [(at_ns, self._without_mates(at_ns, scan)) for at_ns, scan in fans if scan is not None]
+        return [(at_ns, self._scan_input(at_ns, scan.ranges)) for at_ns, scan in fans if scan is not None]
 
     def _silent(self) -> tuple[str, ...]:
         """Return the sensors of which a sample is late; one that has never said anything is none of the robot's."""
@@ -399,44 +390,51 @@ class ControllerNode:
             return None
         return replace(scan, angles=fan, ranges=on_beams(fan, scan.angles, scan.ranges))
 
-    def _without_mates(self, at_ns: int, scan: LidarReading) -> np.ndarray:
-        """Return the ranges of a scan without those that end at team mates; odometry bridges the time between both."""
-        ranges, since = scan.ranges.copy(), self._senses.moved_since
+    def _scan_input(self, at_ns: int, measured: Any) -> ScanInput:
+        """Return what a sensor has measured for the robot's software; odometry says how the robot has moved since."""
+        since, mates = self._senses.moved_since, None
         if self._mates:
-            then_ns, mates = min(self._mates, key=lambda one: abs(one[0] - at_ns))
-            seen = mates.ranges[None], mates.bearings[None]
-            if then_ns != at_ns:
-                seen = seen_from(np.array([since(at_ns) @ since(then_ns).inverse()]), *seen)
-            reach = np.array([self._setup.reach_m])
-            hide_team_mates(ranges[None], scan.angles, scan.mount, np.array([len(mates)]), *seen, reach)
-        return ranges
+            then_ns, seen = min(self._mates, key=lambda one: abs(one[0] - at_ns))
+            moved = None if then_ns == at_ns else np.array([since(at_ns) @ since(then_ns).inverse()])
+            mates = Mates(np.array([len(seen)]), seen.ranges[None], seen.bearings[None], moved)
+        moved = None if at_ns == self._senses.odom_ns else np.array(since(at_ns))
+        return ScanInput(self._seconds(at_ns), measured, moved, mates)
 
-    def _localize(self, scans: list[tuple[int, np.ndarray]], now_ns: int) -> tuple[Pose, tuple[float, ...]]:
-        """Return the estimated pose, and its covariance: by itself, or as it hears it."""
-        home, senses = self._spec.home, self._senses
-        if self._localizer is None:
-            return senses.pose(now_ns, home)
-        newest, odom_ns = None, now_ns if senses.odom_ns is None else senses.odom_ns
-        if scans:
-            stamp_ns, ranges = scans[-1]
-            since = Pose(0.0, 0.0, 0.0) if stamp_ns == now_ns else senses.moved_since(stamp_ns)
-            newest = self._seconds(stamp_ns), ranges, since
-        odometry = self._seconds(odom_ns), senses.odometry
-        return self._localizer.update(home @ senses.odometry, odometry, self._turns, newest)
+    def _localize(
+        self, agent: RobotAgent, scans: list[tuple[int, ScanInput]], now_ns: int
+    ) -> tuple[Pose, tuple[float, ...]]:
+        """Return the pose, and its covariance, as the robot hears them, unless it localizes itself."""
+        senses = self._senses
+        if agent.own is None:
+            return senses.pose(now_ns, self._spec.home)
+        at_s = self._seconds(now_ns if senses.odom_ns is None else senses.odom_ns)
+        before, self._odometry = self._odometry, senses.odometry
+        wheels = [] if before is None else [(at_s, np.array(before.inverse() @ senses.odometry))]
+        newest = scans[-1][1] if scans and agent.own.reads_scans else None
+        located = agent.localize(SenseInput(self._clock.step, self._clock.time_s, wheels, self._turns, newest))
+        for one in located.contradicted:
+            LOG.warning("%s: %s", self.name, OdometryContradicted(one.share, one.way_m).text)
+        return Pose(*located.pose.tolist()), tuple(located.covariance.ravel().tolist())
 
-    def _map(self, agent: RobotAgent, pose: Pose, scans: list[tuple[int, np.ndarray]], now_ns: int) -> None:
+    def _map(
+        self, agent: RobotAgent, pose: Pose, spread: tuple[float, ...], scans: list[tuple[int, ScanInput]]
+    ) -> None:
         """Add scans to the map, each at the estimated pose at its time."""
-        belief, place, localizer = agent.belief, self._place, self._localizer
-        if belief is None or place is None:
-            return
-        for stamp_ns, ranges in scans:
-            if localizer is not None and not localizer.takes(stamp_ns == scans[-1][0]):
-                continue
-            at = pose if stamp_ns == now_ns else pose @ self._senses.moved_since(stamp_ns).inverse()
-            rows = np.array([belief.robot]), np.array([at], float), ranges[None]
-            used = belief.update(*rows, place.angles, place.mount, place.range_m, self._clock.step)
-            if used and localizer is not None:
-                localizer.has_mapped(at, ranges, self._seconds(stamp_ns))
+        own, step = agent.own, self._clock.step
+        for stamp_ns, scan in scans if isinstance(agent.belief, OwnBelief) else ():
+            is_newest = stamp_ns == scans[-1][0]
+            if own is None:
+                agent.map(self._told(scan, pose, spread))
+            elif own.takes(is_newest):
+                since = self._senses.moved_since
+                looked = None if is_newest else np.array(since(stamp_ns) @ since(scans[-1][0]).inverse())
+                agent.map(MapInput(step, scan, looked))
+
+    def _told(self, scan: ScanInput, pose: Pose, spread: tuple[float, ...]) -> MapInput:
+        """Return a scan for the map of a robot that hears where it is."""
+        covariance = np.array(spread).reshape(3, 3) if spread else np.zeros((3, 3))
+        at = pose_then(np.array([pose]), None if scan.since is None else scan.since[None])
+        return MapInput(self._clock.step, scan, None, at[0], covariance, self._setup.is_white)
 
     def _watch_odometry(self, now_ns: int) -> None:
         """Let the robot stand still while its odometry is silent."""

@@ -104,9 +104,7 @@ class Senses:
         self._static = node.reader(f"{at}tf_static", m.Transforms.TYPE, LATCHED)
         self._contact = node.reader("contact", "std_msgs/msg/Bool", SENSOR.best_effort())
         self.sensors = {record.name: sense for record in setup.sensors if (sense := self._sense(node, record))}
-        gyro = None if setup.localization is None else setup.localization.gyro
-        self.scans = self._needed(node, setup.scans)
-        self.gyro = self._needed(node, None if gyro is None else gyro.name)
+        self.scans, self.gyro = self._needed(node, setup.scans), self._needed(node, setup.gyro)
         self._frames: dict[str, tuple[str, np.ndarray]] = {}  # parent of a frame, and its pose (4, 4) in it
         self.begin()
 

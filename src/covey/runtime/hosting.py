@@ -3,21 +3,20 @@
 from collections.abc import Callable
 from functools import partial
 
-from covey.mapping.occupancy.belief import Beliefs
 from covey.runtime.execution import Execution
 from covey.runtime.host import Host, Team
 from covey.runtime.local.host import LocalHost
+from covey.runtime.phases.localization_and_mapping import Kinds
 
-Hosting = tuple[type[Beliefs], Callable[[Team], Host]]
-"""The class for the beliefs of robots with equal mapping, and the function that makes the host of their controllers."""
+Hosting = tuple[Kinds, Callable[[Team], Host]]
+"""Classes in the place of those of beliefs, and the function that makes the host of the robots' controllers."""
 
 
 def hosting_of(execution: Execution) -> Hosting:
-    """Return the class for the beliefs of robots with equal mapping, and the function that makes the host."""
+    """Return where the controllers of a simulation run."""
     if execution.controllers == "in_process":
-        return Beliefs, LocalHost
+        return {}, LocalHost
     from covey.runtime.remote.fleet import Fleet
-    from covey.runtime.remote.host import RemoteHost
-    from covey.runtime.remote.mirror import Mirror
+    from covey.runtime.remote.host import MIRRORS, RemoteHost
 
-    return Mirror, partial(RemoteHost, Fleet)
+    return MIRRORS, partial(RemoteHost, Fleet)

@@ -187,10 +187,10 @@ class Simulation:
         check_kinds(self.groups, set(place.targets.kinds))
         if own_frames:
             check_unknown_starts(self.groups, mission)
-        beliefs, host = hosting or hosting_of(execution)
+        kinds, host = hosting or hosting_of(execution)
         plan = world.grid if world.plan is None else world.plan.grid
         self.localization = LocalizationAndMapping(
-            self.groups, self.state, self.sensing, self.clock, world.grid, plan, seed, sharing.rule, own_frames, beliefs
+            self.groups, self.state, self.sensing, self.clock, world.grid, plan, seed, sharing.rule, own_frames, kinds
         )
         self._pose_before = self.state.pose.copy()
         placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))

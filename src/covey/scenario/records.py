@@ -209,8 +209,6 @@ class Scenario(FromFile):
         for i, group in enumerate(self.robots):
             if group.robot.mapping is not None and group.robot.mapping.uses == "ground":
                 where: tuple[str | int, ...] = ("robots", i, "robot", "mapping")
-                if self.execution.controllers == "processes":
-                    errors.append((where, "elevation needs execution.controllers: in_process", "elevation"))
                 if self.share_maps and self.share_maps.start_poses == "unknown":
                     errors.append((where, "elevation needs share_maps.start_poses: known", "elevation"))
             for j, sensor in enumerate(group.robot.sensors):

@@ -18,11 +18,12 @@ FAN = (ANGLES, np.array([0.1, 0.0, 0.2]), 4.0)
 def test_scans_in_processes_and_sharing_in_the_mirror_give_the_same_maps_and_versions(rule):
     random = np.random.default_rng(5)
     whole, mirror = (kind(NAMES, SIZE, ORIGIN, MAPPING, rule) for kind in (Beliefs, MirroredBeliefs))
-    apart = [OwnBelief(k, NAMES, SIZE, ORIGIN, MAPPING, rule) for k in range(3)]
+    mirror.attach(range(3))
     known = whole.occupancy[0].copy()
     known[:40, :40] = 0
-    for beliefs in (whole, mirror, apart[2]):
+    for beliefs in (whole, mirror):
         beliefs.know(np.array([2]), known)
+    apart = [mirror.start(row).begin() for row in range(3)]
     for step in range(40):
         robots = np.flatnonzero(random.random(3) < 0.7)
         poses = random.uniform((-4.0, -3.0, -3.0), (4.0, 3.0, 3.0), (len(robots), 3))
@@ -30,20 +31,18 @@ def test_scans_in_processes_and_sharing_in_the_mirror_give_the_same_maps_and_ver
         ranges[random.random(ranges.shape) < 0.2] = np.inf
         whole.update(robots, poses, ranges, *FAN, step)
         for robot, pose, scan in zip(robots.tolist(), poses, ranges, strict=True):
-            own = apart[robot].see(pose, scan, *FAN, step)
-            assert own is not None
-            mirror.put(robot, pose, own)
+            assert apart[robot].see(pose, scan, *FAN, step)
+            mirror.put(robot, pose, apart[robot].changes())
         if step % 4 == 3:
             hears = random.random((3, 3)) < 0.5
             for beliefs in (whole, mirror):
                 beliefs.publish()
             givers = np.flatnonzero(hears.any(axis=0)).tolist()
             updates = [mirror.update_since(i, np.zeros(3, np.int64)) for i in givers]
-            for robot in range(3):
-                some = [one for one, i in zip(updates, givers, strict=True) if hears[robot, i]]
-                if some:
-                    apart[robot].take_tiles(mirror.lacking(robot, some))
             mirror.merge_updates(hears[:, givers], updates)
+            for robot in range(3):
+                for given in mirror.waiting(robot):
+                    apart[robot].take(given)
             whole.merge_updates(hears[:, givers], [whole.update_since(i, np.zeros(3, np.int64)) for i in givers])
         np.testing.assert_array_equal(mirror.occupancy, whole.occupancy)
         np.testing.assert_array_equal(mirror.version, whole.version)
@@ -61,5 +60,7 @@ def test_scans_in_processes_and_sharing_in_the_mirror_give_the_same_maps_and_ver
 def test_a_scan_that_comes_too_soon_changes_nothing():
     own = OwnBelief(1, NAMES, SIZE, ORIGIN, MAPPING, "probabilistic")
     pose, scan = np.zeros(3), np.full(90, 2.0)
-    assert own.see(pose, scan, *FAN, 0) is not None
-    assert own.see(pose + 1e-4, scan, *FAN, 1) is None
+    assert own.see(pose, scan, *FAN, 0)
+    assert own.changes() is not None
+    assert not own.see(pose + 1e-4, scan, *FAN, 1)
+    assert own.changes() is None

@@ -142,7 +142,7 @@ class Elevations(SharedMaps):
             readings.kind,
             readings.altitude,
             readings.again,
-            *readings.truth,
+            readings.window,
             self.frame,
             self._model(readings.sigma_m),
             step + 1,

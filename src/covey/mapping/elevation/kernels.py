@@ -28,6 +28,8 @@ SINGLE = 2.576
 """Half the 99 % interval, for a measurement that cannot be repeated at once: as rarely wrong as two tests of 95 %."""
 SURE = 4.0
 """A vertex counts as changed, not just badly measured, from this many standard deviations on."""
+HALF = 0.5 + 1e-9
+"""A vertex half-way between two of a coarser belief counts for the upper one, whatever the numbers are rounded to."""
 TESTS = ("none", "innovation", "paper")
 """The tests for a change; kernels take an index into this tuple."""
 
@@ -236,20 +238,40 @@ def judge(team, i, top, bottom, left, right, limit):
 
 
 @kernel
-def see_window(
-    team, robots, picked, poses, errors, kind, altitude, again, corner, frame, true_pose, own_frame, model, step
-):
+def put_vertices(team, i, rows, columns, evidence, resets, limit):
+    """Replace a robot's own evidence at some vertices, int64 (k,) each, and update its map.
+
+    Args:
+        evidence: the fields of `EVIDENCE`, (k,) each. resets: uint16 (k,), see `TeamElevation`.
+        limit: steepest drivable step [m].
+    """
+    mean, variance, seen, changed, mark = evidence
+    top, bottom, left, right = team.mark.shape[1], -1, team.mark.shape[2], -1
+    for k in range(rows.size):
+        a, b = rows[k], columns[k]
+        own, rest = team.own[i, a, b], team.rest[i, a, b]
+        if changed[k] != own.changed:  # whoever finds a change forgets what others have told
+            rest.mark = UNKNOWN
+        own.mean, own.variance, own.seen, own.changed, own.mark = mean[k], variance[k], seen[k], changed[k], mark[k]
+        team.resets[i, a, b] = resets[k]
+        join(team, i, a, b)
+        top, bottom, left, right = min(top, a), max(bottom, a), min(left, b), max(right, b)
+    if bottom >= 0:
+        judge(team, i, top, bottom, left, right, limit)
+
+
+@kernel
+def see_window(team, robots, picked, poses, errors, kind, altitude, again, window, own_frame, model, step):
     """Take in readings of wedges, one of each of some robots.
 
-    A vertex has the same place relative to the estimated pose as it really has relative to the true pose. It counts for
-    the nearest vertex of the belief, so an error of the pose does nothing or moves it by whole spacings.
+    A vertex has its place relative to the estimated pose. It counts for the nearest vertex of the belief, so an error
+    of the pose does nothing or moves it by whole spacings.
 
     Args:
         robots: int64 (m,), rows of the team. picked: int64 (m,), rows of the readings. poses: (m, 3), as estimated.
         errors: covariances of these, (m, 3, 3), and whether errors of two readings are independent, uint8 (m,).
-        kind, altitude, again, corner: see `covey.sensors.wedge.WedgeReadings`.
-        frame, own_frame: lattices of the readings and of the beliefs, (3,): x, y of vertex [0, 0], spacing.
-        true_pose: (k, 3), the true poses of the readings.
+        kind, altitude, again, window: see `covey.sensors.wedge.WedgeReadings`.
+        own_frame: lattice of the beliefs, (3,): x, y of vertex [0, 0], spacing.
         model: float64 (5,): variance of a measurement, depth [m] and variance of a drop, steepest step [m], test.
         step: the current step, from 1 on.
     """
@@ -259,7 +281,7 @@ def see_window(
     spacing, slopes = own_frame[2], np.zeros(5)
     for m in range(robots.shape[0]):
         i, r = robots[m], picked[m]
-        c, s = math.cos(poses[m, 2] - true_pose[r, 2]), math.sin(poses[m, 2] - true_pose[r, 2])
+        c, s = math.cos(poses[m, 2]), math.sin(poses[m, 2])
         top, bottom, left, right = rows, -1, columns, -1
         for last in range(2):
             for p in range(kind.shape[1]):
@@ -267,11 +289,11 @@ def see_window(
                     what = kind[r, p, q]
                     if what == 0 or (what == 1) == (last == 1):
                         continue
-                    dx = frame[0] + (corner[r, 1] + q) * frame[2] - true_pose[r, 0]
-                    dy = frame[1] + (corner[r, 0] + p) * frame[2] - true_pose[r, 1]
-                    x, y = poses[m, 0] + c * dx - s * dy, poses[m, 1] + s * dx + c * dy
-                    a = math.floor((y - own_frame[1]) / own_frame[2] + 0.5)
-                    b = math.floor((x - own_frame[0]) / own_frame[2] + 0.5)
+                    ahead = window[r, 0, 0] + p * window[r, 1, 0] + q * window[r, 2, 0]
+                    aside = window[r, 0, 1] + p * window[r, 1, 1] + q * window[r, 2, 1]
+                    x, y = poses[m, 0] + c * ahead - s * aside, poses[m, 1] + s * ahead + c * aside
+                    a = math.floor((y - own_frame[1]) / own_frame[2] + HALF)
+                    b = math.floor((x - own_frame[0]) / own_frame[2] + HALF)
                     if a < 0 or a >= rows or b < 0 or b >= columns:
                         continue
                     if what == 1:

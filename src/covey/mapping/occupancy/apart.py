@@ -1,17 +1,13 @@
-"""Beliefs of robots that map in processes of their own: the belief in one process, and the simulator's mirror of all.
-
-A process turns its robot's scans into evidence, and sends the changed tiles. The mirror stores them. So it holds the
-same evidence, maps and versions as if it had used the scans itself, except the times at which cells were seen. When
-the mirror adds evidence of other robots to a robot's belief, or corrects its own where SLAM has moved scans, it is sent
-to that robot's process too.
-"""
+"""Occupancy maps of robots that map in processes of their own, and the mirror of them; see `mapping.exchange.apart`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.mapping.exchange.apart import MirroredMaps
 from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.occupancy import tiles as tiles_of
@@ -55,25 +51,28 @@ class OwnBelief(Beliefs):
 
     def see(
         self, pose: np.ndarray, ranges: np.ndarray, angles: np.ndarray, mount: Any, range_m: float, step: int
-    ) -> OwnTiles | None:
+    ) -> bool:
         """Add a scan, ranges (rays,) [m] from a pose (3,), to the belief; see `Beliefs.update`.
 
         Returns:
-            The changed tiles; None if the robot has moved too little since the last scan that was used.
+            Whether it was used; not if the robot has moved too little since the last one.
         """
-        if not self.update(self._one, pose[None], ranges[None], angles, mount, range_m, step):
-            return None
+        return bool(self.update(self._one, pose[None], ranges[None], angles, mount, range_m, step))
+
+    def changes(self) -> OwnTiles | None:
+        """Return the tiles of its own evidence that have changed since the last call; None: there are none."""
         team = self._team
         changed = np.flatnonzero(team.own[self.robot] != team.published[self.robot])
         self.publish(self._one)
+        if not len(changed):
+            return None
         return OwnTiles(changed.astype(np.int32), self._store.evidence[team.own[self.robot, changed]])
 
-    def take_tiles(self, given: GivenTiles) -> None:
+    def take(self, given: GivenTiles) -> None:
         """Add tiles of other robots' evidence to the belief, and replace its own that were corrected."""
         own = given.items[:, 1] == self.robot
         if own.any():
-            tiles, last = np.unique(given.items[own, 0][::-1], return_index=True)  # the last of each counts
-            self.put_own(self.robot, tiles.astype(np.int32), given.cells[own][::-1][last])
+            self.put_own(self.robot, given.items[own, 0].astype(np.int32), given.cells[own])
             self.publish(self._one)
         if own.all():
             return
@@ -85,20 +84,71 @@ class OwnBelief(Beliefs):
         self.merge_updates((np.arange(len(self)) == self.robot)[:, None], [update])
 
 
-class MirroredBeliefs(Beliefs):
-    """The beliefs of a team whose robots map in processes of their own, updated from the tiles that they send."""
+@dataclass(frozen=True, eq=False)
+class BeliefStart:
+    """What a process needs to begin with the belief of its robot; see `Beliefs`.
 
-    def put(self, robot: int, pose: np.ndarray, own: OwnTiles) -> None:
-        """Store the tiles that a robot's scan from a pose (3,) changed."""
-        self._team.mapped_pose[robot] = pose
-        super().put_own(robot, own.tiles, own.cells)
+    Attributes:
+        row: index of the robot among ``names``, the robots with equal mapping.
+        known: int8, the map that it starts with; None for none.
+    """
 
-    def lacking(self, robot: int, updates: Sequence[MapUpdate]) -> GivenTiles:
-        """Return the tiles of some updates that are newer than those that a robot holds."""
+    row: int
+    names: list[str]
+    size_m: tuple[float, float]
+    origin: tuple[float, float]
+    mapping: Mapping
+    rule: Rule
+    known: np.ndarray | None = None
+
+    def begin(self) -> OwnBelief:
+        """Return the belief that the robot starts with."""
+        belief = OwnBelief(self.row, self.names, self.size_m, self.origin, self.mapping, self.rule)
+        if self.known is not None:
+            belief.know(np.array([self.row]), self.known)
+        return belief
+
+
+class MirroredBeliefs(MirroredMaps, Beliefs):
+    """The beliefs of a team of which some robots map in processes of their own."""
+
+    def __init__(self, *arguments: Any, **options: Any):
+        super().__init__(*arguments, **options)
+        self._known: dict[int, np.ndarray] = {}
+
+    def know(self, robots: np.ndarray, occupancy: np.ndarray) -> None:
+        """Let robots start with a map."""
+        super().know(robots, occupancy)
+        self._known |= dict.fromkeys(robots.tolist(), occupancy)
+
+    def start(self, row: int) -> BeliefStart:
+        """Return what the process of a robot begins with."""
+        (rows, columns), cell = self.grid.shape, self.grid.resolution
+        x, y, _ = self.grid.origin
+        size_m = columns * cell, rows * cell
+        return BeliefStart(row, self.names, size_m, (x, y), self.mapping, self.rule, self._known.get(row))
+
+    def put(self, row: int, pose: np.ndarray | None, changes: OwnTiles) -> None:
+        """Store the tiles that a robot's scan from a pose (3,) changed; None: it has corrected its map."""
+        if pose is not None:
+            self._team.mapped_pose[row] = pose
+        super().put_own(row, changes.tiles, changes.cells)
+
+    def put_own(self, robot: int, tiles_of: np.ndarray, cells: np.ndarray) -> None:
+        """Correct a robot's own evidence, and keep it for the robot's process."""
+        super().put_own(robot, tiles_of, cells)
+        if robot in self._apart:
+            items = np.column_stack((tiles_of, np.full(len(tiles_of), robot), np.zeros(len(tiles_of)))).astype(np.int32)
+            self.keep(robot, GivenTiles(items, cells))
+
+    def lacking(self, row: int, updates: Sequence[MapUpdate]) -> GivenTiles | None:
+        """Return the tiles of some updates that are newer than those that a robot holds; None: there are none."""
         items = np.concatenate([one.items for one in updates])
-        store, node = self._store, self._team.node[robot]
+        store, node = self._store, self._team.node[row]
         held = store.version[store.parts[node[items[:, 0]], items[:, 1]]]
-        items = items[(items[:, 1] != robot) & (store.version[items[:, 2]] > held)]
+        items = items[(items[:, 1] != row) & (store.version[items[:, 2]] > held)]
+        if not len(items):
+            return None
         slots = items[:, 2]
         versions = np.column_stack((items[:, :2], store.version[slots]))
         return GivenTiles(versions.astype(np.int32), store.evidence[slots])

@@ -1,6 +1,7 @@
 """Remove the returns that come from team mates from a scan, so that they do not appear as walls in the map."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,6 +9,45 @@ from covey.kernel import kernel
 
 MARGIN_M = 0.15
 """Returns within a body's radius plus this of a mate's centre belong to the mate [m]."""
+
+
+class Mates(NamedTuple):
+    """The team mates that a sensor for them shows to m robots, around the time of a scan.
+
+    Attributes:
+        count: number that each robot sees, int64 (m,).
+        away, bearings: distance [m] and bearing [rad] of their centres in the body frame, (m, width).
+        moved: pose (m, 3) of that body frame in the one at the scan; None: both are of one time.
+    """
+
+    count: np.ndarray
+    away: np.ndarray
+    bearings: np.ndarray
+    moved: np.ndarray | None = None
+
+    def of(self, k: int) -> "Mates":
+        """Return those of one robot."""
+        row, moved = slice(k, k + 1), self.moved
+        return Mates(self.count[row], self.away[row], self.bearings[row], None if moved is None else moved[row])
+
+
+def without_mates(
+    ranges: np.ndarray, angles: np.ndarray, mount: np.ndarray, mates: Mates | None, reach_m: float
+) -> np.ndarray:
+    """Return a copy of scans (m, rays) [m] without the returns from mates that a sensor for them shows.
+
+    Args:
+        ranges, angles, mount: see `hide_team_mates`.
+        mates: as the sensor shows them; None: there is none, or the lidar sees no robots.
+        reach_m: returns within this distance of a mate's centre are on the mate [m].
+    """
+    ranges = ranges.copy()
+    if mates is not None:
+        seen = mates.away, mates.bearings
+        if mates.moved is not None:
+            seen = seen_from(mates.moved, *seen)
+        hide_team_mates(ranges, angles, mount, mates.count, *seen, np.full(len(ranges), reach_m))
+    return ranges
 
 
 @kernel

@@ -1,10 +1,11 @@
 """Localization and mapping: each robot's pose estimate, and the belief that its lidar fills at that estimate."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import repeat
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,29 +13,46 @@ from covey.clock import Clock
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
-from covey.mapping.dead_reckoning import grow, turned
+from covey.mapping.dead_reckoning import turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.elevation.slopes import PoseErrors
 from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.localization import TrueLocalizer, Truth
-from covey.mapping.localizer import Equipment, Localizer, Scan, Sensed
+from covey.mapping.localizer import Equipment, Localizer, LocalizerRecord, Scan, Sensed
 from covey.mapping.map_of_scans import map_of
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
-from covey.mapping.occupancy.movers import Movers
-from covey.mapping.occupancy.team_mates import MARGIN_M, hide_team_mates, seen_from
+from covey.mapping.occupancy.team_mates import MARGIN_M, Mates, without_mates
 from covey.mapping.records import ElevationMapping
 from covey.mapping.slam.contradictions import Contradiction
 from covey.mapping.slam.log import Laser
 from covey.mapping.slam_localizer import SlamLocalizer
-from covey.onboard.estimator import Estimator, Past
+from covey.onboard.estimator import Estimator, Past, pose_then
 from covey.onboard.group import Group
+from covey.onboard.self_localization import OwnLocalization
+from covey.onboard.step import Located, MapInput, ScanInput, SenseInput
 from covey.robots.team import TeamState
 from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 from covey.world.world import FREE, UNKNOWN, WALL, World
 
 SOLID = (WALL, UNKNOWN)
+
+
+Kinds = Mapping[type[Beliefs] | type[Elevations], Any]
+"""Classes that take the place of those of beliefs."""
+
+
+class Apart(Protocol):
+    """The robots whose software runs elsewhere, and maps there."""
+
+    def localize(self, sensed: Mapping[int, SenseInput]) -> None:
+        """Let robots, by team index, find out where they are; see `LocalizationAndMapping.take`."""
+        ...
+
+    def map(self, given: Mapping[int, MapInput], poses: Mapping[int, np.ndarray]) -> None:
+        """Let robots map, each with a scan from a pose (3,), in the frame of its map."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -68,6 +86,7 @@ class LocalizationAndMapping:
         frames: poses of the robots' frames, shape (n, 3): their start poses; None: the world frame.
         following: the robots that are told how their past poses move, by team index.
         moved: what they have not been told yet, see `StepInput.moved`.
+        reach_m: returns within this distance of a team mate's centre are on the mate [m].
     """
 
     def __init__(
@@ -81,10 +100,10 @@ class LocalizationAndMapping:
         seed: int,
         rule: Rule = "probabilistic",
         own_frames: bool = False,
-        kind: type[Beliefs] = Beliefs,
+        kinds: Kinds = MappingProxyType({}),
     ):
         self.state, self.clock, self._sensing = state, clock, sensing
-        self._reach = float(sensing.model.radius.max()) + MARGIN_M
+        self.reach_m = float(sensing.model.radius.max()) + MARGIN_M
         self.pose = state.pose.copy()
         self.covariance = np.zeros((len(self.pose), 3, 3))
         self.revision = np.zeros(len(self.pose), np.int64)
@@ -110,24 +129,30 @@ class LocalizationAndMapping:
         true = [group for group in self._localizers if isinstance(group.estimator.localizer, TrueLocalizer)]
         self._true = [(self.pose[group.part], state.pose[group.part]) for group in true]  # views
         self._estimating = [group for group in self._localizers if group not in true]
+        self._localizing_apart: list[_Localized] = []
         estimating = [not isinstance(group.localization, Truth) for group in groups for _ in group.start]
         self.estimating = np.flatnonzero(estimating)
         self._white = np.array([group.localization.white for group in groups for _ in group.start])
         self.teams = [
             MappedTeam(
                 np.array([i for i, _ in robots]),
-                self._beliefs(kind, [i for i, _ in robots], [name for _, name in robots], grid, record, rule),
+                self._beliefs(kinds, [i for i, _ in robots], [name for _, name in robots], grid, record, rule),
             )
             for record, robots in mapping.items()
         ]
         self.belief_of: dict[int, Belief | ElevationBelief] = {
             int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
         }
-        self._mates = {
-            robot: _Mates(movers)
+        self._seers = {
+            robot: (group.estimator, k)
             for group in self._localizers
-            for robot, movers in zip(group.members.tolist(), group.estimator.movers, strict=False)
+            for k, robot in enumerate(group.members.tolist())
+            if group.estimator.movers
         }
+        self._apart: Apart | None = None
+        self._mapping_apart: frozenset[int] = frozenset()
+        self._alone: frozenset[int] = frozenset()  # robots that localize themselves elsewhere
+        self._takes_of: dict[int, str] = {}  # with which of its scans each of them maps
         self._know(groups, grid, plan)
         self._go_on(groups)
         for bank in sensing.banks:
@@ -143,11 +168,12 @@ class LocalizationAndMapping:
         self._scans = [scan for scan in scans if len(scan[2])]
 
     def _beliefs(
-        self, kind: type[Beliefs], members: list[int], names: list[str], world: Grid, record: Any, rule: Rule
+        self, kinds: Kinds, members: list[int], names: list[str], world: Grid, record: Any, rule: Rule
     ) -> Beliefs | Elevations:
         """Return empty beliefs that hold the world, from every start if the robots do not know their start poses."""
         if isinstance(record, ElevationMapping):
-            return self._elevations(names, record)
+            return self._elevations(kinds.get(Elevations, Elevations), names, record)
+        kind = kinds.get(Beliefs, Beliefs)
         if self.frames is None:
             return kind.covering(world, names, record, rule=rule)
         rows, columns = world.shape
@@ -156,7 +182,7 @@ class LocalizationAndMapping:
         reach = float(np.abs(compose(inverse(self.frames[members])[:, None], at)[..., :2]).max())
         return kind(names, (2.0 * reach, 2.0 * reach), (-reach, -reach), record, rule)
 
-    def _elevations(self, names: list[str], record: ElevationMapping) -> Elevations:
+    def _elevations(self, kind: type[Elevations], names: list[str], record: ElevationMapping) -> Elevations:
         ground = self._sensing.world.ground
         if ground is None:
             raise InvalidValueError(
@@ -168,7 +194,7 @@ class LocalizationAndMapping:
                 f"{names[0]} maps the ground without knowing where the others started; only maps of kind occupancy can "
                 "be aligned: set share_maps: {start_poses: known}"
             )
-        return Elevations.covering(ground, names, record)
+        return kind.covering(ground, names, record)
 
     def in_own_frames(self, robots: Any, pose: np.ndarray) -> np.ndarray:
         """Convert poses in the world frame, shape (m, 3), to the frames of some robots (a slice or indices)."""
@@ -256,9 +282,12 @@ class LocalizationAndMapping:
         for pose, true in self._true:
             pose[:] = true
         if not self._begun and self.frames is None:  # they know where the others start
-            for robot, mates in self._mates.items():
-                mates.movers.expect(np.delete(self.state.pose[:, :2], robot, axis=0), self.clock.time_s)
+            for robot, (estimator, k) in self._seers.items():
+                estimator.movers[k].expect(np.delete(self.state.pose[:, :2], robot, axis=0), self.clock.time_s)
         self._begun = True
+        for group in self._localizing_apart:
+            assert self._apart is not None
+            self._apart.localize(self._sensed(group))
         for group in self._estimating:
             part = group.part
             motions, variances = self._motions(group)
@@ -266,7 +295,10 @@ class LocalizationAndMapping:
             true = self.state.pose[part].copy()
             sensed = Sensed(self.clock.step, true, motions, scan, self.clock.time_s, variances)
             if group.odometry is not None:
-                self._reckon(part, group.odometry.record, motions, variances)
+                noise = None if self.odometry_spread is None else group.odometry.record.noise_model
+                self.odometry[part] = group.estimator.reckon(true, motions, variances, noise)
+                if self.odometry_spread is not None:
+                    self.odometry_spread[part] = group.estimator.odometry_spread
             estimate = group.estimator.update(self.pose[part], sensed, scan_s)
             if group.estimator.took_s is not None:
                 self._took_s.append(group.estimator.took_s)
@@ -274,26 +306,89 @@ class LocalizationAndMapping:
             self.contradicted += [(int(group.members[k]), one) for k, one in group.estimator.contradicted()]
         self._correct()
         for robot, jump in self.jumps.items():
-            self.pose[robot] = jump @ self.pose[robot]
+            if robot not in self._alone:
+                self.pose[robot] = jump @ self.pose[robot]
 
-    def _reckon(self, part: slice, record: Any, motions: Sequence[np.ndarray], variances: Sequence[np.ndarray]) -> None:
-        """Add samples of the odometry, each (m, 3), to the poses by dead reckoning; not those of the first step.
+    def attach(self, apart: Apart, robots: Iterable[int]) -> None:
+        """Let robots whose software runs elsewhere localize themselves and map there, each as far as it does so alone.
 
-        Args:
-            part: the robots.
-            record: their odometry.
-            motions, variances: see `Sensed`.
+        Robots that are told where they are, or that do SLAM as a team, are localized here.
         """
-        at = self.odometry[part]
-        if np.isnan(at).any():
-            at, motions = self.state.pose[part], ()
+        self._apart, self._mapping_apart = apart, frozenset(robots) & self.belief_of.keys()
+        here = {int(robot) for group in self._localizers if not group.is_alone for robot in group.members}
+        self._alone = alone = frozenset(robots) - here
+        self._localizing_apart = [group for group in self._estimating if alone.issuperset(group.members.tolist())]
+        self._estimating = [group for group in self._estimating if group not in self._localizing_apart]
+        for robot in alone:
+            self.pasts.pop(robot, None)
+            self._seers.pop(robot, None)
+
+    def own(self, robot: int) -> OwnLocalization | None:
+        """Return how a robot finds out by itself where it is, before the first step; None: it is told."""
+        group = next(group for group in self._localizers if robot in group.members)
+        if not group.is_alone:
+            return None
+        mates = np.delete(self.state.pose[:, :2], robot, axis=0)
+        frame = None if self.frames is None else self.frames[robot]
+        mates, start = mates if frame is None else mates[:0], self.state.pose[robot].copy()
+        radius_m, noise = group.mates_m, None if group.odometry is None else group.odometry.record.noise_model
+        gyro = None if group.imu is None else group.imu.record.gyro
+        return OwnLocalization(
+            group.record, group.estimator.laser, noise, gyro, group.plans, radius_m, mates, start, frame
+        )
+
+    def take(self, robot: int, located: Located) -> None:
+        """Take where a robot has found that it is."""
+        self._takes_of[robot] = located.takes
+        self.pose[robot], self.covariance[robot], self.revision[robot] = located[:3]
+        self.odometry[robot] = located.odometry
         if self.odometry_spread is not None:
-            spread, heading = self.odometry_spread[part], np.array(at[:, 2])
-            for motion, variance in zip(motions, variances or repeat(np.empty(0)), strict=False):
-                grow(spread, heading, np.ascontiguousarray(motion), *record.noise_model, variance)
-        for motion in motions:
-            at = compose(at, motion)
-        self.odometry[part] = at
+            self.odometry_spread[robot] = located.odometry_spread
+        self.contradicted += [(robot, one) for one in located.contradicted]
+        if located.took_s is not None:
+            self._took_s.append(located.took_s)
+
+    def _sensed(self, group: "_Localized") -> dict[int, SenseInput]:
+        """Return what each robot of a group has sensed, by team index."""
+        second, scans = self.clock.substep_s, dict[int, ScanInput]()
+        wheels = () if group.odometry is None else group.odometry.samples
+        gyro = () if group.imu is None else group.imu.samples
+        if group.lidar is not None and group.lidar.samples:
+            newest = group.lidar.samples[-1]
+            scans = self._scan_inputs(group.lidar, newest, group.lidar_rows, group.members)
+        return {
+            robot: SenseInput(
+                self.clock.step,
+                self.clock.time_s,
+                [(at.substep * second, at.readings.motion[group.odometry_rows[k]]) for at in wheels],
+                [(at.substep * second, float(at.readings.turn_rate[group.imu_rows[k]])) for at in gyro],
+                scans.get(robot),
+                self.jumps.get(robot),
+            )
+            for k, robot in enumerate(group.members.tolist())
+        }
+
+    def _scan_inputs(
+        self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray
+    ) -> dict[int, ScanInput]:
+        """Return a sample of a lidar for the software of each of some robots, by team index."""
+        mates, since = self._mates_of(bank, sample, members), self._since(sample, members)
+        taken_s, ranges = sample.substep * self.clock.substep_s, sample.readings.ranges
+        return {
+            robot: ScanInput(
+                taken_s,
+                ranges[rows[k]],
+                None if since is None else since[k],
+                None if mates is None else mates.of(k),
+            )
+            for k, robot in enumerate(members.tolist())
+        }
+
+    def _since(self, sample: BankSample, members: np.ndarray) -> np.ndarray | None:
+        """Return the motion of robots since a sample, (m, 3), which odometry bridges exactly; None: it is of now."""
+        if sample.substep == self.clock.now:
+            return None
+        return compose(inverse(sample.pose[members]), self.state.pose[members])
 
     def odometry_poses(self, robots: range) -> Iterable[Sequence[float]]:
         """Return the poses of the robots of a group by dead reckoning, in their frames; empty if there are none."""
@@ -334,12 +429,9 @@ class LocalizationAndMapping:
         if bank is None or laser is None or not bank.samples:
             return None, math.nan
         sample, members = bank.samples[-1], group.members
-        ranges = self._without_mates_in_sight(bank, sample, group.lidar_rows, members)
-        since = np.zeros((len(members), 3))
-        if sample.substep != self.clock.now:
-            since = compose(inverse(sample.pose[members]), self.state.pose[members])
-        for robot in members.tolist() if group.estimator.movers else ():
-            self._mates[robot].substep, self._mates[robot].pose = sample.substep, sample.pose[robot].copy()
+        since = self._since(sample, members)
+        since = np.zeros((len(members), 3)) if since is None else since
+        ranges = self._without_mates(bank, sample, group.lidar_rows, members)
         return Scan(ranges, laser, since), sample.substep * self.clock.substep_s
 
     def map(self, computing: Computing) -> None:
@@ -362,17 +454,14 @@ class LocalizationAndMapping:
         computing: Computing,
     ) -> None:
         """Add one sample of a bank to beliefs; older samples reached the computer at their own times."""
-        pose = self.pose[members]
-        if sample.substep != self.clock.now:  # odometry bridges the time since then exactly
-            pose = compose(pose, compose(inverse(self.state.pose[members]), sample.pose[members]))
-        pose = self.in_own_frames(members, pose)
+        pose = self.in_own_frames(members, pose_then(self.pose[members], self._since(sample, members)))
         since_s = 0.0 if sample is bank.newest else (self.clock.now - sample.substep) * self.clock.substep_s
         since_s = min(since_s, self.clock.step_s)
         if type(beliefs) is Beliefs and not (self.pasts or computing.machines):
             self._taking(bank, sample, beliefs, robots, rows, members, pose)(slice(None))  # it skips what did not move
             return
         wanted = beliefs.moved(robots, pose)
-        if self.pasts:
+        if self.pasts or self._alone:
             wanted &= np.array([self._takes(int(i), sample is bank.samples[-1]) for i in members], bool)
         used = computing.takes_scans(members, wanted, since_s)
         if used.any():
@@ -381,62 +470,110 @@ class LocalizationAndMapping:
 
     def _taking(
         self, bank: SensorBank, sample: BankSample, beliefs: Any, robots: Any, rows: Any, members: Any, pose: Any
-    ) -> Any:
+    ) -> Callable[[slice], Any]:
         """Return a function that adds the readings of the robots that a slice selects, at these poses (m, 3)."""
+        apart = self._mapping_apart
+        if not apart or apart.isdisjoint(members.tolist()):
+            return self._taking_here(bank, sample, beliefs, robots, rows, members, pose)
+        there = np.array([i in apart for i in members.tolist()])
+        here = self._taking_here(bank, sample, beliefs, *(of[~there] for of in (robots, rows, members, pose)))
+
+        def take(_: slice) -> None:
+            if not there.all():
+                here(slice(None))
+            self._map_apart(bank, sample, rows[there], members[there], pose[there])
+
+        return take
+
+    def _taking_here(
+        self, bank: SensorBank, sample: BankSample, beliefs: Any, robots: Any, rows: Any, members: Any, pose: Any
+    ) -> Callable[[slice], Any]:
+        """Do as `_taking`, for robots that map here."""
         scan, step = sample.readings, self.clock.step
         if isinstance(beliefs, Elevations):
             errors = self.covariance[members], self._white[members]
             return lambda k: scan.into(
                 beliefs, robots[k], rows[k], pose[k], step, PoseErrors(errors[0][k], errors[1][k])
             )
-        ranges = self._without_mates_in_sight(bank, sample, rows, members)
-        for k, robot in enumerate(members.tolist() if self._mates else ()):
-            if (mates := self._mates.get(robot)) and self._sensing.is_first(bank, "scan", robot):
-                was = None if mates.substep == sample.substep else mates.seen_from(sample.pose[robot])
-                mates.movers.hide(ranges[k], scan.angles, scan.mount, was)
+        ranges = self._without_mates(bank, sample, rows, members)
+        for k, robot in enumerate(members.tolist() if self._seers else ()):
+            self._hide(bank, sample, robot, ranges[k])
         for i, at, of in zip(members.tolist(), pose, ranges, strict=True) if self.pasts else ():
             if past := self.pasts.get(i):
                 past.add(at, of, sample.substep * self.clock.substep_s, self.clock.time_s)
         return lambda k: beliefs.update(robots[k], pose[k], ranges[k], scan.angles, scan.mount, scan.range_m, step)
 
+    def _map_apart(
+        self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray, pose: np.ndarray
+    ) -> None:
+        """Let robots whose software runs elsewhere map with a sample, each at its pose (m, 3) then."""
+        assert self._apart is not None
+        step, taken_s, given = self.clock.step, sample.substep * self.clock.substep_s, dict[int, MapInput]()
+        is_scan = isinstance(self.belief_of[int(members[0])], Belief)
+        scans = self._scan_inputs(bank, sample, rows, members) if is_scan else {}
+        ranges = self._without_mates(bank, sample, rows, members) if is_scan else None
+        since = self._since(sample, members)
+        for k, robot in enumerate(members.tolist()):
+            if robot in self._alone and is_scan:
+                is_known = sample is bank.samples[-1] and "scan" in self._group_of(robot).record.needs
+                looked = self._looked(bank, sample, robot)
+                given[robot] = MapInput(step, None if is_known else scans[robot], looked)
+                continue
+            if ranges is not None:
+                self._hide(bank, sample, robot, ranges[k])
+                if past := self.pasts.get(robot):
+                    past.add(pose[k], ranges[k], taken_s, self.clock.time_s)
+                given[robot] = MapInput(step, ScanInput(taken_s, ranges[k]), pose=pose[k])
+                continue
+            readings = sample.readings.of(slice(rows[k], rows[k] + 1))
+            if robot in self._alone:
+                given[robot] = MapInput(step, ScanInput(taken_s, readings, None if since is None else since[k]))
+                continue
+            told = pose[k], self.covariance[robot], bool(self._white[robot])
+            given[robot] = MapInput(step, ScanInput(taken_s, readings), None, *told)
+        self._apart.map(given, dict(zip(members.tolist(), pose, strict=True)))
+
+    def _group_of(self, robot: int) -> "_Localized":
+        return next(group for group in self._localizers if robot in group.members)
+
     def _takes(self, robot: int, is_newest: bool) -> bool:
         """Return whether a robot maps with a scan: with each, or with those that make its map follow corrections."""
+        if robot in self._alone:
+            takes = self._takes_of.get(robot, "none")
+            return takes == "each" or (is_newest and takes == "newest")
         past = self.pasts.get(robot)
         return past is None or past.takes(is_newest, self.clock.time_s)
 
-    def _without_mates_in_sight(
-        self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray
-    ) -> np.ndarray:
-        """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees.
+    def _mates_of(self, bank: SensorBank, sample: BankSample, members: np.ndarray) -> Mates | None:
+        """Return the mates that the neighbours sensor of robots shows around a scan of a lidar; None: it has none.
 
         Odometry bridges the time between the two sensors exactly: a robot that turns sees mates elsewhere soon.
         """
-        scan = sample.readings
-        ranges = scan.ranges[rows]
         neighbours = self._sensing.first_of(members, "mates") if bank.record.sees_robots else None
         seen = None if neighbours is None else neighbours.nearest(sample.substep)
-        if neighbours is not None and seen is not None:
-            at = np.array([neighbours.row_of[int(i)] for i in members])
-            away, bearings = seen.readings.ranges[at], seen.readings.bearings[at]
-            if seen.substep != sample.substep:
-                moved = compose(inverse(sample.pose[members]), seen.pose[members])
-                away, bearings = seen_from(moved, away, bearings)
-            count, radius = seen.readings.count[at], np.full(len(members), self._reach)
-            hide_team_mates(ranges, scan.angles, scan.mount, count, away, bearings, radius)
-        return ranges
+        if neighbours is None or seen is None:
+            return None
+        at, of, moved = np.array([neighbours.row_of[int(i)] for i in members]), seen.readings, None
+        if seen.substep != sample.substep:
+            moved = compose(inverse(sample.pose[members]), seen.pose[members])
+        return Mates(of.count[at], of.ranges[at], of.bearings[at], moved)
 
+    def _without_mates(self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray) -> np.ndarray:
+        """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees."""
+        scan = sample.readings
+        mates = self._mates_of(bank, sample, members)
+        return without_mates(scan.ranges[rows], scan.angles, scan.mount, mates, self.reach_m)
 
-@dataclass(eq=False)
-class _Mates:
-    """The mates that a robot finds in its scans, and when it looked last."""
+    def _looked(self, bank: SensorBank, sample: BankSample, robot: int) -> np.ndarray | None:
+        """Return the pose (3,) of a robot at the newest scan from its pose at another one of this step."""
+        newest = bank.samples[-1]
+        return None if sample is newest else compose(inverse(sample.pose[robot]), newest.pose[robot])
 
-    movers: Movers
-    substep: int = -1
-    pose: np.ndarray = field(default_factory=lambda: np.zeros(3))  # true one of the robot then
-
-    def seen_from(self, pose: np.ndarray) -> np.ndarray:
-        """Return where the robot was then from where it truly was at another time; odometry bridges it exactly."""
-        return compose(inverse(pose), self.pose)
+    def _hide(self, bank: SensorBank, sample: BankSample, robot: int, ranges: np.ndarray) -> None:
+        """Hide the mates in a scan (rays,) that a robot has found in its newest one, if it looks for them."""
+        if robot in self._seers and self._sensing.is_first(bank, "scan", robot):
+            estimator, k = self._seers[robot]
+            estimator.hide(k, ranges, self._looked(bank, sample, robot))
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,7 +582,10 @@ class _Localized:
 
     members: np.ndarray
     part: slice
+    record: LocalizerRecord
     estimator: Estimator
+    plans: dict[str | None, Grid]
+    mates_m: float | None
     odometry: SensorBank | None
     odometry_rows: np.ndarray
     lidar: SensorBank | None
@@ -465,7 +605,14 @@ class _Localized:
             if lidar.record.sees_robots and len(sensing.model.radius) > 1:
                 mates_m = float(sensing.model.radius.max())
         noise = None if odometry is None else odometry.record.noise_model
-        equipment = Equipment(laser, noise, lambda file: _plan(world if file is None else _plan_of(file, plan)))
+        plans: dict[str | None, Grid] = {}
+
+        def plan_of(file: str | None) -> Grid:
+            if file not in plans:
+                plans[file] = _plan(world if file is None else _plan_of(file, plan))
+            return plans[file]
+
+        equipment = Equipment(laser, noise, plan_of)
         rows = [
             np.array([] if bank is None else [bank.row_of[i] for i in members.tolist()], np.int64)
             for bank in (odometry, lidar, imu)
@@ -473,7 +620,14 @@ class _Localized:
         localizer = group.localization.build(group.names, seed, equipment)
         estimator = Estimator(localizer, laser, None if imu is None else imu.record.gyro, mates_m, len(members))
         part = slice(int(members[0]), int(members[-1]) + 1)
-        return _Localized(members, part, estimator, odometry, rows[0], lidar, rows[1], imu, rows[2])
+        own = group.localization, estimator, plans, mates_m
+        return _Localized(members, part, *own, odometry, rows[0], lidar, rows[1], imu, rows[2])
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether each of the robots finds out by itself where it is: none is told, or does SLAM with others."""
+        localizer = self.estimator.localizer
+        return bool(self.record.needs) and not (isinstance(localizer, SlamLocalizer) and localizer.members)
 
 
 def _plan_of(name: str, plan: Grid) -> Grid:

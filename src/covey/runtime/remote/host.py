@@ -4,27 +4,48 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
+from covey.mapping.elevation.apart import MirroredElevations
+from covey.mapping.elevation.belief import Elevations
+from covey.mapping.exchange.apart import Changes, MirroredMaps
+from covey.mapping.occupancy.apart import MirroredBeliefs
+from covey.mapping.occupancy.belief import Beliefs
+from covey.mapping.slam.log import Laser
 from covey.onboard.group_view import seen
 from covey.onboard.spec import RobotSpec
-from covey.onboard.step import Failed, GroupInput, GroupOutput, Requests, StepInput, StepOutput, TeamUpdate
+from covey.onboard.step import (
+    Failed,
+    GroupInput,
+    GroupOutput,
+    Located,
+    MapInput,
+    Requests,
+    SenseInput,
+    StepInput,
+    StepOutput,
+    TeamUpdate,
+)
 from covey.results.recorder import Recorder
 from covey.runtime.execution import Processes
 from covey.runtime.host import Answers, GroupAnswers, Host, Team
 from covey.runtime.local.failures import failed_at_the_end
-from covey.runtime.phases.sensing import SensorBank
-from covey.runtime.remote.mirror import Mirror
+from covey.runtime.phases.localization_and_mapping import Kinds
+from covey.runtime.phases.sensing import Sensing, SensorBank
 from covey.runtime.remote.pace import LockStep, RealTime
 from covey.runtime.remote.process_recorder import ProcessRecorder
 from covey.runtime.remote.proxy import Proxy
-from covey.runtime.remote.spawn_spec import GroupSpawn, MapOf, RobotSpawn
+from covey.runtime.remote.spawn_spec import GroupSpawn, RobotSpawn
 from covey.runtime.remote.use import Use
 from covey.runtime.transport.channel import Channel
+
+MIRRORS: Kinds = MappingProxyType({Beliefs: MirroredBeliefs, Elevations: MirroredElevations})
+"""The classes of the mirrors of beliefs."""
 
 
 class Proxies(Protocol):
@@ -59,6 +80,7 @@ class RemoteRobot:
         sent: number of messages sent to the robot, of those in its inbox here and those that it lost.
         entries: new entries on the blackboard since its last input.
         frames: poses of the frames of others that it knows.
+        unsent: what it has sensed while it was busy; its scans are lost.
     """
 
     spec: RobotSpec
@@ -66,6 +88,7 @@ class RemoteRobot:
     sent: int = 0
     entries: list[tuple[str, Any]] = field(default_factory=list)
     frames: dict[str, Pose] | None = None
+    unsent: list[SenseInput] = field(default_factory=list)
 
 
 class RemoteHost(Host):
@@ -76,12 +99,6 @@ class RemoteHost(Host):
     """
 
     def __init__(self, proxies_of: Callable[[Processes, list[Channel]], Proxies], team: Team):
-        for mapped in team.localization.teams:
-            if not isinstance(mapped.beliefs, Mirror):
-                raise InvalidValueError(
-                    f"{mapped.beliefs.names[0]} maps the ground, which processes of robots cannot do yet; run with "
-                    "controllers in_process"
-                )
         self._team = team
         record, budget_s = team.execution.processes, team.execution.step_budget_s
         self._pace = RealTime(team.execution.step_s) if record.pace == "real_time" else LockStep()
@@ -99,12 +116,13 @@ class RemoteHost(Host):
             i: RemoteRobot(spec, self.fleet.proxy(channels[i], team.banks_of[i])) for i, spec in team.specs.items()
         }
         self._process_recorder = ProcessRecorder()
-        self._mirrors: dict[int, tuple[Mirror, int]] = {}
+        self._mirrors: dict[int, tuple[MirroredMaps, int]] = {}
         for mapped in team.localization.teams:
-            assert isinstance(mapped.beliefs, Mirror)
+            assert isinstance(mapped.beliefs, MirroredMaps)
             rows = {row: int(i) for row, i in enumerate(mapped.members) if int(i) in self._remote}
-            mapped.beliefs.attach({row: self._remote[i].proxy for row, i in rows.items()}, self)
+            mapped.beliefs.attach(rows)
             self._mirrors |= {i: (mapped.beliefs, row) for row, i in rows.items()}
+        team.localization.attach(self, self._remote)
         self.cpu_s: dict[int, float] = {}
         self._asked: list[Channel] = []
         self._answers: tuple[list[tuple[int, StepOutput]], list[tuple[Sequence[str], GroupOutput]]] = [], []
@@ -125,7 +143,7 @@ class RemoteHost(Host):
 
     def begin(self, step: int, time_s: float) -> tuple[Answers, GroupAnswers]:
         """Begin a step; return late answers to earlier steps."""
-        self.ready()
+        self._ready()
         self._pace.begin()
         self._step, self._time_s = step, time_s
         for channel in self.fleet.channels.values():
@@ -202,22 +220,61 @@ class RemoteHost(Host):
         clock = self._team.computing.clock
         self._process_recorder.record(self.fleet.channels.values(), clock.step, clock.time_s, last=True)
 
-    # -- called by a mirror --------------------------------------------------------------------------------------------
+    # -- localization and maps -----------------------------------------------------------------------------------------
 
-    def ready(self) -> None:
+    def localize(self, sensed: Mapping[int, SenseInput]) -> None:
+        """Let robots find out where they are; one that is busy gets what it has sensed, without scans, later."""
+        self._ready()
+        asked: list[Channel] = []
+        for i, one in sensed.items():
+            remote = self._remote[i]
+            proxy = remote.proxy
+            if proxy.channel.is_deciding:
+                proxy.channel.misses.dropped_readings += one.scan is not None
+                remote.unsent.append(one)
+                continue
+            sensed_so_far = [*remote.unsent, one]
+            wheels = [sample for each in sensed_so_far for sample in each.wheels]
+            gyro = [sample for each in sensed_so_far for sample in each.gyro]
+            remote.unsent.clear()
+            if proxy.localize(one._replace(wheels=wheels, gyro=gyro), partial(self._located, i)):
+                asked.append(proxy.channel)
+        self._settle_maps(asked)
+
+    def map(self, given: Mapping[int, MapInput], poses: Mapping[int, np.ndarray]) -> None:
+        """Let robots map; one that is busy loses its scan."""
+        self._ready()
+        asked: list[Channel] = []
+        for i, one in given.items():
+            proxy, (mirror, row) = self._remote[i].proxy, self._mirrors[i]
+            if proxy.channel.is_deciding:
+                proxy.channel.misses.dropped_readings += 1
+            elif proxy.map(one._replace(tiles=mirror.waiting(row)), partial(self._mapped, i, poses[i])):
+                asked.append(proxy.channel)
+        self._settle_maps(asked)
+
+    def _settle_maps(self, asked: list[Channel]) -> None:
+        for channel in asked:
+            channel.settle(self._pace.maps_until())
+
+    def _located(self, i: int, answer: tuple[Located, Changes | None], cpu_s: float) -> None:
+        """Process where a robot has found that it is."""
+        located, changes = answer
+        self._team.localization.take(i, located)
+        self._mapped(i, None, changes, cpu_s)
+
+    def _mapped(self, i: int, pose: np.ndarray | None, changes: Changes | None, cpu_s: float) -> None:
+        """Process the changes of a robot's map, by a scan from a pose (3,)."""
+        if changes is not None:
+            mirror, row = self._mirrors[i]
+            mirror.put(row, pose, changes)
+        if self._team.computing.measures:
+            self._team.computing.charge(i, cpu_s)
+
+    def _ready(self) -> None:
         """Make sure that the processes have connected."""
         if self.fleet.open(self._spawn):
             self._process_recorder.start(self.fleet.channels.values())
-
-    def maps_until(self) -> float | None:
-        """Return the deadline for answers to scans."""
-        return self._pace.maps_until()
-
-    def took(self, channel: Channel, cpu_s: float) -> None:
-        """Charge processor time [s] to the computer of a robot."""
-        if self._team.computing.measures:
-            for i in channel.robots:
-                self._team.computing.charge(i, cpu_s)
 
     # -- sending and receiving -----------------------------------------------------------------------------------------
 
@@ -225,7 +282,7 @@ class RemoteHost(Host):
         """Return what a robot has received since its last input; None for nothing."""
         remote, box = self._remote[i], self._team.communication.mailboxes[i]
         mirror, row = self._mirrors.get(i, (None, 0))
-        tiles = None if mirror is None else mirror.waiting(row)
+        tiles = () if mirror is None else mirror.waiting(row)
         unsent = len(box.inbox) + box.overflowed - remote.sent
         messages = tuple(box.inbox)[max(len(box.inbox) - unsent, 0) :] if unsent else ()
         remote.sent += unsent
@@ -233,7 +290,7 @@ class RemoteHost(Host):
         known, frames = self._team.frames_of.get(i), None
         if known is not None and known != remote.frames:
             frames = remote.frames = dict(known)
-        if tiles is None and not messages and not entries and frames is None:
+        if not tiles and not messages and not entries and frames is None:
             return None
         return TeamUpdate(messages, entries, frames, tiles)
 
@@ -310,28 +367,17 @@ class RemoteHost(Host):
             self.fleet.record.memory_mib,
             own_frames=bool(self._team.frames_of),
             limits_memory=self._measures,
-            map=self._map_of(i),
+            map=self._mirrors[i][0].start(self._mirrors[i][1]) if i in self._mirrors else None,
+            laser=laser_of(self._team.sensing, i),
+            localization=self._team.localization.own(i),
+            reach_m=self._team.localization.reach_m,
             entries=dict(self._team.communication.blackboard.entries),
         )
 
-    def _map_of(self, i: int) -> MapOf | None:
-        if i not in self._mirrors:
-            return None
-        mirror, row = self._mirrors[i]
-        bank = self._team.sensing.first_of(np.array([i]), "scan")
-        assert bank is not None
-        rows, columns = mirror.grid.shape
-        x, y, _ = mirror.grid.origin
-        lidar, cell = bank.record, mirror.grid.resolution
-        return MapOf(
-            row=row,
-            names=mirror.names,
-            size_m=(columns * cell, rows * cell),
-            origin=(x, y),
-            mapping=mirror.mapping,
-            rule=mirror.rule,
-            angles=lidar.angles,
-            mount=lidar.mount,
-            range_m=lidar.range_m,
-            known=mirror.known.get(row),
-        )
+
+def laser_of(sensing: Sensing, robot: int) -> Laser | None:
+    """Return the first lidar of a robot; None: it has none."""
+    bank = sensing.first_of(np.array([robot]), "scan")
+    if bank is None:
+        return None
+    return Laser(bank.record.angles, bank.record.range_m, tuple(bank.record.mount.tolist()))

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from covey.mapping.occupancy.apart import OwnTiles
-from covey.onboard.step import GroupInput, GroupOutput, ScanInput, StepInput, StepOutput
+from covey.mapping.exchange.apart import Changes
+from covey.onboard.step import GroupInput, GroupOutput, Located, MapInput, SenseInput, StepInput, StepOutput
 from covey.runtime.phases.sensing import SensorBank
 from covey.runtime.transport import codec
 from covey.runtime.transport.channel import Channel
 from covey.runtime.transport.codec import SimulatorEnd
-from covey.runtime.transport.transport import DECIDE, MAP, Parts, TransportError
+from covey.runtime.transport.transport import DECIDE, LOCALIZE, MAP, Parts, TransportError
 
 
 class Proxy(Protocol):
@@ -24,8 +24,12 @@ class Proxy(Protocol):
         """Let a robot act."""
         ...
 
-    def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
-        """Let a robot process a scan."""
+    def localize(self, sensed: SenseInput, then: Callable[[tuple[Located, Changes | None], float], Any]) -> bool:
+        """Let a robot find out where it is."""
+        ...
+
+    def map(self, given: MapInput, then: Callable[[Changes | None, float], Any]) -> bool:
+        """Let a robot map with a scan."""
         ...
 
     def step_groups(self, shown: Sequence[GroupInput], then: Callable[[GroupOutput, float], Any]) -> bool:
@@ -44,10 +48,15 @@ class TransportProxy:
         letter = self._end.encode(shown)
         return self.channel.ask(DECIDE, letter, lambda parts, cpu_s: then(_read(self._end.decode, parts), cpu_s))
 
-    def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
-        """Let a robot process a scan."""
-        letter = codec.encoded_scan(scan)
-        return self.channel.ask(MAP, letter, lambda parts, cpu_s: then(_read(codec.decoded_own, parts), cpu_s))
+    def localize(self, sensed: SenseInput, then: Callable[[tuple[Located, Changes | None], float], Any]) -> bool:
+        """Let a robot find out where it is."""
+        letter = codec.encoded_sensed(sensed)
+        return self.channel.ask(LOCALIZE, letter, lambda parts, cpu_s: then(_read(codec.decoded_located, parts), cpu_s))
+
+    def map(self, given: MapInput, then: Callable[[Changes | None, float], Any]) -> bool:
+        """Let a robot map with a scan."""
+        letter = codec.encoded_scan(given)
+        return self.channel.ask(MAP, letter, lambda parts, cpu_s: then(_read(codec.decoded_changes, parts), cpu_s))
 
     def step_groups(self, shown: Sequence[GroupInput], then: Callable[[GroupOutput, float], Any]) -> bool:
         """Let a controller of several robots act."""

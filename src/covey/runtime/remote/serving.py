@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from covey.runtime.local.failures import text_of
 from covey.runtime.local.watchdog import Watchdog
-from covey.runtime.remote.agent import GroupAgent, RobotAgent, warm_up
+from covey.runtime.remote.agent import GroupAgent, RobotAgent, answered_localize, answered_map, warm_up
 from covey.runtime.remote.launch import given_key
 from covey.runtime.remote.spawn_spec import RobotSpawn, unpickled
 from covey.runtime.remote.use import EVERY_S, OwnUse
@@ -26,6 +26,7 @@ from covey.runtime.transport.transport import (
     END,
     HELLO,
     LARGEST_BYTES,
+    LOCALIZE,
     MAP,
     NOTHING,
     READY,
@@ -110,7 +111,8 @@ def _of_robot(agent: RobotAgent, sensors: Sequence[str]) -> Answers:
     """Return the functions that answer letters to a robot."""
     end = RobotEnd(sensors)
     return {
-        MAP: lambda parts: codec.encoded_own(agent.map(codec.decoded_scan(parts))),
+        LOCALIZE: lambda parts: codec.encoded_located(*answered_localize(agent, codec.decoded_sensed(parts))),
+        MAP: lambda parts: codec.encoded_changes(answered_map(agent, codec.decoded_scan(parts))),
         DECIDE: lambda parts: end.encode(agent.step(end.decode(parts))),
         END: lambda _: agent.close(),
     }

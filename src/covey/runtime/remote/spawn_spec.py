@@ -8,37 +8,14 @@ from multiprocessing import spawn
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from covey.errors import InvalidValueError
-from covey.mapping.exchange.merge_rules import Rule
-from covey.mapping.records import Mapping
+from covey.mapping.exchange.apart import MapStart
+from covey.mapping.slam.log import Laser
 from covey.onboard.controller import Program
 from covey.onboard.group_view import GroupFacts
+from covey.onboard.self_localization import OwnLocalization
 from covey.onboard.spec import RobotSpec
 from covey.registry import load_file, loaded_files
-
-
-@dataclass(frozen=True, eq=False)
-class MapOf:
-    """The map that a robot keeps; see `covey.mapping.occupancy.belief.Beliefs`.
-
-    Attributes:
-        row: index of the robot among ``names``, the robots with equal mapping.
-        angles, mount, range_m: of its mapping lidar.
-        known: int8, the map that it starts with; None for none.
-    """
-
-    row: int
-    names: list[str]
-    size_m: tuple[float, float]
-    origin: tuple[float, float]
-    mapping: Mapping
-    rule: Rule
-    angles: np.ndarray
-    mount: np.ndarray
-    range_m: float
-    known: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +29,10 @@ class RobotSpawn:
         own_frames: whether the robots do not know each other's start poses.
         limits_memory: whether the memory of the process is limited to that of the robot's computer.
         memory_mib: see `Processes`.
+        map: the map that it keeps; None: it keeps none.
+        laser: the lidar with which it maps; None: it has none.
+        localization: how it finds out by itself where it is; None: it is told.
+        reach_m: returns within this distance of a team mate's centre are on the mate [m].
         entries: entries on the blackboard.
     """
 
@@ -62,7 +43,10 @@ class RobotSpawn:
     memory_mib: float
     own_frames: bool = False
     limits_memory: bool = False
-    map: MapOf | None = None
+    map: MapStart | None = None
+    laser: Laser | None = None
+    localization: OwnLocalization | None = None
+    reach_m: float = 0.0
     entries: dict[str, Any] = field(default_factory=dict)
 
     @property

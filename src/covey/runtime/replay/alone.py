@@ -9,12 +9,13 @@ from typing import Any
 
 from covey.onboard.step import Requests
 from covey.runtime.local.watchdog import Watchdog
-from covey.runtime.remote.agent import RobotAgent
+from covey.runtime.remote.agent import RobotAgent, answered_localize, answered_map
 from covey.runtime.replay.log import Log
 from covey.runtime.replay.plain import decode, encode
-from covey.runtime.replay.recorded import without_error
+from covey.runtime.replay.recorded import repeatable
 
 _ENDLESS_S = 1e9  # in a debugger a step may take long
+_SENSED = {"sensed": ("localization", answered_localize), "scan": ("map", answered_map)}
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Difference:
     Attributes:
         step: number of the step, from 1.
         time_s: simulated time [s].
-        field: field of `StepOutput` or `Requests`; ``map`` if the changes by a scan differ.
+        field: field of `StepOutput` or `Requests`; ``map`` if the changes by a scan differ,
+            ``localization`` if it finds itself elsewhere.
         recorded, now: both answers, as text.
     """
 
@@ -71,15 +73,16 @@ def replay(log: Log, break_at_s: float | None = None) -> Replayed:
     time_s, first = 0.0, None
     try:
         for entry in log.entries():
-            if entry.kind == "scan":
-                field = _difference({"map": entry.answer}, {"map": encode(agent.map(entry.shown))})
+            if entry.kind in _SENSED:
+                name, answered = _SENSED[entry.kind]
+                field = _difference({name: entry.answer}, {name: encode(repeatable(answered(agent, entry.shown)))})
                 first = first or (Difference(steps + 1, time_s, *field) if field else None)
                 continue
             steps, time_s = steps + 1, entry.shown.time_s
             if break_at_s is not None and time_s >= break_at_s - 1e-9:
                 break_at_s = None
                 debugger = _pause(spawn.program.factory.__module__)
-            answer = without_error(agent.step(entry.shown))
+            answer = repeatable(agent.step(entry.shown))
             if debugger is not None and not debugger.is_there:
                 debugger.message(f"the controller is waiting at {time_s:g} s; the debugger stops where it goes on")
             debugger = None

@@ -17,7 +17,7 @@ from covey.results.manifest import sha256, versions
 from covey.runtime.remote.spawn_spec import RobotSpawn
 from covey.runtime.replay.plain import decode, encode
 
-FORMAT = "covey steps 3"
+FORMAT = "covey steps 4"
 
 
 class LogWriter:
@@ -36,7 +36,7 @@ class LogWriter:
         self._write(about | {"spawn": encode(spawn)})
 
     def add(self, kind: str, shown: Any, answer: Any) -> None:
-        """Write a ``step`` or a ``scan``: its input, encoded, and the answer."""
+        """Write an input of a kind, see `Entry`, encoded, and the answer."""
         self.steps += kind == "step"
         self._write({kind: shown, "answer": encode(answer)})
 
@@ -56,11 +56,11 @@ class LogWriter:
 
 @dataclass(frozen=True)
 class Entry:
-    """A step or a scan.
+    """A step, what was sensed, or a scan for the map.
 
     Attributes:
-        kind: ``step`` or ``scan``.
-        shown: `StepInput` or `ScanInput`.
+        kind: ``step``, ``sensed`` or ``scan``.
+        shown: `StepInput`, `SenseInput` or `MapInput`.
         answer: the answer, encoded.
     """
 
@@ -108,7 +108,7 @@ class Log:
         return decode(self._spawn)
 
     def entries(self) -> Iterator[Entry]:
-        """Yield steps and scans in their original order."""
+        """Yield all inputs in their original order."""
         lines = self._lines()
         next(lines)
         for line in lines:

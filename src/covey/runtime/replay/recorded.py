@@ -9,16 +9,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from covey.mapping.occupancy.apart import OwnTiles
-from covey.onboard.step import GroupInput, GroupOutput, ScanInput, StepInput, StepOutput
+from covey.mapping.exchange.apart import Changes
+from covey.onboard.step import (
+    Failed,
+    GroupInput,
+    GroupOutput,
+    Located,
+    MapInput,
+    Requests,
+    SenseInput,
+    StepInput,
+    StepOutput,
+)
 from covey.runtime.execution import Processes
 from covey.runtime.hosting import Hosting
 from covey.runtime.local.failures import failed_at_the_end
 from covey.runtime.local.watchdog import Watchdog, failed
 from covey.runtime.phases.sensing import SensorBank
-from covey.runtime.remote.agent import GroupAgent, RobotAgent
-from covey.runtime.remote.host import RemoteHost
-from covey.runtime.remote.mirror import Mirror
+from covey.runtime.remote.agent import GroupAgent, RobotAgent, answered_localize, answered_map
+from covey.runtime.remote.host import MIRRORS, RemoteHost
 from covey.runtime.remote.spawn_spec import GroupSpawn, RobotSpawn
 from covey.runtime.replay.log import LogWriter
 from covey.runtime.replay.plain import encode
@@ -39,7 +48,7 @@ class RecordedRobot:
     @property
     def hosting(self) -> Hosting:
         """The argument ``hosting`` of a `Simulation`."""
-        return Mirror, partial(RemoteHost, self.proxies)
+        return MIRRORS, partial(RemoteHost, self.proxies)
 
     def proxies(self, record: Processes, channels: list[Channel]) -> "DirectProxies":
         """Return the proxies of a team."""
@@ -101,9 +110,13 @@ class DirectProxy:
         """Let a robot act."""
         return self._ask("step", self.agent.step, shown, then)
 
-    def scan(self, scan: ScanInput, then: Callable[[OwnTiles | None, float], Any]) -> bool:
-        """Let a robot process a scan."""
-        return self._ask("scan", self.agent.map, scan, then)
+    def localize(self, sensed: SenseInput, then: Callable[[tuple[Located, Changes | None], float], Any]) -> bool:
+        """Let a robot find out where it is."""
+        return self._ask("sensed", partial(answered_localize, self.agent), sensed, then)
+
+    def map(self, given: MapInput, then: Callable[[Changes | None, float], Any]) -> bool:
+        """Let a robot map with a scan."""
+        return self._ask("scan", partial(answered_map, self.agent), given, then)
 
     def step_groups(self, shown: Sequence[GroupInput], then: Callable[[GroupOutput, float], Any]) -> bool:
         """Let a controller of several robots act."""
@@ -114,14 +127,16 @@ class DirectProxy:
         before = encode(shown) if self.log is not None else None  # a controller may write into its input
         answer = call(shown)
         if self.log is not None:
-            self.log.add(kind, before, without_error(answer))
+            self.log.add(kind, before, repeatable(answer))
         then(answer, 0.0)
         return True
 
 
-def without_error(answer: Any) -> Any:
-    """Return an answer without the exception that it may hold."""
-    requests = getattr(answer, "requests", None)
-    if requests is None or requests.failure is None:
-        return answer
-    return answer._replace(requests=requests._replace(failure=requests.failure._replace(error=None)))
+def repeatable(answer: Any) -> Any:
+    """Return an answer without what no other process can repeat: an exception, and times by the wall."""
+    match answer:
+        case (Located() as located, changes):
+            return located._replace(took_s=None), changes
+        case StepOutput(requests=Requests(failure=Failed() as failure) as requests):
+            return answer._replace(requests=requests._replace(failure=failure._replace(error=None)))
+    return answer

@@ -9,13 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from covey.geometry import Pose
-from covey.mapping.occupancy.apart import GivenTiles, OwnTiles
+from covey.mapping.exchange.apart import Changes
 from covey.onboard.step import (
     Failed,
     GroupInput,
     GroupOutput,
+    Located,
+    MapInput,
     Requests,
-    ScanInput,
+    SenseInput,
     StepInput,
     StepOutput,
     TeamUpdate,
@@ -47,28 +49,45 @@ def _is_empty(value: Any) -> bool:
     return isinstance(value, (tuple, list, dict, bool)) and not value
 
 
-def encoded_scan(scan: ScanInput) -> Parts:
-    """Return the letter that holds a scan."""
-    return {"pose": scan.pose, "ranges": scan.ranges, "step": scan.step}, None, _tuple_of(scan.tiles)
+def encoded_sensed(sensed: SenseInput) -> Parts:
+    """Return the letter that holds what a robot has sensed."""
+    return changed(sensed), None, None
 
 
-def decoded_scan(parts: Parts) -> ScanInput:
-    """Return the scan that a letter holds."""
-    return ScanInput(**parts[0], tiles=None if parts[2] is None else GivenTiles(*parts[2]))
+def decoded_sensed(parts: Parts) -> SenseInput:
+    """Return what a robot has sensed from a letter."""
+    return SenseInput(**parts[0])
 
 
-def encoded_own(own: OwnTiles | None) -> Parts:
-    """Return the letter that holds the changes by a scan."""
-    return None, _tuple_of(own), None
+def encoded_located(located: Located, changes: Changes | None) -> Parts:
+    """Return the letter that says where a robot is, and what that has changed in its map."""
+    return changed(located), changes, None
 
 
-def decoded_own(parts: Parts) -> OwnTiles | None:
-    """Return the changes by a scan from a letter."""
-    return None if parts[1] is None else OwnTiles(*parts[1])
+def decoded_located(parts: Parts) -> tuple[Located, Changes | None]:
+    """Return where a robot is, and what that has changed in its map, from a letter."""
+    return Located(**parts[0]), parts[1]
 
 
-def _tuple_of(tiles: OwnTiles | GivenTiles | None) -> Any:
-    return None if tiles is None else tuple(tiles)
+def encoded_scan(given: MapInput) -> Parts:
+    """Return the letter that holds a scan for the map."""
+    fields = changed(given)
+    return fields, None, fields.pop("tiles", None)
+
+
+def decoded_scan(parts: Parts) -> MapInput:
+    """Return the scan for the map that a letter holds."""
+    return MapInput(**parts[0], tiles=parts[2] or ())
+
+
+def encoded_changes(changes: Changes | None) -> Parts:
+    """Return the letter that holds the changes of a map."""
+    return None, changes, None
+
+
+def decoded_changes(parts: Parts) -> Changes | None:
+    """Return the changes of a map from a letter."""
+    return parts[1]
 
 
 class SimulatorEnd:
@@ -103,7 +122,7 @@ class SimulatorEnd:
             fields.pop("covariance", None)
         else:
             fields["covariance"] = self._covariance = shown.covariance
-        return fields, None, None if shown.received is None else _plain(changed(shown.received))
+        return fields, None, None if shown.received is None else changed(shown.received)
 
     def decode(self, parts: Parts) -> StepOutput:
         """Return the robot's output."""
@@ -155,7 +174,7 @@ class RobotEnd:
             readings=tuple(self._newest),
             times_s=tuple(map(tuple, times)),
             older=tuple(tuple(own[:-1]) for own in come),
-            received=None if parts[2] is None else _received(parts[2]),
+            received=None if parts[2] is None else TeamUpdate(**parts[2]),
             covariance=self._covariance,
             **fields,
         )
@@ -201,15 +220,3 @@ def decoded_twists(parts: Parts) -> GroupOutput:
     """Return the output of a controller of several robots."""
     failure, notes, is_done = parts[1] or (None, (), False)
     return GroupOutput(parts[0] or {}, None if failure is None else Failed(*failure), notes, bool(is_done))
-
-
-def _plain(received: dict[str, Any]) -> dict[str, Any]:
-    if "tiles" in received:
-        received["tiles"] = tuple(received["tiles"])
-    return received
-
-
-def _received(fields: dict[str, Any]) -> TeamUpdate:
-    if "tiles" in fields:
-        fields["tiles"] = GivenTiles(*fields["tiles"])
-    return TeamUpdate(**fields)

@@ -31,7 +31,7 @@ CLASSES = ("simulator", "monitor", "team")
 """The classes of traffic of a controller, by the other end."""
 SIMULATOR, MONITOR, TEAM = range(3)
 
-HELLO, SET_UP, READY, MAP, DECIDE, END, BUSY, USE, REFUSED = range(9)
+HELLO, SET_UP, READY, LOCALIZE, MAP, DECIDE, END, BUSY, USE, REFUSED = range(10)
 """Kinds of letters: a process says hello, gets its specification, and is ready; the requests; and its own reports: that
 it compiles, its use of resources, and that it gives up."""
 
