@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from tests.ros.nodes import LIMIT_S, in_process, node, said_by, simulator
 from tests.ros.world import until
@@ -34,6 +35,16 @@ async def watch(robot):
     while robot.map.occupancy()[robot.map.grid.cell_at(13.0, 2.0)] < 0:
         await robot.sleep(0.1)
     robot.note("the far end is known")
+    robot.finish()
+
+
+async def survey(robot):
+    """Turn on the spot, and note the altitudes around that both know in the end, as far as it knows them."""
+    robot.drive(0.0, 1.0)
+    await robot.sleep(6.0)
+    places = [(x, y) for x in range(-9, 10) for y in range(-9, 10)]
+    altitude = robot.map.altitude()
+    robot.note(" ".join(str(altitude[robot.map.grid.cell_at(*place)]) for place in places))
     robot.finish()
 
 
@@ -137,6 +148,16 @@ share_maps: {policy: on_meeting, start_poses: unknown, align_every_s: 1}
 stop: {timeout_s: 1.5}
 """
 
+HILLS = """
+format: 1
+name: hills
+world: {generate: hills, size_m: [24, 24], height_m: 2, seed: 3}
+robots: [{name: s, count: 2, robot: SENSORS, start: [[-5, 0, 0], [5, 0, 90]], controller: ./mine.py:survey}]
+share_maps: {every_s: 1}
+stop: {timeout_s: 8}
+"""
+WITH_LIDAR = "{base: skid_steer, sensors: [{kind: lidar3d, rings: 12, rays: 90, mount_pitch_deg: 0, height_m: 1}]}"
+
 
 @pytest.fixture
 def wrote(tmp_path):
@@ -176,6 +197,20 @@ def test_a_leader_and_its_follower_with_slam_decide_the_same_in_process_and_as_n
     _, wanted = in_process(path)
     assert said == wanted
     assert all("frontier at" in lines[0] for lines in wanted.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "most_m"), [("skid_steer", 0.15), (WITH_LIDAR, 1e-5)], ids=["wedge", "lidar"])
+def test_nodes_map_the_ground_together(start, wrote, model, most_m):
+    path = wrote(HILLS.replace("SENSORS", model))
+    simulator(start, "s.yaml")
+    said = said_by(start, "s.yaml", dict.fromkeys(("s0", "s1"), "./mine.py:survey"))
+    _, wanted = in_process(path)
+    for name, (line,) in wanted.items():
+        here, there = (np.array(text.split("  ")[1].split(), float) for text in (line, *said[name]))
+        both = np.isfinite(here) & np.isfinite(there)
+        assert both.sum() == np.isfinite(here).sum() > 100  # what the other one saw, too
+        assert np.abs(here - there)[both].max() < most_m
 
 
 @pytest.mark.slow

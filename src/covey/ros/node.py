@@ -16,7 +16,6 @@ from covey.clock import Clock
 from covey.errors import ControllerError, CoveyError, InvalidValueError
 from covey.geometry.mounting import on_beams
 from covey.geometry.se2 import Pose
-from covey.mapping.occupancy.apart import OwnBelief
 from covey.mapping.occupancy.team_mates import Mates
 from covey.mapping.slam.log import Laser
 from covey.onboard.estimator import pose_then
@@ -263,9 +262,9 @@ class ControllerNode:
         self._tick(now_ns)
         setup, agent = self._setup, self._software()
         home = self._spec.home
-        scans = self._take_readings()
+        scans, grounds = self._take_readings()
         pose, spread = self._localize(agent, scans, now_ns)
-        self._map(agent, pose, spread, scans)
+        self._map(agent, pose, spread, grounds if setup.grounds else scans)
         self._receive(self._team.hear(self._clock))
         asked: Requests | None = None
         self.steps += 1
@@ -316,7 +315,9 @@ class ControllerNode:
             self._agent = RobotAgent(spawn, self._watchdog, self._clock.time_s)
             self._team.share(self._agent.belief, self._clock)
             heard = self._senses.sensors
-            unread = [s.name for s in self._setup.sensors if s.name not in heard and "motion" not in s.feeds]
+            mapped = self._setup.grounds
+            silent = (s for s in self._setup.sensors if s.name not in heard and s.name not in mapped)
+            unread = [s.name for s in silent if "motion" not in s.feeds]
             if unread:
                 LOG.warning("%s: the node does not read %s; its readings stay None", self.name, ", ".join(unread))
         return self._agent
@@ -343,18 +344,22 @@ class ControllerNode:
         substeps = round(ns / round(second * 1e9))
         return substeps * second if abs(ns - substeps * round(second * 1e9)) < 1000 else ns * 1e-9
 
-    def _take_readings(self) -> list[tuple[int, ScanInput]]:
-        """Take what the sensors have said; return times [ns] and scans of the first lidar, oldest first.
+    def _take_readings(self) -> tuple[list[tuple[int, ScanInput]], list[tuple[int, ScanInput]]]:
+        """Take what the sensors have said; return times [ns] and scans of the first lidar, and those of the ground.
 
-        Of a lidar whose number of rays varies they are those of the nearest rays. Scans of another lidar on the same
-        topic are left out.
+        They come oldest first. Of a lidar whose number of rays varies they are those of the nearest rays. Scans of
+        another lidar on the same topic are left out.
         """
         scans: list[tuple[int, LidarReading]] = []
+        grounds: list[tuple[int, ScanInput]] = []
         self._turns = []
         places = {record.name: k for k, record in enumerate(self._setup.sensors)}
         for sense in self._senses.all:
             name = sense.record.name
             taken = list(sense.take())
+            if sense in self._senses.grounds:
+                grounds += [(at_ns, self._scan_input(at_ns, cloud)) for at_ns, cloud in taken]
+                continue
             if taken and "mates" in sense.record.feeds:
                 self._mates = taken
             for stamp_ns, reading in taken:
@@ -367,7 +372,7 @@ class ControllerNode:
                 if sense is self._senses.gyro:
                     self._turns.append((self._seconds(stamp_ns), reading.turn_rate))
         fans = [(at_ns, self._on_fan(scan)) for at_ns, scan in scans]
-        return [(at_ns, self._scan_input(at_ns, scan.ranges)) for at_ns, scan in fans if scan is not None]
+        return [(at_ns, self._scan_input(at_ns, scan.ranges)) for at_ns, scan in fans if scan is not None], grounds
 
     def _silent(self) -> tuple[str, ...]:
         """Return the sensors of which a sample is late; one that has never said anything is none of the robot's."""
@@ -421,7 +426,7 @@ class ControllerNode:
     ) -> None:
         """Add scans to the map, each at the estimated pose at its time."""
         own, step = agent.own, self._clock.step
-        for stamp_ns, scan in scans if isinstance(agent.belief, OwnBelief) else ():
+        for stamp_ns, scan in scans if agent.belief is not None else ():
             is_newest = stamp_ns == scans[-1][0]
             if own is None:
                 agent.map(self._told(scan, pose, spread))

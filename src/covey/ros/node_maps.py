@@ -15,6 +15,8 @@ from covey.clock import Clock
 from covey.comms.mailbox import Outgoing
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import Pose
+from covey.mapping.elevation.apart import OwnElevation, received
+from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.occupancy.apart import OwnBelief, plain_of, update_of
 from covey.mapping.occupancy.tiles import TILE_CELLS
@@ -46,12 +48,12 @@ class NodeExchange:
         clock: of the node.
     """
 
-    def __init__(self, belief: OwnBelief, record: ShareMaps, clock: Clock):
+    def __init__(self, belief: OwnBelief | OwnElevation, record: ShareMaps, clock: Clock):
         self._post, self._clock = _Letters(belief), clock
         self._own = np.arange(len(belief)) == belief.robot
         self._robot, self._names = belief.robot, belief.names
         self._aligning, told = None, belief
-        if record.start_poses == "unknown":
+        if record.start_poses == "unknown" and isinstance(belief, OwnBelief):
             self._aligning = MapAlignment(np.arange(len(belief)), belief, record.align_every_s, clock)
             told = self._aligning.by_origin
         self._post.beliefs = told
@@ -110,7 +112,7 @@ class _Letters:
 
     beliefs: Any
 
-    def __init__(self, belief: OwnBelief):
+    def __init__(self, belief: OwnBelief | OwnElevation):
         self._robot = belief.robot
         self.out: list[Outgoing] = []
         self.heard = np.zeros(len(belief), bool)
@@ -118,8 +120,19 @@ class _Letters:
 
     def take(self, sender: int, heard: Heard) -> None:
         plain, kind = decode(heard.payload), MAP_KINDS.index(heard.kind)
-        payload = update_of(self.beliefs, self._robot, _unpacked(plain)) if kind == ANSWERS else self._digest(plain)
+        payload = self._update(plain) if kind == ANSWERS else self._digest(plain)
         self._come[kind].append(_Come(sender, payload, heard.sent_s))
+
+    def _update(self, plain: Any) -> MapUpdate:
+        if isinstance(self.beliefs, OwnElevation):
+            return received(self.beliefs, self._robot, plain)
+        return update_of(self.beliefs, self._robot, _unpacked(plain))
+
+    def _plain(self, update: MapUpdate) -> Any:
+        """Return an update as the plain data that `_update` reads."""
+        if isinstance(self.beliefs, OwnElevation):
+            return self.beliefs.encode(update)
+        return _packed(plain_of(self.beliefs, update))
 
     def _digest(self, plain: Any) -> Digest:
         match plain:
@@ -146,8 +159,8 @@ class _Letters:
             if kind == ASKS:
                 self.send_digest(payload)
                 continue
-            name, plain = None if receiver < 0 else self.beliefs.names[receiver], plain_of(self.beliefs, payload)
-            self.out.append(Outgoing(name, MAP_KINDS[ANSWERS], encoded(_packed(plain)), size, float("inf"), None))
+            name = None if receiver < 0 else self.beliefs.names[receiver]
+            self.out.append(Outgoing(name, MAP_KINDS[ANSWERS], encoded(self._plain(payload)), size, float("inf"), None))
 
     def send_digest(self, digest: Digest) -> None:
         """Broadcast a digest."""

@@ -5,7 +5,7 @@ Times are nanoseconds. A message that comes twice is taken once, by its stamp.
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from covey.ros.node_setup import NodeSetup
 from covey.ros.qos import LATCHED, ODOMETRY, SENSOR, TF, Profile
 from covey.ros.types import MessageError
 from covey.sensors.bumper import BumperReading
+from covey.sensors.cloud import CloudReadings
 from covey.sensors.imu import ImuReading
 from covey.sensors.lidar import LidarReading
 from covey.sensors.neighbours import NeighboursReading
@@ -27,6 +28,7 @@ from covey.sensors.tag_camera import TagCameraReading
 _SAME_M, _SAME_RAD = 1e-3, 1e-4
 """Numbers that have gone through ROS and differ by less than this from the record's are the record's."""
 MOST_RAYS = 10_000
+_MOST_POINTS = 4_000_000
 _KEPT = 200
 """How many poses of the odometry are kept, to know where the robot was at a scan."""
 _MOST = 64
@@ -106,6 +108,9 @@ class Senses:
         self.sensors = {record.name: sense for record in setup.sensors if (sense := self._sense(node, record))}
         self.scans, self.gyro = self._needed(node, setup.scans), self._needed(node, setup.gyro)
         self._frames: dict[str, tuple[str, np.ndarray]] = {}  # parent of a frame, and its pose (4, 4) in it
+        self._moving: dict[str, tuple[str, np.ndarray]] = {}  # the same of frames that move, such as on a slope
+        records = {record.name: record for record in setup.spawn.spec.model.sensors}
+        self.grounds = [self._ground(node, records[name]) for name in setup.grounds]
         self.begin()
 
     def begin(self) -> None:
@@ -136,6 +141,9 @@ class Senses:
                 for one in message.transforms:
                     if one.child_frame_id == self._odom_frame:
                         self._map_odom = _planar(one.transform)
+                    elif self.grounds:
+                        pose = transform_of(one.transform.translation, one.transform.rotation)
+                        self._moving[one.child_frame_id] = one.header.frame_id, pose
         for data in self._pose.take()[-1:]:
             if (message := self.decode(self._pose.kind, data)) is not None:
                 pose = m.planar_pose(message.pose.pose)
@@ -227,13 +235,18 @@ class Senses:
         Raises:
             InvalidValueError: it is tilted.
         """
-        lidar, pose = frame, np.eye(4)
+        pose = self._place(frame, self._frames)
+        return None if pose is None else planar_mount(pose, frame)
+
+    def _place(self, frame: str, frames: Mapping[str, tuple[str, np.ndarray]]) -> np.ndarray | None:
+        """Return the pose (4, 4) of a frame in that of the base; None: not known."""
+        pose = np.eye(4)
         for _ in range(20):  # a loop of frames has no end
             if frame == self.base:
-                return planar_mount(pose, lidar)
-            if frame not in self._frames:
+                return pose
+            if frame not in frames:
                 return None
-            frame, above = self._frames[frame]
+            frame, above = frames[frame]
             pose = above @ pose
         return None
 
@@ -248,7 +261,7 @@ class Senses:
     @property
     def all(self) -> list[Sense]:
         """Its sensors."""
-        needed = [sense for sense in (self.scans, self.gyro) if sense is not None]
+        needed = [sense for sense in (self.scans, self.gyro, *self.grounds) if sense is not None]
         return [*self.sensors.values(), *(sense for sense in needed if sense not in self.sensors.values())]
 
     # -- sensors -------------------------------------------------------------------------------------------------------
@@ -277,6 +290,32 @@ class Senses:
         reader = node.reader("scan" if record.name == first else record.name, kind, every)
         return Sense(record, reader, stamp_of, lambda message: read(record, message))
 
+    def _ground(self, node: Node, record: Any) -> Sense:
+        """Return a sensor with which the robot maps the ground."""
+        topic, kind, read = record.name, "sensor_msgs/msg/PointCloud2", points_of
+        if record.form == "depth":
+            topic, kind, read = (
+                f"{topic}/image_raw",
+                "sensor_msgs/msg/Image",
+                lambda message: depths_of(record, message),
+            )
+        reader = node.reader(topic, kind, Profile(_MOST).best_effort())
+        return Sense(record, reader, _of_header, lambda message: self._cloud(record, message, read(message)))
+
+    def _cloud(self, record: Any, message: Any, points: np.ndarray | None) -> CloudReadings | None:
+        """Return points (k, 3) in the frame of a message as those about a robot that stands level."""
+        frame = message.header.frame_id
+        pose = self._place(frame, self._moving | self._frames)
+        if pose is None or points is None:
+            return None
+        eye = pose[:3, 3]
+        if frame == self.base:  # as of a wedge, whose points are where they are seen from above
+            body = next((place for above, place in self._moving.values() if above == self.base), np.eye(4))
+            eye = (body @ (record.mount_x_m, record.mount_y_m, record.height_m, 1.0))[:3]
+        points = points @ pose[:3, :3].T + pose[:3, 3]
+        ranges = np.linalg.norm(points - eye, axis=1)
+        return CloudReadings(ranges[None], points[None], record.sigma_m, eye[None].copy())
+
     def _lidar(self, record: Any, message: Any) -> LidarReading | None:
         ranges, near, far = message.ranges, message.range_min, message.range_max
         spread = message.angle_min, message.angle_increment, near, far
@@ -300,6 +339,42 @@ class Senses:
 def ns_of(stamp: Any) -> int:
     """Return a builtin_interfaces/Time as nanoseconds."""
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def points_of(message: Any) -> np.ndarray | None:
+    """Return the points of a sensor_msgs/PointCloud2, float64 (k, 3) [m]; None: it has no x, y and z."""
+    kinds = {7: "f4", 8: "f8"}
+    end = ">" if message.is_bigendian else "<"
+    fields = {one.name: (end + kinds[one.datatype], int(one.offset)) for one in message.fields if one.datatype in kinds}
+    count, step = int(message.width) * int(message.height), int(message.point_step)
+    if not {*"xyz"} <= fields.keys() or count > _MOST_POINTS or count * step != len(message.data):
+        return None
+    if any(offset + int(kind[2:]) > step for kind, offset in fields.values()):
+        return None
+    formats, offsets = zip(*(fields[name] for name in "xyz"), strict=True)
+    kind = np.dtype({"names": ["x", "y", "z"], "formats": formats, "offsets": offsets, "itemsize": step})
+    points = np.frombuffer(bytes(message.data), kind, count)
+    return _finite(np.column_stack([points[name].astype(np.float64) for name in "xyz"]))
+
+
+def depths_of(record: Any, message: Any) -> np.ndarray | None:
+    """Return the points of a depth image in its optical frame, float64 (k, 3) [m]: to the right, down and ahead.
+
+    None: its size or its encoding is another than that of the record, whose field of view counts.
+    """
+    rows, columns = int(message.height), int(message.width)
+    if (rows, columns) != (record.height, record.width) or message.encoding != "32FC1":
+        return None
+    if int(message.step) != 4 * columns or len(message.data) != 4 * rows * columns:
+        return None
+    depth = np.frombuffer(bytes(message.data), ">f4" if message.is_bigendian else "<f4").astype(np.float64)
+    ahead, left, up = record.directions.T
+    return _finite(np.column_stack((-left / ahead, -up / ahead, np.ones(len(ahead)))) * depth[:, None])
+
+
+def _finite(points: np.ndarray) -> np.ndarray:
+    """Return points (k, 3) without those that hit nothing."""
+    return points[np.isfinite(points).all(axis=1)]
 
 
 def _planar(transform: Any) -> Pose:

@@ -10,6 +10,7 @@ from covey.comms.mailbox import Outgoing
 from covey.comms.message import Message
 from covey.errors import CoveyError
 from covey.geometry.se2 import Pose
+from covey.mapping.elevation.apart import OwnElevation
 from covey.mapping.occupancy.apart import OwnBelief
 from covey.onboard.step import Requests, TeamUpdate
 from covey.plain import PlainError, decode
@@ -56,7 +57,7 @@ class NodeTeam:
         self._frames: dict[str, Pose] | None = None
         self._heard.take()
 
-    def share(self, belief: OwnBelief | None, clock: Clock) -> None:
+    def share(self, belief: OwnBelief | OwnElevation | None, clock: Clock) -> None:
         """Exchange a map with the others from now on, if the robot does."""
         sharing = self._setup.sharing
         self._exchange = None if sharing is None or belief is None else NodeExchange(belief, sharing, clock)

@@ -1,11 +1,13 @@
 """Beliefs about the ground in processes of robots, and their mirror; see `covey.mapping.exchange.apart`."""
 
+import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from covey.errors import InvalidValueError
 from covey.mapping.elevation import versions
 from covey.mapping.elevation.belief import Elevations
 from covey.mapping.elevation.kernels import EVIDENCE, put_vertices
@@ -141,6 +143,34 @@ class MirroredElevations(MirroredMaps, Elevations):
         ]
         never = np.zeros(len(self), np.int64)
         return versions.encode(MapUpdate(row, items, never, never, 0)) if items else None
+
+
+def received(beliefs: Elevations, robot: int, code: Any) -> MapUpdate:
+    """Return the update in bytes from `Elevations.encode`, which may come from a stranger.
+
+    Args:
+        beliefs: those that it is for.
+        robot: whose they are; what the bytes say of this robot is left out.
+        code: the bytes.
+
+    Raises:
+        InvalidValueError: they are no update of a team of these robots with this map.
+    """
+    n, tiles = len(beliefs), beliefs.tile_changed.shape[1]
+    try:
+        update = versions.decode(code, n)
+        right = 0 <= update.giver < n and (update.until >= update.since).all() and (update.until < 2**31).all()
+        for item in update.items:
+            known = item.evidence[item.evidence["mark"] > 0]
+            right &= item.tile < tiles and item.origin < n and item.version > 0
+            right &= bool(np.isfinite(known["mean"]).all() and (known["variance"] > 0).all())
+    except (struct.error, ValueError, IndexError, TypeError) as error:
+        raise InvalidValueError(f"what another robot sent are no tiles of the ground: {error}") from None
+    if not right:
+        raise InvalidValueError("tiles of another robot do not fit the ground of this one")
+    items = [item for item in update.items if item.origin != robot]
+    update.since[robot] = update.until[robot] = 0
+    return replace(update, items=items)
 
 
 def picked(beliefs: Elevations, robot: int, vertices: np.ndarray, tiles: np.ndarray) -> OwnVertices:
