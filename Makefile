@@ -1,4 +1,4 @@
-.PHONY: demo terrain suite test slow cluster notebooks lowest check lock clean
+.PHONY: demo terrain suite test slow cluster notebooks lowest check docs lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -69,6 +69,10 @@ check: $(VENV)/.developing
 	$(BIN)/lint-imports
 	@if command -v npm >/dev/null; then cd web && npm ci --no-audit --no-fund && npm run check && npm test; \
 		else echo "no npm: the page is not built and compared"; fi
+
+# the site, without network: open build/site/index.html
+docs: $(VENV)/.developing
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 lock:
 	rm -rf .lock && $(PYTHON) -m venv .lock

@@ -174,7 +174,7 @@ class Ground(Heightfield):
         Args:
             altitude: any numbers; they are copied.
             spacing_m: distance between vertices [m].
-            origin: x, y of vertex [0, 0] [m]; default: the middle of the ground is at (0, 0).
+            origin: x, y [m] of vertex [0, 0]; default: the middle of the ground is at (0, 0).
             range_m: lowest and highest altitude for edits [m]; default: 10 m below the lowest to 10 m above the
                 highest.
             name: name of the ground.

@@ -146,7 +146,7 @@ def profiles(table: "pl.DataFrame", metric: str, between: str, over: str | Seque
     runs.
 
     Raises:
-        As `average_ranks` and `performance_profile`.
+        InvalidValueError: as `average_ranks` and `performance_profile`.
     """
     values, names = _medians(censored(table, [metric]), metric, between, over)
     found = performance_profile(values)
