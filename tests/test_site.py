@@ -32,6 +32,21 @@ def test_every_page_is_in_the_menu_once():
     assert "decisions/index.md" in menu, "it lists the others"
 
 
+def test_the_gallery_says_of_each_picture_what_made_it_and_what_draws_it():
+    entries = [line for line in (DOCS / "gallery.md").read_text(encoding="utf-8").splitlines() if line.startswith("- ")]
+    assert len(entries) > 20
+    for entry in entries:
+        picture, made, drawn = re.search(r"\(images/(\S+)\)<br>.*<br>\*(.*), drawn by (.*)\*", entry).groups()
+        assert (DOCS / "images" / picture).is_file(), picture
+        assert re.match(r"\[.*\]\(.*\)|`covey ", made), entry
+        if script := re.search(r"\(images/(\w+\.py)\)", drawn):
+            text = (DOCS / "images" / script[1]).read_text(encoding="utf-8")
+            stem = Path(picture).stem.removeprefix("layers-")
+            assert stem in text or re.sub(r"\d$", "{i}", stem) in text, entry
+        else:
+            assert drawn.startswith("`covey run "), entry
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """Return the folder of a site that has just been built; a warning fails it."""
