@@ -102,13 +102,13 @@ def node_setup(
         team.specs[i],
         tuple(box.team),
         tuple(box.radios),
-        team.execution.step_budget_s,
-        team.execution.processes.memory_mib,
         own_frames=localization.frames is not None,
         map=place,
         laser=laser_of(sensing, i),
         localization=_localization_of(sim, i, group) if localizes else None,
         reach_m=localization.reach_m,
+        step_budget_s=team.execution.step_budget_s,
+        memory_mib=team.execution.processes.memory_mib,
         entries=dict(team.communication.blackboard.entries),
     )
     lidar, gyro = (sensing.first_of(np.array([i]), fed) for fed in ("scan", "turn"))

@@ -3,56 +3,31 @@
 import pickle
 import sys
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing import spawn
 from pathlib import Path
 from typing import Any
 
 from covey.errors import InvalidValueError
-from covey.mapping.exchange.apart import MapStart
-from covey.mapping.slam.log import Laser
+from covey.onboard.alone import AloneSetup
 from covey.onboard.controller import Program
 from covey.onboard.group_view import GroupFacts
-from covey.onboard.self_localization import OwnLocalization
-from covey.onboard.spec import RobotSpec
 from covey.registry import load_file, loaded_files
 
 
-@dataclass(frozen=True, eq=False)
-class RobotSpawn:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RobotSpawn(AloneSetup):
     """The specification for the process of one robot.
 
     Attributes:
-        spec: the robot and its program.
-        team: names of all robots.
-        radios: names of the radios that carry messages.
-        own_frames: whether the robots do not know each other's start poses.
-        limits_memory: whether the memory of the process is limited to that of the robot's computer.
+        step_budget_s: wall time [s] that its controller may take for one step.
         memory_mib: see `Processes`.
-        map: the map that it keeps; None: it keeps none.
-        laser: the lidar with which it maps; None: it has none.
-        localization: how it finds out by itself where it is; None: it is told.
-        reach_m: returns within this distance of a team mate's centre are on the mate [m].
-        entries: entries on the blackboard.
+        limits_memory: whether the memory of the process is limited to that of the robot's computer.
     """
 
-    spec: RobotSpec
-    team: tuple[str, ...]
-    radios: tuple[str, ...]
     step_budget_s: float
     memory_mib: float
-    own_frames: bool = False
     limits_memory: bool = False
-    map: MapStart | None = None
-    laser: Laser | None = None
-    localization: OwnLocalization | None = None
-    reach_m: float = 0.0
-    entries: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def program(self) -> Program:
-        """The controller."""
-        return self.spec.program
 
 
 @dataclass(frozen=True, eq=False)
