@@ -13,6 +13,8 @@ DOCS = pages.ROOT / "docs"
 FRONT = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Pages that lie above ``docs``, and their paths in the site."""
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#\s])")
+ITEM = re.compile(r"^\d+\. .*\n(?:(?:   .*)?\n)+", re.MULTILINE)
+"""An item of a numbered list with what is indented below it."""
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".sh": "bash"}
 
 written = cache(pages.written)
@@ -38,8 +40,9 @@ def _expanded(entry: Any, there: list[str]) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Keep a unit behind brackets from being read as a reference."""
-    return re.sub(r"\] (?=\[\w+\])", r"] \\", markdown)
+    """Write what Python-Markdown reads otherwise than GitHub: units behind brackets, and parts of numbered lists."""
+    markdown = re.sub(r"\] (?=\[\w+\])", r"] \\", markdown)  # no reference
+    return ITEM.sub(lambda item: re.sub("^   ", "    ", item[0], flags=re.MULTILINE) + "\n", markdown)
 
 
 def on_files(files: Files, config: Any) -> Files:
