@@ -174,8 +174,7 @@ INTRODUCTION = """# Every strategy with 20 seeds and with faults
 
 `python benchmarks/every_strategy.py` writes this page. The script describes the runs and their faults, and
 `every_strategy.csv` holds every run. Four robots run in caves of 40 x 40 m and buildings of 30 x 30 m
-(coverage: 26 x 26 m and 20 x 20 m), with a radio of 10 m that walls block. [The notes](notes.md) describe the
-runs. The columns are:
+(coverage: 26 x 26 m and 20 x 20 m), with a radio of 10 m that walls block. The columns are:
 
 * *early*: all robots had finished before the goal was reached
 * *late*: the timeout of 900 s ended the run

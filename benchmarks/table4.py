@@ -5,8 +5,7 @@
     python benchmarks/table4.py runs/table4 [--write]
 
 Prints medians by terrain and fleet size, the best fleets, and how long the runs took; ``--write`` puts the rows to
-``docs/results/table4.csv``, the tables to ``docs/results/table4_tables.md`` and two figures to ``docs/images``. It does
-the same with ``table4_slam``, under that name.
+``docs/results/table4.csv`` and two figures to ``docs/images``. It does the same with ``table4_slam``, under that name.
 """
 
 import argparse
@@ -68,7 +67,6 @@ def main() -> None:
         columns = ("vector", "iteration", "seed", SIZE, TERRAIN, "status", *metrics)
         rounded = table.select(columns).with_columns(pl.selectors.float().round(4))
         rounded.write_csv(HOME / "docs" / "results" / f"{name}.csv")
-        (HOME / "docs" / "results" / f"{name}_tables.md").write_text(text)
         for figure in ("fleet", "robots"):
             source = options.folder / "report" / "figures" / f"{figure}.png"
             small = Image.open(source).convert("RGB").quantize(64)
