@@ -1,8 +1,9 @@
-"""Write ``src/generated.ts``: the messages of the page and the data of events, from the records that the server reads.
+"""Write ``src/generated.ts``: messages of the page, layers, details and data of events, from the records of the server.
 
-Run: python web/generate.py    # after a change of covey/viewer/messages.py or covey/results/event_data.py
+Run: python web/generate.py    # after a change of covey/viewer/messages.py, cell_layers.py or results/event_data.py
 """
 
+from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -11,6 +12,8 @@ from pydantic import TypeAdapter
 
 from covey.results import event_data
 from covey.results.event_data import EVENT_KINDS, Data
+from covey.viewer.cell_layers import OF_PARTS, OF_TEAM
+from covey.viewer.details import DETAILS
 from covey.viewer.messages import PROTOCOL, AnyMessage
 
 TARGET = Path(__file__).parent / "src" / "generated.ts"
@@ -20,11 +23,10 @@ _BY_NAME = {event_data.Settings, event_data.Ordered}  # their data are the field
 
 def text() -> str:
     """Return the contents of the file."""
-    kinds = "\n".join(f'  | "{kind}"' for kind in sorted(EVENT_KINDS))
     messages = "\n".join(f"  | {_object(_schema(kind))}" for kind in get_args(get_args(AnyMessage)[0]))
     said = [kind for kind in vars(event_data).values() if _is_said(kind)]
     interfaces = "\n\n".join(map(_interface, said))
-    return f"""/** Made by web/generate.py from the records of covey/viewer/messages.py and results/event_data.py. */
+    return f"""/** Made by web/generate.py from the records of covey/viewer and covey/results/event_data.py. */
 
 export const PROTOCOL = "{PROTOCOL}";
 
@@ -32,15 +34,27 @@ export const PROTOCOL = "{PROTOCOL}";
 export type ToServer =
 {messages};
 
+/** Layers of cells of the team. */
+export type TeamLayer ={_words(OF_TEAM)};
+
+/** Kinds of layers of a robot or a group. */
+export type PartLayer ={_words(OF_PARTS)};
+
+/** What a page can watch beside layers of cells. */
+export type Detail ={_words(DETAILS)};
+
 /** The kinds of events. */
-export type EventKind =
-{kinds};
+export type EventKind ={_words(EVENT_KINDS)};
 
 {interfaces}
 
 /** What an event says, by name: which names there are depends on its kind; those of an input are its own. */
 export type EventData = Partial<{" & ".join(kind.__name__ for kind in said)}> & Record<string, unknown>;
 """
+
+
+def _words(words: Iterable[str]) -> str:
+    return "".join(f'\n  | "{word}"' for word in sorted(words))
 
 
 def _is_said(kind: Any) -> bool:

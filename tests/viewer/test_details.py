@@ -11,6 +11,7 @@ from covey.missions import Formation, Patrolling
 from covey.onboard.group import Group
 from covey.runtime.execution import Execution
 from covey.sensors import Lidar, TagCamera, Wedge
+from covey.viewer.cell_layers import layer_of
 from covey.viewer.description import description_of
 from covey.viewer.details import DETAILS, details_of
 from covey.viewer.layers import layers_of
@@ -209,6 +210,7 @@ def test_the_page_is_told_groups_and_starts():
 def test_layers_of_cells_are_those_of_the_record():
     sim = simulate([(-3.0, 0.0, 0.0), (3.0, 3.0, 0.0)], go, steps=40)
     made = {name: make().seen for name, make in layers_of(sim).items()}
+    assert {name: str(cells.dtype) for name, cells in made.items()} == {name: layer_of(name).type for name in made}
     maps = sim.scoring.maps(sim.world_state.changed)
     for name, expected in {
         "truth": maps.truth.cells,
@@ -228,6 +230,7 @@ def test_layers_of_a_landscape():
     model = covey.robots.disc().model_copy(update={"sensors": (Wedge(),), "mapping": ElevationMapping()})
     sim = simulate([(0.0, 0.0, 0.0)], model=model, world=ground.world(), steps=10)
     made = {name: make() for name, make in layers_of(sim).items()}
+    assert all(str(layer.seen.dtype) == layer_of(name).type for name, layer in made.items())
     np.testing.assert_array_equal(made["ground"].seen, ground.altitude.astype(np.float32))
     x, y, _ = made["ground"].grid.origin
     assert (x + 0.5 * ground.spacing_m, y + 0.5 * ground.spacing_m) == pytest.approx(ground.origin)

@@ -6,6 +6,7 @@ import pytest
 import covey
 from covey.scenario.load import load_scenario, parse_scenario
 from covey.viewer import Live
+from covey.viewer.cell_layers import layer_of
 from covey.viewer.heat import EVERY, Heat
 from covey.world.visibility.explored import ExploredTruth
 
@@ -58,6 +59,7 @@ def test_looks_of_a_robot_that_is_carried_to_another_room():
     heat = Heat(sim)
     sim.observers.append(heat.take)
     layers = heat.layers()
+    assert all(str(make().seen.dtype) == layer_of(name).type for name, make in layers.items())
     for _ in range(150):
         sim.step()
     sim.do({"place": "a1", "pose": [8, 1, 90]})

@@ -16,6 +16,7 @@ from covey.plain import dumps, unpack
 from covey.results.landscape import Change, Landscape
 from covey.sensors import TagCamera
 from covey.viewer import Server
+from covey.viewer.cell_layers import layer_of
 from covey.viewer.description import description_of
 from covey.viewer.hub import Client
 from covey.viewer.layers import layers_of as layers_of_live
@@ -170,6 +171,7 @@ def test_layers_have_the_names_of_those_of_a_run_that_lasts(recorded):
     world = covey.World.maze(size_m=(20, 14), seed=1)
     sim = covey.Simulation(world, robots=3, controller="nearest_frontier", seed=3, share_maps=1.0)
     assert set(layers_of(run)) - set(layers_of_live(sim)) == {"first_covered"}
+    assert all(str(make()[1].dtype) == layer_of(name).type for name, make in layers_of(run).items())
     hello = json.loads(next(messages_of(run)))
     assert "first_explored" not in hello["at_end"]
     assert {"last_covered", "map:robot0"} <= set(hello["at_end"]) <= set(hello["layers"])

@@ -3,6 +3,7 @@
 import { Connection, type Channel } from "./connection";
 import { editPanel } from "./edit/panel";
 import { Shelf } from "./gallery/shelf";
+import type { Cells, Watched } from "./layers";
 import type { FrameHeader, Hello, Place, ToServer } from "./messages";
 import { Model } from "./model";
 import { LivePlayer, type Player } from "./player";
@@ -32,8 +33,8 @@ import type { Arrays, Header } from "./wire";
 
 /** What a panel needs of the server. */
 export interface Wish {
-  layers?: string[];
-  details?: string[];
+  layers?: Cells[];
+  details?: Watched[];
 }
 
 export class App {
@@ -171,7 +172,7 @@ export class App {
   watch(): void {
     if (!this.model.hello || !this.connection) return;
     const wishes = this.wishes.map((wish) => wish());
-    const layers = [...new Set(wishes.flatMap((wish) => wish.layers ?? []))];
+    const layers: string[] = [...new Set(wishes.flatMap((wish) => wish.layers ?? []))];
     const details = [...new Set(wishes.flatMap((wish) => wish.details ?? []))];
     const message: ToServer = { type: "watch", layers, details, robots: [...this.model.selected], rate_hz: 10 };
     if (JSON.stringify(message) === this.asked) return;

@@ -1,7 +1,7 @@
 /** What sensors and add-ons draw in the world: their marks, and a layer for each. The other side is covey/viewer/drawn.py. */
 
 import type { Context, LayerInfo } from "./layers";
-import type { Hello } from "./messages";
+import type { Drawn, Hello } from "./messages";
 import type { Pen, Point } from "./scene/overlay";
 import type { Arrays, Numbers } from "./wire";
 
@@ -59,7 +59,7 @@ export function drawnLayers(hello: Hello): LayerInfo[] {
   return known.get(hello)!;
 }
 
-function drawnLayer(name: string): LayerInfo {
+function drawnLayer(name: Drawn): LayerInfo {
   const sensor = name.startsWith("sensor:");
   return {
     name,

@@ -1,4 +1,4 @@
-/** Made by web/generate.py from the records of covey/viewer/messages.py and results/event_data.py. */
+/** Made by web/generate.py from the records of covey/viewer and covey/results/event_data.py. */
 
 export const PROTOCOL = "covey.1";
 
@@ -22,6 +22,48 @@ export type ToServer =
   | { type: "launch"; name: string; changes?: Record<string, string>; speed?: string; paused?: boolean }
   | { type: "open"; run: string }
   | { type: "quit"; run: string };
+
+/** Layers of cells of the team. */
+export type TeamLayer =
+  | "first_covered"
+  | "first_explored"
+  | "ground"
+  | "last_covered"
+  | "last_explored"
+  | "other_explored"
+  | "passed_by"
+  | "searched_walls"
+  | "seen_by"
+  | "truth"
+  | "union"
+  | "visits";
+
+/** Kinds of layers of a robot or a group. */
+export type PartLayer =
+  | "altitude"
+  | "error"
+  | "explored"
+  | "first_seen"
+  | "interval"
+  | "last_seen"
+  | "map"
+  | "overlap"
+  | "visits";
+
+/** What a page can watch beside layers of cells. */
+export type Detail =
+  | "estimates"
+  | "inspector"
+  | "lidar"
+  | "links"
+  | "measures"
+  | "messages"
+  | "paths"
+  | "statuses"
+  | "tags"
+  | "targets"
+  | "visible"
+  | "waypoints";
 
 /** The kinds of events. */
 export type EventKind =

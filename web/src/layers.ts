@@ -2,7 +2,8 @@
 
 import { drawFinds, findsLegend } from "./finds";
 import { folded } from "./folded";
-import type { Hello } from "./messages";
+import type { Detail, PartLayer, TeamLayer } from "./generated";
+import type { Drawn, Hello } from "./messages";
 import type { Model } from "./model";
 import { NOTHING, tint, type Style } from "./scene/cells";
 import type { Pen, Point } from "./scene/overlay";
@@ -29,6 +30,10 @@ export interface Context {
   deep: boolean;
 }
 
+/** A layer of cells at the server, and a detail. */
+export type Cells = TeamLayer | `${PartLayer}:${string}`;
+export type Watched = Detail | Drawn;
+
 export interface LayerInfo {
   name: string;
   group: string;
@@ -42,10 +47,10 @@ export interface LayerInfo {
   /** Why it shows nothing now; empty if it shows something. */
   lacks?: (context: Context) => string;
   /** Layers of cells at the server, and details of robots. */
-  cells?: (model: Model) => string[];
-  details?: string[];
+  cells?: (model: Model) => Cells[];
+  details?: Watched[];
   /** Layers of cells that it does not draw, but needs for its scale. */
-  needs?: string[];
+  needs?: Cells[];
   /** How its cells are coloured, and which layers lie above others. */
   style?: (context: Context) => Style;
   order?: number;
@@ -69,17 +74,17 @@ export function theRobot(model: Model): string | null {
 /** The groups of the panel, in order. */
 export const GROUPS = ["World", "Robots", "Sensors", "Add-ons", "Radio", "Explored and covered", "Heat maps", "Maps of the robots"];
 
-const has = (name: string) => (hello: Hello) => hello.layers.includes(name);
-const some = (kind: string) => (hello: Hello) => hello.layers.some((name) => name.startsWith(`${kind}:`));
+const has = (name: TeamLayer) => (hello: Hello) => hello.layers.includes(name);
+const some = (kind: PartLayer) => (hello: Hello) => hello.layers.some((name) => name.startsWith(`${kind}:`));
 const flat = (hello: Hello) => !hello.world.ground;
 
 /** The colour of free places; dark only where seeing them makes them light. */
 const floor = (colors: Colors, hello: Hello): string => (has("first_explored")(hello) ? colors.free : colors.explored);
 
 /** The layer of a kind of the selected robot. */
-function ofRobot(kind: string): Pick<LayerInfo, "there" | "cells" | "lacks"> {
-  const cells = (model: Model): string[] => {
-    const name = `${kind}:${theRobot(model)}`;
+function ofRobot(kind: PartLayer): Pick<LayerInfo, "there" | "cells" | "lacks"> {
+  const cells = (model: Model): Cells[] => {
+    const name: Cells = `${kind}:${theRobot(model)}`;
     return model.hello!.layers.includes(name) ? [name] : [];
   };
   const lacks = ({ model }: Context): string =>
@@ -92,7 +97,7 @@ export function data(context: Context, name: string): Numbers | null {
 }
 
 /** Details that are known of each step of a run that lasts, see `follow` of the live player. */
-const OF_THE_PAST = ["links", "tags"];
+const OF_THE_PAST: Watched[] = ["links", "tags"];
 
 /** Why a layer shows nothing, or not what was then; empty if it shows something. */
 export function lackOf(info: LayerInfo, context: Context): string {
@@ -140,11 +145,11 @@ const count: Pick<LayerInfo, "style" | "values" | "legend"> = {
 };
 
 /** A heat map: its layer of the team, and the kind of those of robots and groups; without one it is known of the team only. */
-function heat(team: string, kind = ""): Pick<LayerInfo, "there" | "cells" | "lacks"> {
-  const cells = (model: Model): string[] => {
+function heat(team: TeamLayer, kind?: PartLayer): Pick<LayerInfo, "there" | "cells" | "lacks"> {
+  const cells = (model: Model): Cells[] => {
     const who = model.heatOf === "robot" ? theRobot(model) : model.heatOf;
-    const name = who === "team" ? team : `${kind}:${who}`;
-    return model.hello!.layers.includes(name) ? [name] : [];
+    const name: Cells | undefined = who === "team" ? team : kind && `${kind}:${who}`;
+    return name && model.hello!.layers.includes(name) ? [name] : [];
   };
   const lacks = ({ model }: Context): string =>
     model.heatOf === "robot" && !theRobot(model) ? "Select a robot to see it." : cells(model).length ? "" : "Known of the team only.";
@@ -672,8 +677,8 @@ export const LAYERS: LayerInfo[] = [
     about: "Free places beside unknown ones, in the map of the selected robot, or in the merged map.",
     there: (hello) => flat(hello) && some("map")(hello),
     cells: (model) => {
-      const own = `map:${theRobot(model)}`;
-      return [own, "union"].filter((name) => model.hello!.layers.includes(name)).slice(0, 1);
+      const names: Cells[] = [`map:${theRobot(model)}`, "union"];
+      return names.filter((name) => model.hello!.layers.includes(name)).slice(0, 1);
     },
     order: 7,
     style: ({ colors }) => ({

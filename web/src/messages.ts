@@ -28,7 +28,7 @@ export interface Hello {
   world: WorldInfo;
   layers: string[];
   /** Names of the add-ons that draw. */
-  drawn?: string[];
+  drawn?: Drawn[];
   /** The layers that are known as they are now, or were at the end, only; of a recording the details that there are; null: all. */
   at_end?: string[];
   details?: string[];
@@ -42,6 +42,9 @@ export interface Hello {
   added?: string[];
   robots_text?: string;
 }
+
+/** A layer of what an add-on or a sensor draws. */
+export type Drawn = `addon:${string}` | `sensor:${string}`;
 
 export interface Result {
   folder: string;

@@ -9,7 +9,7 @@ import numpy as np
 import covey
 from covey.robots.team import TeamModel
 from covey.runtime.simulation import Simulation
-from covey.viewer.past import EXACT
+from covey.viewer.cell_layers import layer_of
 
 
 def description_of(sim: Simulation, layers: list[str]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def description_of(sim: Simulation, layers: list[str]) -> dict[str, Any]:
             **({} if world.polygon is None else {"workspace_m": world.polygon.tolist()}),
         },
         "layers": layers,
-        "at_end": [name for name in layers if name not in EXACT or name == "ground"],  # of the ground no past is kept
+        "at_end": [name for name in layers if not layer_of(name).is_exact or name == "ground"],  # its past is not kept
     }
 
 

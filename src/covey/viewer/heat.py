@@ -96,7 +96,7 @@ class Heat:
         self._soonest = min(turn, self._due.min(initial=turn))
 
     def layers(self) -> dict[str, Callable[[], Layer]]:
-        """Return the layers that it adds to those of `covey.viewer.layers.layers_of`, see there."""
+        """Return the layers that it adds to those of `covey.viewer.layers.layers_of`."""
         grid, explored, groups = self._grid, self._explored, {group.name: group.names for group in self._sim.groups}
         made = {
             "visits": lambda: Layer("visits", grid, lambda: self.visits),

@@ -116,30 +116,9 @@ def take_changes(now, seen, changed):
 
 
 def layers_of(sim: Simulation) -> dict[str, Callable[[], Layer]]:
-    """Return the layers of a simulation by name; each is made when somebody first watches it.
+    """Return the layers of a simulation by name, see `covey.viewer.cell_layers`.
 
-    ============================  ======  =============================================================================
-    name                          type    cells
-    ============================  ======  =============================================================================
-    ``truth``                     uint8   the walls, see `World`
-    ``ground``                    f4      altitude of each vertex [m]; a cell lies around its vertex
-    ``first_explored``            int32   the step in which a robot first saw the cell; -1: never
-    ``last_explored``             int32   the step in which a robot last saw it, some steps late; -1: never
-    ``seen_by``, ``passed_by``    int32   how many robots have seen it, have passed over it
-    ``last_covered``              int32   the step in which a body was last over it; -1: never
-    ``explored:NAME``             uint8   1 where the robot itself has seen it
-    ``map:NAME``, ``union``       int8    the map of a robot, of all evidence: -1 unknown, 0 free, 100 occupied
-    ``altitude:NAME``             f4      the altitude that a robot has measured [m]; NaN: unknown
-    ``error:NAME``                f4      that minus the true altitude [m]
-    ``interval:NAME``             f4      half its 95 % interval [m]
-    ``searched_walls``            int32   the step in which cameras had seen all walls beside the cell; -1: not yet
-    ``first_covered``             int32   the step in which a body was first over it, see there; -1: never
-    ``visits``                    int32   how often bodies have come onto the cell, see `covey.viewer.heat.Heat`
-    ``visits:WHO``                int32   the same of a robot, or of a group: ``group NAME``
-    ``first_seen:WHO``            int32   the step in which it first saw the cell, some steps late; -1: never
-    ``last_seen:WHO``             int32   the step in which it last saw the cell, some steps late; -1: never
-    ``overlap:WHO``               int32   how many of the group have seen it; how many have seen what the robot has seen
-    ============================  ======  =============================================================================
+    Each is made when somebody first watches it. `covey.viewer.heat.Heat` adds some.
     """
     state, scoring = sim.world_state, sim.scoring
     grid, ground = state.grid, state.ground

@@ -9,8 +9,6 @@ import numpy as np
 
 from covey.plain import pack
 
-EXACT = ("truth", "ground", "first_explored", "first_covered", "other_explored", "searched_walls")
-"""Layers that are known at each step of a recorded run; the others are known as they are at its end."""
 _POSE_BYTES = 8_000_000
 _MOST_POSES = 24_000
 _SERIES_BYTES = 8_000_000

@@ -16,10 +16,10 @@ from covey.geometry.grid import Grid
 from covey.plain import dumps, pack
 from covey.results.landscape import Landscape
 from covey.results.run import Run
+from covey.viewer.cell_layers import layer_of
 from covey.viewer.drawn import drawn_in, message_of
 from covey.viewer.hub import Client, Hub
 from covey.viewer.messages import Message, Watch
-from covey.viewer.past import EXACT
 from covey.viewer.recorded_details import details_of, every_s_of, has, over_time, wanted_of
 from covey.viewer.recorded_team import has_orders, measures_of, orders_of, visits_of
 
@@ -137,7 +137,7 @@ def description_of(run: Run, layers: list[str]) -> dict[str, Any]:
         "targets": manifest.get("targets", []),
         "world": {**world, **place_of(_box(run) if maps is None else maps.truth), "ground": run.landscape is not None},
         "layers": layers,
-        "at_end": [name for name in layers if name.partition(":")[0] not in EXACT and name not in grew],
+        "at_end": [name for name in layers if not layer_of(name).is_exact and name not in grew],
         "every_s": every_s_of(run, layers),
         "details": [
             *(["estimates"] if has_estimates(run) else []),
@@ -270,10 +270,7 @@ def changes_of(landscape: Landscape) -> dict[str, np.ndarray]:
 
 
 def layers_of(run: Run) -> dict[str, Callable[[], tuple[Grid, np.ndarray]]]:
-    """Return the layers of cells by name, as `covey.viewer.layers.layers_of`: place and cells, as they are at the end.
-
-    In addition there is ``first_covered``, int32: the step in which a body was first over the cell.
-    """
+    """Return the layers of cells by name, see `covey.viewer.cell_layers`: place and cells, as they are at the end."""
     maps, landscape = run.maps, run.landscape
     made: dict[str, Callable[[], tuple[Grid, np.ndarray]]] = {}
     if maps is not None:

@@ -1,7 +1,7 @@
 /** The scene: what of the model is shown, in the world and over it. */
 
 import { DirectionalLight, HemisphereLight } from "three";
-import type { App } from "../app";
+import type { App, Wish } from "../app";
 import { altitudes, LAYERS, type Context, type LayerInfo } from "../layers";
 import { drawnLayers, marksOf } from "../drawn";
 import { THEMES } from "../theme";
@@ -83,7 +83,7 @@ export class Stage {
   }
 
   /** What the shown layers need of the server. */
-  wish(): { layers: string[]; details: string[] } {
+  wish(): Wish {
     const shown = this.layers.filter((layer) => this.shown.has(layer.name));
     return {
       layers: shown.flatMap((layer) => [...(layer.cells?.(this.app.model) ?? []), ...(layer.needs ?? [])]),
