@@ -5,9 +5,11 @@ import gc
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("covey", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -48,14 +50,30 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Failures(os.environ["COVEY_FAILED"], config))
 
 
+def rewrite_share(config: pytest.Config) -> None:
+    """Rewrite the asserts of a share of the tests, so that the workers do it once together, not each for itself."""
+    worker = config.workerinput
+    state = config.stash[rewrite.assertstate_key]
+    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+    for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+        kept = rewrite.get_cache_dir(file) / (file.stem + rewrite.PYC_TAIL)
+        if rewrite._read_pyc(file, kept) is None:
+            with suppress(SyntaxError):  # which collecting it reports
+                read, code = rewrite._rewrite_test(file, config)
+                rewrite.try_makedirs(kept.parent)
+                rewrite._write_pyc(state, code, read, kept)
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session: pytest.Session):
     """Keep the tests as pytest rewrote them, which takes half of the time of collecting them.
 
     What has been collected stays: looking for garbage in it would take a third of that time, and go on through all tests.
     """
     saved, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     gc.disable()
+    if "workerinput" in vars(session.config):
+        rewrite_share(session.config)
     try:
         return (yield)
     finally:
