@@ -123,3 +123,11 @@ def ends_when_asked():
     for number in ignored:
         signal.signal(number, before[number])
     assert not ignored, f"{ignored} are ignored after this test"
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave pictures empty, for tests that look at none: to draw them takes most of the time of a report."""
+    from covey.results.figures.style import Picture
+
+    monkeypatch.setattr(Picture, "to_bytes", lambda _picture, _kind: b"")

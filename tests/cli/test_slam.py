@@ -62,6 +62,7 @@ def recorded(tmp_path_factory):
     return folder, truth, log
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("kind", ["jump", "carried"])
 def test_jumps_are_told_and_a_map_in_pieces_is_exit_code_3(tmp_path, kind, capsys):
     """A robot drives in a room; then its odometry jumps by 5 m, or it is carried into a smaller room."""
@@ -158,6 +159,7 @@ def test_all_but_the_times_is_the_same_again(recorded):
         assert (folder / "again" / name).read_bytes() == (folder / "out" / name).read_bytes()
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_matching_closes_no_loops_and_settings_count(recorded, tmp_path, capsys):
     log = str(recorded[0] / "room.npz")
@@ -173,6 +175,7 @@ def test_matching_closes_no_loops_and_settings_count(recorded, tmp_path, capsys)
     assert out.endswith(f"\nfolder  {tmp_path / 'm'} (report.html shows it)\n")
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_particles_map_the_room_with_the_settings_and_the_seed_that_were_typed(recorded, tmp_path, capsys):
     log, relations = str(recorded[0] / "room.npz"), ["--relations", str(recorded[0] / "room.csv")]
@@ -213,6 +216,7 @@ def test_particles_map_the_room_with_the_settings_and_the_seed_that_were_typed(r
     assert rows["key_frame"].sum() == scores["key_frames"] > 20  # a scan each 0.2 m, on 12.6 m
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_the_default_folder_has_the_name_of_the_log(recorded, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -220,6 +224,7 @@ def test_the_default_folder_has_the_name_of_the_log(recorded, tmp_path, monkeypa
     assert re.fullmatch(r"runs/slam-room/[\d-]+\n", capsys.readouterr().out.replace("\\", "/"))
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_a_log_with_odd_stamps_and_empty_scans_is_followed_and_said(tmp_path, capsys):
     _, log = room_log()
@@ -285,6 +290,7 @@ def test_relations_of_another_log_are_refused(recorded, tmp_path, capsys):
     assert "the relations name row 60 of a log with rows 0 to 59: they belong to another" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_a_simulated_run_becomes_a_log(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -311,6 +317,7 @@ def test_a_simulated_run_becomes_a_log(tmp_path, monkeypatch, capsys):
     )  # of scans, every 0.2 s, and of steps
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_relations_by_stamps(recorded, tmp_path):
     folder, truth, _ = recorded
@@ -368,6 +375,7 @@ def test_help_names_formats_and_outcome(capsys):
         assert words in said.replace(" │", "").replace("│ ", "")
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_two_logs_of_a_site_and_a_map_that_is_continued(recorded, tmp_path):
     """A second drive through the room begins elsewhere, with another odometry; both ways give one map."""

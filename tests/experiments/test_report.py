@@ -133,6 +133,7 @@ def test_of_very_many_settings_some_are_shown_from_the_best_to_the_worst():
     assert {int(gap) for gap in gaps} <= {2, 3}
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 @pytest.mark.parametrize("keep", ["measurements", "rows"])
 def test_runs_without_maps_have_no_pictures_and_none_that_is_broken(keep, plain, tmp_path):
@@ -166,6 +167,7 @@ def test_failures_with_the_same_reason_stand_together(tmp_path):
     assert [run["href"] for run in often["runs"]] == ["../runs/0/", "", "", "", ""]
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_a_report_tells_its_progress(done, tmp_path):
     said = []
@@ -260,6 +262,7 @@ def test_strategies_are_ranked_over_maps():
     assert dict(zip(profile.head, profile.rows[2], strict=True)) == {"factor": "1.25", "a": "1", "b": "1", "c": "0"}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_ranks_are_drawn_with_bars_over_those_that_do_not_differ(tmp_path):
     from covey.results.figures.study_ranks import cliques, rank_diagram
 
@@ -322,6 +325,7 @@ def test_a_summary_of_patrols_says_that_they_ended(plain, tmp_path, in_this_proc
     assert "reached" not in as_text(results)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_one_robot_alone_stands_beside_the_team_and_in_no_test(plain, tmp_path, in_this_process):
     strategies = {"robots.scout.controller": ["wander", "random_ballistic_walk"], "robots.scout.count": 2}
     design = plain(parameters=strategies, alone=True, metrics=["exploration_cost_m"])
@@ -442,6 +446,7 @@ def three_by_three(gain=8.0, seeds=4):
 BY_LINE_AND_FACET = Axes("robots.scout.count", "strategy", "world.terrain", ())
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_worlds_are_never_pooled_in_a_figure(tmp_path):
     gallery = Gallery(tmp_path)
@@ -455,6 +460,7 @@ def test_worlds_are_never_pooled_in_a_figure(tmp_path):
     assert (tmp_path / "exploration_time_s_box_3_maze.pdf").is_file()
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_what_has_to_be_pooled_says_so(tmp_path):
     table = three_by_three().with_columns(radio=pl.int_range(pl.len()) % 30)
@@ -520,8 +526,10 @@ def hostile(plain, tmp_path_factory):
     values = [{"label": label, "value": 1.0 + k / 10} for k, label in enumerate(HOSTILE)]
     where = {"robots.scout.robot.max_speed_m_s": values, "robots.scout.count": [1, {"label": "small", "value": 2}]}
     design = plain(design="names", parameters=where, metrics=["exploration_time_s", "exploration_cost_m"])
-    with warnings.catch_warnings():
+    draw = style.Picture.to_bytes
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.filterwarnings("ignore", "Glyph")
+        patch.setattr(style.Picture, "to_bytes", lambda picture, kind: draw(picture, kind) if kind == "svg" else b"")
         return report_of(design, tmp_path_factory.mktemp("hostile"))
 
 
@@ -626,6 +634,7 @@ def test_figures_are_as_wide_as_ieees_columns():
     assert 515.8 < style.PAGE_IN * 72.27 <= 516.0
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_a_design_with_a_controller_of_its_own_is_reported_from_its_results(write, capsys, in_this_process):
     from covey.cli import main
@@ -684,6 +693,7 @@ def test_another_interval_of_measuring_runs_nothing_again(plain, tmp_path, in_th
     assert any("4 runs are repeated" in remark for remark in remarks)
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_the_command_that_a_design_names_at_its_end_writes_its_report(write, capsys, in_this_process):
     from covey.cli import main

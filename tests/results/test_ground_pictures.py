@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw
 
 import covey
 from covey.missions import Formation
-from covey.results.figures import PICTURES, on_ground, save_all, style
+from covey.results.figures import PICTURES, on_ground, save_all, saving, style
 from covey.results.figures.animation import animation_images
 from covey.results.figures.landscape import MEASURED_COLOR
 from covey.robots.catalogue import skid_steer
@@ -23,7 +23,8 @@ def run():
 
 
 @pytest.mark.slow
-def test_all_pictures_are_written(run, tmp_path):
+def test_all_pictures_are_written(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(saving.FILMS, "film", lambda run: on_ground.film(run, 3))
     wanted = ("belief", "belief_error", "perspective", "film")
     names = {path.name for path in save_all(run, tmp_path, kinds=("png",), names=wanted)}
     assert names - {"film.mp4"} == {"belief.png", "belief_error.png", "perspective.png", "film.gif"}  # with ffmpeg
@@ -119,16 +120,16 @@ def test_the_legend_names_a_wall_only_where_there_is_one(run):
 
 
 @pytest.mark.slow
-def test_a_run_in_the_plane_does_not_say_that_it_draws_a_perspective(run, tmp_path):
+def test_a_run_in_the_plane_does_not_say_that_it_draws_the_belief_of_a_ground(run, tmp_path):
     def said(one):
         texts = []
-        names = ["overview", "perspective"]
+        names = ["overview", "belief_error"]
         save_all(one, tmp_path, ("png",), names=names, progress=lambda text, _: texts.append(text))
         return texts
 
     plain = covey.Simulation(covey.World.empty(4, 4), stop=covey.Stop(timeout_s=0.3)).run()
     assert said(plain) == ["drawing overview (1 of 1)"]
-    assert said(run) == ["drawing overview (1 of 2)", "drawing perspective (2 of 2)"]
+    assert said(run) == ["drawing overview (1 of 2)", "drawing belief_error (2 of 2)"]
 
 
 def written(run, monkeypatch):
