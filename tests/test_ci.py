@@ -34,12 +34,12 @@ def test_racing(way):
 def run(folder: Path, tests: str, *options: str) -> tuple[subprocess.CompletedProcess[str], Path]:
     """Run a file of tests as `make test` would, with `.ci/again` behind it."""
     shutil.copy(ROOT / "tests" / "conftest.py", folder)
-    (folder / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\n")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider -p xdist -p pytest_randomly\n")
     (folder / "test_toy.py").write_text(tests)
     failed = folder / "failed"
     failed.touch()
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    env |= {"COVEY_FAILED": str(failed), "COVEY_PYTHON": sys.executable}
+    env |= {"COVEY_FAILED": str(failed), "COVEY_PYTHON": sys.executable, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     first = subprocess.run([sys.executable, "-m", "pytest", *options], cwd=folder, env=env, capture_output=True)
     assert first.returncode != 0
     del env["COVEY_FAILED"]
@@ -51,7 +51,7 @@ def run(folder: Path, tests: str, *options: str) -> tuple[subprocess.CompletedPr
 
 @pytest.mark.slow
 def test_a_test_that_passes_alone_is_named_and_the_run_is_green(tmp_path):
-    again, failed = run(tmp_path, RACING, "-n", "2")  # workers, as `make test` has them
+    again, failed = run(tmp_path, RACING, "-n", "1")  # a worker, as `make test` has them
     assert again.returncode == 0, again.stdout + again.stderr
     racing = sorted(line for line in again.stdout.splitlines() if line.startswith("RACING"))
     why = "first failure: AssertionError: the goal was reached before\tthe command came"

@@ -109,8 +109,8 @@ def _append_some(folder, first):
 
 
 @pytest.mark.slow
-def test_many_processes_append_at_a_time(tmp_path):
-    with ProcessPoolExecutor(4, get_context("spawn")) as pool:
+def test_two_processes_append_at_a_time(tmp_path):
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         list(pool.map(_append_some, [tmp_path] * 8, range(0, 160, 20)))
     found = read_rows(tmp_path)
     assert sorted(found.places) == [f"{n:020x}" for n in range(160)]
