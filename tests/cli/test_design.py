@@ -14,6 +14,8 @@ from covey.experiments import run
 from covey.experiments.run import Progress
 from covey.experiments.workers.execute import execute
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 DESIGN = """\
 design: two sizes & more
 scenario: {world: {empty_m: [8, 8]}, robots: [{name: scout, robot: disc, controller: wander}]}

@@ -11,6 +11,8 @@ from covey import registry
 from covey.cli import main
 from covey.cli.exit_codes import BAD_INPUT, NOT_REACHED, REACHED
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 CODE = """
 from pathlib import Path
 Path(__file__).with_name("it_ran").write_text("")
@@ -178,12 +180,14 @@ def test_children_take_nothing_from_the_current_folder(folder):
     scenario = SCENARIO | {"execution": {"controllers": "processes"}}
     design = {"scenario": scenario, "iterations": 1, "parameters": {"robots.a.count": [1]}}
     (folder / "d.yaml").write_text("design: d\n" + "".join(f"{k}: {json.dumps(v)}\n" for k, v in design.items()))
-    command = [sys.executable, "-P", "-m", "covey", "run", "d.yaml", "-q", "--jobs", "1"]
+    code = (
+        "from covey.cli import main; code = main('run d.yaml -q --jobs 1'.split());"
+        "from covey.scenario import warmup; warmup.meet = warmup.move = warmup.think = lambda: None; warmup.compile_all();"
+        "raise SystemExit(code)"
+    )
+    command = [sys.executable, "-P", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == REACHED, done.stderr
-    assert not (folder / "it_ran").exists()
-    compiling = "from covey.scenario import warmup; warmup.meet = warmup.move = warmup.think = lambda: None; warmup.compile_all()"
-    subprocess.run([sys.executable, "-P", "-c", compiling], check=True, timeout=240)
     assert not (folder / "it_ran").exists()
 
 
