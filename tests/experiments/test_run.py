@@ -117,6 +117,7 @@ def test_a_folder_with_other_files_is_left_alone(plain, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_a_design_goes_on_in_a_folder_with_its_report(plain, tmp_path, in_this_process):
     write_report(plain(iterations=1), run_design(plain(iterations=1), tmp_path, jobs=1))
     before = len(in_this_process)
