@@ -1,10 +1,11 @@
-"""The page about scenario files is true: its lists hold every field, and its example is the scenario that ships."""
+"""The page about scenario files is true: its lists are those of the records, and its example ships."""
 
 import re
 from pathlib import Path
 
-from covey.scenario.fields import fields, renew
+from covey.scenario.fields import NAMED, fields, renew
 from covey.scenario.load import load_scenario, parse_scenario
+from covey.scenario.shelf import KINDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scenario.md").read_text(encoding="utf-8")
 
@@ -21,6 +22,12 @@ def test_every_field_has_a_sentence():
     assert {"robots[].robot.sensors[].fov_deg", "events[].at_s", "faults[].at_s", "mission.visit_within_m"} <= paths
     assert "execution.costs.scan_match.seconds" in paths
     assert "execution.costs.search.seconds" not in paths, "the same fields once more"
+
+
+def test_what_the_page_leaves_out_can_be_listed_and_shown():
+    assert NAMED.keys() <= fields().keys()
+    assert {*NAMED.values()} <= {*KINDS}
+    assert all(f"`covey list {kind}` names the kinds" in PAGE for kind in NAMED.values())
 
 
 def test_the_example_on_the_page_is_the_maze():

@@ -17,6 +17,19 @@ from covey.scenario.dump import plain
 from covey.scenario.records import Scenario
 
 BEGIN, END = "<!-- fields -->\n", "<!-- end of fields -->\n"
+NAMED = {
+    "robots[].robot.sensors[]": "sensors",
+    "robots[].robot.mapping": "mappers",
+    "robots[].start": "starts",
+    "robots[].localization": "localizers",
+    "radio.links[]": "links",
+    "radio.protocol": "protocols",
+    "targets[]": "targets",
+    "mission": "missions",
+    "events[]": "events",
+    "faults[]": "faults",
+}
+"""Where one of several named kinds stands, and what `covey list` calls them: `covey show` prints the fields of each."""
 MANY = 8
 """A record with more fields than this has a list of its own."""
 
@@ -112,9 +125,15 @@ def _printed(path: str, rows: list[Row]) -> str:
     lines = [f"### {f'`{path}`' if path else 'Top level'}", ""]
     for (key, meaning), defaults in merged.items():
         said = [": ".join(filter(None, [_who(kinds, every), default])) for default, kinds in defaults.items()]
-        text = "; ".join(filter(None, said))
-        lines.append(f"- `{key}`{f' ({text})' if text else ''}: {meaning}")
-    return "\n".join([*lines, ""])
+        if path not in NAMED or {kind for kinds in defaults.values() for kind in kinds} == every:
+            text = "; ".join(filter(None, said))
+            lines.append(f"- `{key}`{f' ({text})' if text else ''}: {meaning}")
+    if path in NAMED:
+        more = " All have:" if len(lines) > 2 else ""
+        lines.insert(
+            2, f"`covey list {NAMED[path]}` names the kinds, and `covey show NAME` prints the fields of one.{more}\n"
+        )
+    return "\n".join([*lines, ""]) if len(lines) > 3 else "\n".join(lines)
 
 
 def _who(kinds: list[str], every: set[str]) -> str:
@@ -158,10 +177,14 @@ def _default(field: FieldInfo) -> str:
 
 
 def renew(page: str) -> str:
-    """Return the text of the page with updated lists; `covey show slam` prints those of a localizer's own records."""
+    """Return the text of the page with updated lists; those of `NAMED` kinds are left out."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    lists = "\n".join(_printed(path, rows) for path, rows in fields().items() if "localization (" not in path)
+    lists = "\n".join(
+        _printed(path, rows)
+        for path, rows in fields().items()
+        if path.partition(" (")[0] == path or path.partition(" (")[0] not in NAMED
+    )
     return f"{before}{BEGIN}\n{lists}\n{END}{after}"
 
 
