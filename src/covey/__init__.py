@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from covey.lab.addon import addon
     from covey.lab.out import Out
     from covey.lab.play import play
+    from covey.learning.environment import env
     from covey.mapping.occupancy.belief import Belief
     from covey.mapping.occupancy.frontiers import Frontiers
     from covey.onboard.controller import Program, controller
@@ -105,6 +106,7 @@ __all__ = [
     "comms",
     "controller",
     "controllers",
+    "env",
     "events",
     "graphs",
     "law",
@@ -155,6 +157,7 @@ _HOMES = {
     "World": "covey.world.world",
     "addon": "covey.lab.addon",
     "controller": "covey.onboard.controller",
+    "env": "covey.learning.environment",
     "load": "covey.scenario.load",
     "load_design": "covey.experiments.design.load",
     "load_scenario": "covey.scenario.load",

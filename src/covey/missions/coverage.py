@@ -1,6 +1,8 @@
 """Coverage: drive over the whole area that a body can cover."""
 
 import math
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +20,8 @@ SAGITTA = 0.02
 @missions.register("coverage")
 class Coverage(Mission):
     """Drive over the whole area that a body can cover; the covered share is the score."""
+
+    rewards: ClassVar[Mapping[str, float]] = {"covered_share": 1.0}
 
     def begin(self, context: MissionContext) -> "CoverageTracker":
         """Return the tracker of the covered cells."""

@@ -1,6 +1,7 @@
 """Formation: go to an objective and stand around it as ordered."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -20,6 +21,8 @@ class Formation(Order, Mission):
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
     """
+
+    rewards: ClassVar[Mapping[str, float]] = {"formation_error_m": -0.1, "robots_arrived": 1.0}
 
     robots: int | None = Field(
         default=None,

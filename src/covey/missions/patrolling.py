@@ -1,5 +1,6 @@
 """Patrolling: return to every waypoint as often as possible."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ class Patrolling(Mission):
 
     gives_waypoints: ClassVar[bool] = True
     in_world: ClassVar[str] = "the graph to patrol lies"
+    rewards: ClassVar[Mapping[str, float]] = {"graph_idleness_s": -0.01, "visits": 0.01}
 
     waypoints_m: tuple[Point, ...] | None = Field(
         default=None, description="x, y of each waypoint [m]; null: waypoints that together see the whole world."

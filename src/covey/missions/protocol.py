@@ -122,12 +122,14 @@ class Mission(Named, ABC):
         gives_waypoints: whether its tracker has `waypoints`, which patrol controllers need.
         seeks: whether robots are to see targets.
         in_world: what of it lies in the world frame, with a verb, which robots with unknown starts do not know.
+        rewards: weights of measurements, by column: the sum of weight times increase is its progress, for learning.
     """
 
     registry = missions
     gives_waypoints: ClassVar[bool] = False
     seeks: ClassVar[bool] = False
     in_world: ClassVar[str] = ""
+    rewards: ClassVar[Mapping[str, float]] = MappingProxyType({"explored_share_union": 1.0})
 
     @property
     def kind(self) -> str:

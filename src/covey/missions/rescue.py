@@ -49,6 +49,7 @@ class Rescue(Rules, Mission):
 
     seeks: ClassVar[bool] = True
     in_world: ClassVar[str] = "the places that robots report lie"
+    rewards: ClassVar[Mapping[str, float]] = {"points": 0.01, "searched_share_union": 1.0}
 
     preset: Literal["dat160_2021", "dat160_2025"] | None = Field(
         default=None,

@@ -268,6 +268,8 @@ class Simulation:
         self._run: Run | None = None
         phases = self._phases_of_a_step()
         self._phases = [(name, phase) for name, phase in phases.items() if phase is not None]
+        self._acting = [(name, phase) for name, phase in self._phases if name in ("decide", "act", "score", "observe")]
+        self._has_looked = False  # whether the phases before these have been run, see `look`
         driven = {"localize": self.localization.localize, "decide": self._drive, "act": self._act_and_more}
         # The phases of a step in which laws drive the team, and nothing else happens.
         self._short = list(driven.items()) if self._moving is not None and self.deciding.is_of_laws else []
@@ -404,9 +406,35 @@ class Simulation:
         if self.status is not None or os.getpid() != self._process or not self._is_free.acquire(blocking=False):
             raise self._standing()
         try:
-            is_short = self._short and not (self.events or self.observers or len(self._felt) or self.deciding.failed)
-            phases = self._short if is_short and self.inputs.begin() else self._phases
+            if self._has_looked:
+                phases, self._has_looked = self._acting, False
+            else:
+                is_short = self._short and not (
+                    self.events or self.observers or len(self._felt) or self.deciding.failed
+                )
+                phases = self._short if is_short and self.inputs.begin() else self._phases
             self.stopwatch.time(phases, before="outside")
+        finally:
+            self._is_free.release()
+
+    def look(self) -> None:
+        """Let the robots sense, localize, map and communicate for the next step; `step` goes on with their decisions.
+
+        So an environment for learning has the observation to which its next action is the answer. After the end of the
+        run, the robots only sense, localize and map. A second call before a step does nothing.
+
+        Raises:
+            InvalidValueError: a step is under way, or the simulation belongs to another process, see `step`.
+        """
+        if os.getpid() != self._process or not self._is_free.acquire(blocking=False):
+            raise self._standing()
+        try:
+            if not self._has_looked:
+                looking = [phase for phase in self._phases if phase not in self._acting]
+                if self.done:
+                    looking = [phase for phase in looking if phase[0] in ("sense", "localize", "map")]
+                self._has_looked = True
+                self.stopwatch.time(looking, before="outside")
         finally:
             self._is_free.release()
 
@@ -498,6 +526,13 @@ class Simulation:
             maps = self.scoring.maps(self.world_state.changed)
             self._run = self._recorder.close(self.status, maps, self.ground_accuracy.landscape(self.names))
         return self._run
+
+    def discard(self) -> None:
+        """End the run without its result: of its record, only a manifest that says so remains in a folder."""
+        if self._run is None:
+            self.status = self.status or "stopped"
+            self.deciding.close()
+            self._recorder.abandon("discarded")
 
     # -- events: they happen at the start of the next step, and are recorded ------------------------------------------
 

@@ -119,8 +119,7 @@ def try_out(scenario: "Scenario") -> SetUp:
     groups = tuple(group.model_copy(update={"controller": still}) for group in ready.groups)
     here = scenario.execution.model_copy(update={"controllers": "in_process"})
     simulation = _begun(scenario.model_copy(update={"execution": here}), replace(ready, groups=groups))
-    simulation.deciding.close()
-    simulation._recorder.abandon("tried out")
+    simulation.discard()
     return ready
 
 

@@ -1,0 +1,121 @@
+"""Actions: records that turn the choices of a policy into motions of robots."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from covey.errors import InvalidValueError
+from covey.geometry.se2 import wrap_angle
+from covey.learning.libraries import spaces
+from covey.learning.seen import Seen
+from covey.named import Named
+from covey.registry import Registry
+
+actions: Registry[Any] = Registry("action", shelf="covey.learning.actions")
+"""Actions by name; packages add theirs under the entry-point group ``covey.action``."""
+
+
+class Action(Named, ABC):
+    """What a policy chooses, and what its robots do.
+
+    Attributes:
+        moves: whether `command` returns twists, in each control step, or goals, once for each decision.
+        every_s: time between two decisions if nothing else is said [s]; 0: a control step.
+    """
+
+    registry = actions
+    moves: ClassVar[Literal["twists", "goals"]] = "twists"
+    every_s: ClassVar[float] = 0.0
+
+    @abstractmethod
+    def space(self, seen: Seen) -> spaces.Box | spaces.Discrete:
+        """Return the space of one robot.
+
+        Raises:
+            InvalidValueError: the robots lack what it needs.
+        """
+
+    @abstractmethod
+    def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
+        """Return what robots are to do.
+
+        Args:
+            chosen: their choices: float32 (n, k) of a box, int64 (n,) of a discrete space.
+            seen: what they know.
+
+        Returns:
+            Twists vx, vy [m/s], turn rate [rad/s], float64 (n, 3), or goals x, y [m], float64 (n, 2); see `moves`.
+        """
+
+
+@actions.register("twist")
+class Twist(Action):
+    """Speed forward and turn rate as parts of the largest, from -1 to 1; of holonomic robots vx, vy and turn rate."""
+
+    def space(self, seen: Seen) -> spaces.Box:
+        """Return the space."""
+        return spaces.Box(-1.0, 1.0, (3 if seen.group.robot.kinematics == "holonomic" else 2,), np.float32)
+
+    def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
+        """Return the twists."""
+        twists = np.zeros((len(chosen), 3))
+        twists[:, [0, 1, 2] if chosen.shape[1] == 3 else [0, 2]] = np.clip(chosen, -1, 1)
+        return twists * seen.limits[:, [0, 0, 1]]
+
+
+@actions.register("headings")
+class Headings(Action):
+    """One of some headings in the world frame, to which a robot turns while it drives; the last choice is to stand.
+
+    Attributes:
+        count: number of headings; the first is along x.
+        gain: turn rate per angle that is left [1/s].
+    """
+
+    every_s: ClassVar[float] = 0.5
+    count: int = Field(default=8, ge=2, le=1000)
+    gain: float = Field(default=3.0, gt=0)
+
+    def space(self, seen: Seen) -> spaces.Discrete:
+        """Return the space."""
+        return spaces.Discrete(self.count + 1)
+
+    def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
+        """Return the twists."""
+        off = wrap_angle(2 * np.pi * chosen / self.count - seen.pose[:, 2])
+        twists = np.zeros((len(chosen), 3))
+        twists[:, 0] = seen.limits[:, 0] * np.maximum(np.cos(off), 0)
+        twists[:, 2] = np.clip(self.gain * off, -seen.limits[:, 1], seen.limits[:, 1])
+        twists[chosen == self.count] = 0.0
+        return twists
+
+
+@actions.register("frontiers")
+class ChooseFrontier(Action):
+    """One of the nearest frontiers of a robot's map, to which its navigator drives; where there is none, it stands.
+
+    The observation ``frontiers`` shows them in the same order.
+
+    Attributes:
+        most: how many there are to choose from.
+    """
+
+    moves: ClassVar[Literal["twists", "goals"]] = "goals"
+    every_s: ClassVar[float] = 5.0
+    most: int = Field(default=8, ge=1, le=1000)
+
+    def space(self, seen: Seen) -> spaces.Discrete:
+        """Return the space."""
+        if not seen.beliefs:
+            raise InvalidValueError(
+                f"frontiers: robots of {seen.group.name!r} keep no map; give them a lidar and `mapping`"
+            )
+        return spaces.Discrete(self.most)
+
+    def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
+        """Return the goals."""
+        places, _, count = seen.frontiers(self.most)
+        rows = np.arange(len(chosen))
+        return places[rows, np.minimum(chosen, np.maximum(count - 1, 0))]

@@ -1,0 +1,531 @@
+"""`env`: any scenario as a parallel environment of PettingZoo."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from scipy.ndimage import distance_transform_edt
+
+from covey.errors import InvalidValueError, UnknownNameError
+from covey.learning.actions import Action
+from covey.learning.given import record_of
+from covey.learning.libraries import ParallelEnv, spaces
+from covey.learning.observations import Observation, observed
+from covey.learning.picture import picture
+from covey.learning.seen import Seen
+from covey.learning.varied import drawn
+from covey.missions.exploration import Exploration
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+from covey.random import generator
+from covey.runtime.simulation import Simulation
+from covey.scenario.build import build
+from covey.scenario.controller import ControllerReference
+from covey.scenario.load import load_scenario
+from covey.scenario.overrides import override
+from covey.scenario.records import Scenario
+from covey.world.visibility.coverable import coverable
+
+Reward = Mapping[str, float] | Callable[[Seen], Any]
+
+_THERE_M = 0.3
+"""A robot this near to its goal has reached it [m]."""
+
+
+class Crew:
+    """The robots of a group that learn, in one episode.
+
+    Attributes:
+        chosen: what the policy has chosen for them, as `covey.learning.actions.Action.command` takes it.
+        commanded: what follows from it: twists (n, 3), or goals (n, 2).
+    """
+
+    def __init__(self, action: Action, sensors: Sequence[str], names: Sequence[str], alone: bool):
+        self.action, self.names = action, names
+        self.chosen: np.ndarray | None = None
+        self.commanded = np.zeros((len(names), 3))
+        self.numbers = {name: i for i, name in enumerate(names)}
+        self.seen: Callable[[], Seen] | None = None
+        self.time_s = -1.0
+        if action.moves == "goals":
+            self.controller = self._drives()
+        else:
+            self.controller: Any = self._steps() if alone else self._moves(tuple(sensors))
+
+    def command(self, time_s: float) -> np.ndarray:
+        """Return the twists of all robots at this time [s], float64 (n, 3)."""
+        if time_s != self.time_s and self.chosen is not None and self.seen is not None:
+            self.time_s, self.commanded = time_s, self.action.command(self.chosen, self.seen())
+        return self.commanded
+
+    def _moves(self, sensors: tuple[str, ...]) -> Any:
+        crew = self
+
+        @controller(scope="group", sees=("pose", *sensors))
+        class Policy:
+            """Moves the robots of a group as a policy has chosen."""
+
+            def step(self, group: Any) -> np.ndarray:
+                """Return the twists."""
+                return crew.command(group.time)
+
+        return Policy
+
+    def _steps(self) -> Any:
+        crew = self
+
+        class Policy:
+            """Moves a robot as a policy has chosen."""
+
+            def step(self, robot: Robot) -> np.ndarray:
+                """Return its twist."""
+                return crew.command(robot.time)[crew.numbers[robot.name]]
+
+        return controller(Policy)
+
+    def _drives(self) -> Any:
+        crew = self
+
+        async def policy(robot: Robot) -> None:
+            """Drive to the place that a policy has chosen."""
+            i = crew.numbers[robot.name]
+            while True:
+                goals = crew.commanded
+                if crew.chosen is None:
+                    await robot.sleep(0.0)
+                    continue
+                await robot.goto(tuple(goals[i, :2].tolist()), until=lambda _, goals=goals: crew.commanded is not goals)
+                while crew.commanded is goals:
+                    await robot.sleep(0.0)
+
+        return controller(policy)
+
+
+class Environment(ParallelEnv):
+    """A scenario as an environment: its robots are agents, and a policy decides for them.
+
+    Made by `env`. An episode is a run of the scenario: the same seed and the same actions give the same bytes as the
+    run in which controllers decide so. A robot that fails for good is terminated; all are terminated when the goal of
+    the run is reached, and truncated when its time is over.
+
+    Attributes:
+        sim: the simulation of the episode; None before the first `reset`.
+        possible_agents: names of all robots that learn; ``agents``: of those that act now.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"name": "covey_v0", "render_modes": ["rgb_array"], "is_parallelizable": True}
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        learn: Sequence[str] = (),
+        action: Any = "twist",
+        observe: Any = (),
+        reward: Reward | None = None,
+        goals: bool = False,
+        every_s: float | None = None,
+        vary: Mapping[str, Any] | None = None,
+        record: str | os.PathLike[str] | None = None,
+        render_mode: str | None = None,
+    ):
+        known = [group.name for group in scenario.robots]
+        for name in learn:
+            if name not in known:
+                raise UnknownNameError("group of robots", name, known)
+        if render_mode not in (None, "rgb_array"):
+            raise InvalidValueError(f"render_mode is {render_mode!r}; give rgb_array, or None")
+        self._scenario = scenario.model_copy(
+            update={"execution": scenario.execution.model_copy(update={"controllers": "in_process"})}
+        )
+        self._learn = tuple(learn) or tuple(known)
+        self._action = record_of(Action, action, "action")
+        self._goals, self._vary, self.render_mode = bool(goals), dict(vary or {}), render_mode
+        self._record, self._episode = None if record is None else Path(record), -1
+        self._given = observe
+        self._observe: dict[str, list[Observation]] = {}
+        self._reward = reward
+        step_s = scenario.execution.step_s
+        every_s = (self._action.every_s or step_s) if every_s is None else every_s
+        self._steps = round(every_s / step_s) if np.isfinite(every_s) else 0
+        if self._steps < 1 or abs(self._steps * step_s - every_s) > 1e-9 * max(every_s, 1):
+            raise InvalidValueError(f"every_s is {every_s!r}; give a multiple of the control step, {step_s:g} s")
+        self.sim: Simulation | None = None
+        self._seeds = generator(scenario.seed, "environment")
+        self._next_seed: int | None = scenario.seed
+        self.agents: list[str] = []
+        try:
+            self._begin(scenario.seed, {})
+            self.possible_agents = [name for crew in self._crews for name in crew.names]
+            self._describe()
+        finally:
+            self.close()
+        self._episode = -1
+
+    # -- spaces --------------------------------------------------------------------------------------------------------
+
+    def _describe(self) -> None:
+        """Find the spaces of all agents."""
+        self._spaces: dict[str, tuple[spaces.Space, spaces.Space]] = {}
+        for crew, seen in zip(self._crews, self._seen(), strict=True):
+            parts = {one.key: one.space(seen) for one in self._observe[seen.group.name]}
+            shown = next(iter(parts.values())) if len(parts) == 1 else spaces.Dict(cast(dict[str, spaces.Space], parts))
+            act = self._action.space(seen)
+            for name in crew.names:
+                self._spaces[name] = shown, act
+
+    def observation_space(self, agent: str) -> spaces.Space:
+        """Return the space of what an agent observes: a box, or a dict of boxes if it observes several things."""
+        return self._space_of(agent)[0]
+
+    def action_space(self, agent: str) -> spaces.Space:
+        """Return the space of an agent's actions."""
+        return self._space_of(agent)[1]
+
+    def _space_of(self, agent: str) -> tuple[spaces.Space, spaces.Space]:
+        if agent not in self._spaces:
+            raise UnknownNameError("agent", agent, self._spaces)
+        return self._spaces[agent]
+
+    # -- episodes ------------------------------------------------------------------------------------------------------
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Begin an episode, and return the observations and infos of the agents by name.
+
+        Args:
+            seed: of the episode; the first one of which none is given has the seed of the scenario, later ones have
+                drawn ones.
+            options: ``{"scenario": {…}}`` are changes of the scenario for this episode, as ``vary`` of `env`; other
+                keys are for wrappers.
+
+        Raises:
+            CoveyError: the robots do not fit, or an option is wrong.
+        """
+        if seed is not None:
+            if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+                raise InvalidValueError(f"seed is {seed!r}; give a whole number from 0 on, or None")
+            self._seeds, self._next_seed = generator(int(seed), "environment"), int(seed)
+        now = self._next_seed if self._next_seed is not None else int(self._seeds.integers(2**31))
+        self._next_seed = None
+        self.close()
+        self._begin(now, dict((options or {}).get("scenario", {})))
+        here = [name for crew in self._crews for name in crew.names]
+        if more := [name for name in here if name not in self._spaces]:
+            raise InvalidValueError(
+                f"the options make a robot {more[0]!r} that was not there when the environment was made; "
+                "make it with the largest number of robots, and let options make fewer"
+            )
+        self.agents = here
+        return self._observations(), {name: {} for name in self.agents}
+
+    def _begin(self, seed: int, options: dict[str, Any]) -> None:
+        """Build the simulation of an episode, up to its first decision."""
+        changes = drawn(self._vary | options, seed)
+        scenario = self._scenario.model_copy(update={"seed": seed})
+        if changes:
+            scenario = override(scenario, changes)
+        crews, robots = list[Crew](), list[Any]()
+        for group in scenario.robots:
+            if group.name in self._learn:
+                sensors = group.robot.sensors
+                names, kinds = [one.name for one in sensors], [getattr(one, "kind", "") for one in sensors]
+                observe = self._observe.setdefault(group.name, self._observed(scenario, group))
+                read = dict.fromkeys(name for one in observe for name in one.sensors(names, kinds))
+                crew = Crew(self._action, list(read), group.names, _own_frames(scenario))
+                crews.append(crew)
+                group = group.model_copy(update={"controller": ControllerReference.model_validate(crew.controller)})
+            robots.append(group)
+        scenario = scenario.model_copy(update={"robots": tuple(robots)})
+        self._episode += 1
+        folder = None if self._record is None else self._record / f"episode-{self._episode:04}"
+        self.sim = sim = build(scenario, folder=folder)
+        self._crews = crews
+        self._places = self._drawn_goals(sim, seed) if self._goals else None
+        for crew, seen in zip(crews, self._seen(), strict=True):
+            crew.commanded = np.zeros((len(crew.names), 3))
+            crew.seen = lambda first=seen.members.start, group=seen.group: Seen(
+                sim, group, first, self._goals_of(first, len(group.start))
+            )
+        sim.look()
+        self._shown = self._seen()
+        self._away = self._distances()
+        self._counted = self._measures()
+
+    def _observed(self, scenario: Scenario, group: Any) -> list[Observation]:
+        """Return what the robots of a group observe; by default what they can."""
+        if self._given:
+            return observed(self._given)
+        if lost := _own_frames(scenario):
+            chosen = ["velocity"]
+        else:
+            chosen = ["goal" if self._goals else "pose", "velocity"]
+        if any(getattr(sensor, "kind", "") in ("lidar", "proximity") for sensor in group.robot.sensors):
+            chosen.append("ranges")
+        if sum(one.count for one in scenario.robots) > 1 and not lost:
+            chosen.append("neighbours")
+        if self._action.moves == "goals":
+            chosen.append("frontiers")
+        return observed(chosen)
+
+    def _drawn_goals(self, sim: Simulation, seed: int) -> np.ndarray:
+        """Return a free place for each robot of the team that it can reach, float64 (n, 2) [m]."""
+        world, pose, radius = sim.world, sim.state.pose, sim.model.radius
+        grid = world.grid
+        room = distance_transform_edt(np.pad(world.free, 1))[1:-1, 1:-1] * grid.resolution
+        fits = coverable(world, pose, radius) & (room > radius.max() + grid.resolution)
+        cells = np.argwhere(fits if fits.any() else world.free)
+        random = generator(seed, "goals")
+        return grid.to_world(cells[random.integers(len(cells), size=len(pose))])
+
+    def _goals_of(self, first: int, count: int) -> np.ndarray | None:
+        return None if self._places is None else self._places[first : first + count]
+
+    def _seen(self) -> list[Seen]:
+        """Return what the robots of each group that learns know now."""
+        assert self.sim is not None
+        first, found = 0, []
+        for group in self.sim.groups:
+            count = len(group.start)
+            if group.name in self._learn:
+                found.append(Seen(self.sim, group, first, self._goals_of(first, count)))
+            first += count
+        return found
+
+    def _observations(self) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for crew, seen in zip(self._crews, self._shown, strict=True):
+            parts = {one.key: one.of(seen) for one in self._observe[seen.group.name]}
+            if len(parts) == 1:
+                (whole,) = parts.values()
+                rows = list(whole)
+            else:
+                rows = [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
+            out |= zip(crew.names, rows, strict=True)
+        return {name: out[name] for name in self.agents}
+
+    # -- steps ---------------------------------------------------------------------------------------------------------
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Let all agents act until the next decision.
+
+        Args:
+            actions: the choice of each agent, by name.
+
+        Returns:
+            By agent: observations, rewards, whether it is terminated, whether it is truncated, and infos.
+
+        Raises:
+            InvalidValueError: there is no episode, or an action is missing, not finite, or of another shape.
+        """
+        sim = self._running()
+        for crew, seen in zip(self._crews, self._shown, strict=True):
+            crew.chosen = self._chosen(crew, actions)
+            if self._action.moves == "goals":
+                crew.commanded = self._action.command(crew.chosen, seen)
+        for _ in range(self._steps):
+            sim.step()
+            if sim.done:
+                break
+            if sim.clock.step % self._steps:
+                sim.look()
+        if sim.done and self._record is not None:
+            sim.close()
+        sim.look()
+        self._shown = self._seen()
+        acting, rewards = self.agents, self._rewards()
+        gone = self._gone(sim)
+        over = sim.done and sim.status != "timeout"
+        late = sim.done and not over
+        shown = self._observations()
+        terminated = {name: over or name in gone for name in acting}
+        truncated = {name: late and name not in gone for name in acting}
+        infos: dict[str, dict[str, Any]] = {name: {} for name in acting}
+        if sim.done:
+            infos = {name: {"status": sim.status} for name in acting}
+        self.agents = [name for name in acting if not (terminated[name] or truncated[name])]
+        return shown, {name: rewards[name] for name in acting}, terminated, truncated, infos
+
+    def _running(self) -> Simulation:
+        if self.sim is None:
+            raise InvalidValueError("there is no episode; call reset() before the first step")
+        if not self.agents:
+            raise InvalidValueError("the episode is over: no agent is left; call reset() to begin another one")
+        return self.sim
+
+    def _chosen(self, crew: Crew, actions: Mapping[str, Any]) -> np.ndarray:
+        """Return the choices of the robots of a group; those that act no more choose nothing."""
+        space = self._spaces[crew.names[0]][1]
+        shape, is_discrete = space.shape or (), isinstance(space, spaces.Discrete)
+        chosen = np.zeros((len(crew.names), *shape), np.int64 if is_discrete else np.float32)
+        for i, name in enumerate(crew.names):
+            if name not in self.agents:
+                continue
+            if name not in actions:
+                raise InvalidValueError(f"there is no action for {name!r}; give one for each of {self.agents}")
+            try:
+                one = np.asarray(actions[name])
+                fits = one.shape == shape and one.dtype.kind in ("iub" if is_discrete else "iufb")
+                fits = fits and (
+                    0 <= int(one) < space.n if isinstance(space, spaces.Discrete) else np.isfinite(one).all()
+                )
+            except (TypeError, ValueError):
+                fits, one = False, None
+            if not fits:
+                raise InvalidValueError(f"the action of {name!r} is {actions[name]!r:.80}; give one of {space}")
+            chosen[i] = one
+        if unknown := next((name for name in actions if name not in self._spaces), None):
+            raise UnknownNameError("agent", str(unknown), self._spaces)
+        return chosen
+
+    def _gone(self, sim: Simulation) -> set[str]:
+        """Return the robots that will never act again."""
+        lost = sim.deciding.lost | sim.deciding.failed
+        return {sim.names[i] for i in lost}
+
+    # -- rewards -------------------------------------------------------------------------------------------------------
+
+    def _distances(self) -> np.ndarray | None:
+        """Return how far the robots of the team are from their goals [m], float64 (n,)."""
+        assert self.sim is not None
+        return None if self._places is None else np.hypot(*(self._places - self.sim.state.pose[:, :2]).T)
+
+    def _weights(self) -> Mapping[str, float]:
+        assert self.sim is not None
+        if self._reward is not None and not callable(self._reward):
+            return self._reward
+        if self._goals:
+            return {"goal_m": -1.0, "collisions_robot": -1.0, "collisions_wall": -1.0}
+        mission = self._scenario.mission
+        return Exploration.rewards if mission is None else mission.rewards
+
+    def _measures(self) -> dict[str, np.ndarray]:
+        """Return the present values of what is rewarded, float64 (n,) of the team each."""
+        assert self.sim is not None
+        if callable(self._reward):
+            return {}
+        scoring = self.sim.scoring
+        values = scoring.values | {
+            "distance_m": self.sim.state.distance_m,
+            "energy_j": scoring.energy_j,
+            "collisions_robot": scoring.collisions_robot,
+            "collisions_wall": scoring.collisions_wall,
+        }
+        if (away := self._distances()) is not None:
+            values["goal_m"] = away
+        if unknown := next((name for name in self._weights() if name not in values), None):
+            raise UnknownNameError("measurement to reward", unknown, values)
+        n = len(self.sim.names)
+        return {name: np.array(np.broadcast_to(np.asarray(values[name], float), n)) for name in self._weights()}
+
+    def _rewards(self) -> dict[str, float]:
+        """Return the reward of each robot that learns since the last decision."""
+        assert self.sim is not None
+        if callable(self._reward):
+            found: dict[str, float] = {}
+            for seen in self._shown:
+                value = np.asarray(self._reward(seen), float)
+                if value.shape not in ((), (len(seen.members),)) or not np.isfinite(value).all():
+                    raise InvalidValueError(
+                        f"the reward function returned {value!r:.80} for {len(seen.members)} robots; "
+                        "return a finite number, or one for each"
+                    )
+                found |= zip(seen.group.names, np.broadcast_to(value, len(seen.members)).tolist(), strict=True)
+            return found
+        now, total = self._measures(), np.zeros(len(self.sim.names))
+        for name, weight in self._weights().items():
+            total += weight * np.nan_to_num(now[name] - np.nan_to_num(self._counted[name]))
+        self._counted = now
+        return dict(zip(self.sim.names, total.tolist(), strict=True))
+
+    # -- the end -------------------------------------------------------------------------------------------------------
+
+    def render(self) -> np.ndarray:
+        """Return a picture of the world and the robots, uint8 (height, width, 3).
+
+        Raises:
+            InvalidValueError: there is no episode.
+        """
+        if self.sim is None:
+            raise InvalidValueError("there is no episode to show; call reset() first")
+        return picture(self.sim, self._places)
+
+    def close(self) -> None:
+        """End the episode; its record is written if it has a folder, else nothing remains."""
+        if self.sim is not None:
+            if self._record is not None:
+                self.sim.close()
+            else:
+                self.sim.discard()
+        self.sim, self.agents = None, []
+
+
+def _own_frames(scenario: Scenario) -> bool:
+    """Return whether robots do not know where the others started."""
+    return scenario.share_maps is not None and scenario.share_maps.start_poses == "unknown"
+
+
+def env(
+    scenario: str | os.PathLike[str] | Scenario,
+    *,
+    learn: str | Sequence[str] = (),
+    action: Any = "twist",
+    observe: Any = (),
+    reward: Reward | None = None,
+    goals: bool = False,
+    every_s: float | None = None,
+    vary: Mapping[str, Any] | None = None,
+    record: str | os.PathLike[str] | None = None,
+    render_mode: str | None = None,
+) -> Environment:
+    """Return a scenario as a parallel environment of PettingZoo.
+
+    Args:
+        scenario: a file, a name of the library, or a scenario.
+        learn: names of the groups whose robots learn; empty: all. Other groups keep their controllers.
+        action: what a policy chooses: ``twist``, ``headings``, ``frontiers``, a mapping ``{name: {parameter: …}}``, or
+            a record of `covey.learning.actions`.
+        observe: what robots observe: names, mappings, records or functions of `Seen`; see
+            `covey.learning.observations`. Several make a dict. Empty: what fits the robots.
+        reward: weights of measurements, columns of ``team.parquet`` or ``measurements.parquet``: the reward is the sum
+            of weight times increase since the last decision; or a function of `Seen` that returns a number, or one for
+            each robot of a group. None: the progress of the mission.
+        goals: whether each robot gets a free place to drive to, drawn anew for each episode; then ``goal`` can be
+            observed, ``goal_m`` is its distance, and the default reward is the way that comes nearer, less 1 for each
+            contact.
+        every_s: time between two decisions [s], a multiple of the control step; None: what the action says.
+        vary: changes of the scenario for each episode, by dotted path; ``{"robots.scout.count": {"integers": [2, 6]}}``
+            draws one; see `covey.learning.varied.drawn`.
+        record: a folder for the runs of all episodes; None: nothing is kept.
+        render_mode: ``rgb_array``, or None.
+
+    Raises:
+        CoveyError: the scenario or an argument is wrong.
+
+    Examples:
+        >>> import covey
+        >>> world = covey.env("hello", every_s=0.5)
+        >>> shown, _ = world.reset(seed=1)
+        >>> shown, rewards, *_ = world.step({"robot0": [1.0, 0.0]})
+        >>> world.agents
+        ['robot0']
+        >>> world.close()
+    """
+    loaded = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+    return Environment(
+        loaded,
+        learn=(learn,) if isinstance(learn, str) and learn else tuple(learn),
+        action=action,
+        observe=observe,
+        reward=reward,
+        goals=goals,
+        every_s=every_s,
+        vary=vary,
+        record=record,
+        render_mode=render_mode,
+    )
