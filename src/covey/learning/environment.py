@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -158,11 +159,16 @@ class Environment(ParallelEnv):
         self.agents: list[str] = []
         try:
             self._begin(scenario.seed, {})
-            self.possible_agents = [name for crew in self._crews for name in crew.names]
+            self.possible_agents = self._names
             self._describe()
         finally:
             self.close()
         self._episode = -1
+
+    @property
+    def _names(self) -> list[str]:
+        """The robots of this episode that learn, group by group."""
+        return [name for crew in self._crews for name in crew.names]
 
     # -- spaces --------------------------------------------------------------------------------------------------------
 
@@ -205,6 +211,11 @@ class Environment(ParallelEnv):
         Raises:
             CoveyError: the robots do not fit, or an option is wrong.
         """
+        self.begin(seed, options)
+        return self._observations(), {name: {} for name in self.agents}
+
+    def begin(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin an episode without observing anything; see `reset`."""
         if seed is not None:
             if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
                 raise InvalidValueError(f"seed is {seed!r}; give a whole number from 0 on, or None")
@@ -213,14 +224,19 @@ class Environment(ParallelEnv):
         self._next_seed = None
         self.close()
         self._begin(now, dict((options or {}).get("scenario", {})))
-        here = [name for crew in self._crews for name in crew.names]
+        here = self._names
         if more := [name for name in here if name not in self._spaces]:
             raise InvalidValueError(
                 f"the options make a robot {more[0]!r} that was not there when the environment was made; "
                 "make it with the largest number of robots, and let options make fewer"
             )
         self.agents = here
-        return self._observations(), {name: {} for name in self.agents}
+
+    def twin(self, seed: int) -> "Environment":
+        """Return an environment like this one, with another seed of its first episode, and no episode."""
+        other = copy(self)
+        other._seeds, other._next_seed, other.sim, other.agents = generator(seed, "environment"), seed, None, []
+        return other
 
     def _begin(self, seed: int, options: dict[str, Any]) -> None:
         """Build the simulation of an episode, up to its first decision."""
@@ -295,10 +311,13 @@ class Environment(ParallelEnv):
             first += count
         return found
 
+    def observe_all(self) -> list[dict[str, np.ndarray]]:
+        """Return what the robots of each group that learns observe, by name: arrays whose first axis is the robot."""
+        return [{one.key: one.of(seen) for one in self._observe[seen.group.name]} for seen in self._shown]
+
     def _observations(self) -> dict[str, Any]:
         out: dict[str, Any] = {}
-        for crew, seen in zip(self._crews, self._shown, strict=True):
-            parts = {one.key: one.of(seen) for one in self._observe[seen.group.name]}
+        for crew, parts in zip(self._crews, self.observe_all(), strict=True):
             if len(parts) == 1:
                 (whole,) = parts.values()
                 rows = list(whole)
@@ -323,33 +342,54 @@ class Environment(ParallelEnv):
         Raises:
             InvalidValueError: there is no episode, or an action is missing, not finite, or of another shape.
         """
+        self._running()
+        chosen = [self._chosen(crew, actions) for crew in self._crews]
+        if unknown := next((name for name in actions if name not in self._spaces), None):
+            raise UnknownNameError("agent", str(unknown), self._spaces)
+        acting = self.agents
+        rewards, terminated, truncated = self.advance(chosen)
+        shown, number = self._observations(), {name: i for i, name in enumerate(self._names)}
+        self.agents = [name for name in acting if not (terminated[number[name]] or truncated[number[name]])]
+        status = self.sim.status if self.sim is not None else None
+        return (
+            shown,
+            {name: float(rewards[number[name]]) for name in acting},
+            {name: bool(terminated[number[name]]) for name in acting},
+            {name: bool(truncated[number[name]]) for name in acting},
+            {name: {} if status is None else {"status": status} for name in acting},
+        )
+
+    def parts_of(self, chosen: np.ndarray) -> list[np.ndarray]:
+        """Return choices of all robots that learn, (m, …), group by group, as `advance` takes them."""
+        ends = np.cumsum([len(crew.names) for crew in self._crews])
+        return np.split(chosen, ends[:-1])
+
+    def advance(self, chosen: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Let the robots act until the next decision, given valid choices as arrays.
+
+        Args:
+            chosen: of the robots of each group that learns, float32 (n, k) or int64 (n,).
+
+        Returns:
+            Of all robots that learn, group by group: rewards, float64 (m,), and whether each is terminated, and
+            truncated, bool (m,).
+        """
         sim = self._running()
-        for crew, seen in zip(self._crews, self._shown, strict=True):
-            crew.chosen = self._chosen(crew, actions)
+        for crew, seen, choice in zip(self._crews, self._shown, chosen, strict=True):
+            crew.chosen, crew.time_s = choice, -1.0
             if self._action.moves == "goals":
-                crew.commanded = self._action.command(crew.chosen, seen)
+                crew.commanded = self._action.command(choice, seen)
         for _ in range(self._steps):
-            sim.step()
-            if sim.done:
-                break
-            if sim.clock.step % self._steps:
-                sim.look()
+            if not sim.done:
+                sim.step()
         if sim.done and self._record is not None:
             sim.close()
         sim.look()
         self._shown = self._seen()
-        acting, rewards = self.agents, self._rewards()
-        gone = self._gone(sim)
+        lost = sim.deciding.lost | sim.deciding.failed
+        gone = np.isin([i for seen in self._shown for i in seen.members], list(lost))
         over = sim.done and sim.status != "timeout"
-        late = sim.done and not over
-        shown = self._observations()
-        terminated = {name: over or name in gone for name in acting}
-        truncated = {name: late and name not in gone for name in acting}
-        infos: dict[str, dict[str, Any]] = {name: {} for name in acting}
-        if sim.done:
-            infos = {name: {"status": sim.status} for name in acting}
-        self.agents = [name for name in acting if not (terminated[name] or truncated[name])]
-        return shown, {name: rewards[name] for name in acting}, terminated, truncated, infos
+        return self._rewards(), gone | over, ~gone & (sim.done and not over)
 
     def _running(self) -> Simulation:
         if self.sim is None:
@@ -379,14 +419,7 @@ class Environment(ParallelEnv):
             if not fits:
                 raise InvalidValueError(f"the action of {name!r} is {actions[name]!r:.80}; give one of {space}")
             chosen[i] = one
-        if unknown := next((name for name in actions if name not in self._spaces), None):
-            raise UnknownNameError("agent", str(unknown), self._spaces)
         return chosen
-
-    def _gone(self, sim: Simulation) -> set[str]:
-        """Return the robots that will never act again."""
-        lost = sim.deciding.lost | sim.deciding.failed
-        return {sim.names[i] for i in lost}
 
     # -- rewards -------------------------------------------------------------------------------------------------------
 
@@ -423,11 +456,11 @@ class Environment(ParallelEnv):
         n = len(self.sim.names)
         return {name: np.array(np.broadcast_to(np.asarray(values[name], float), n)) for name in self._weights()}
 
-    def _rewards(self) -> dict[str, float]:
-        """Return the reward of each robot that learns since the last decision."""
+    def _rewards(self) -> np.ndarray:
+        """Return the reward of each robot that learns since the last decision, float64 (m,)."""
         assert self.sim is not None
         if callable(self._reward):
-            found: dict[str, float] = {}
+            found = list[np.ndarray]()
             for seen in self._shown:
                 value = np.asarray(self._reward(seen), float)
                 if value.shape not in ((), (len(seen.members),)) or not np.isfinite(value).all():
@@ -435,13 +468,13 @@ class Environment(ParallelEnv):
                         f"the reward function returned {value!r:.80} for {len(seen.members)} robots; "
                         "return a finite number, or one for each"
                     )
-                found |= zip(seen.group.names, np.broadcast_to(value, len(seen.members)).tolist(), strict=True)
-            return found
+                found.append(np.broadcast_to(value, len(seen.members)))
+            return np.concatenate(found)
         now, total = self._measures(), np.zeros(len(self.sim.names))
         for name, weight in self._weights().items():
             total += weight * np.nan_to_num(now[name] - np.nan_to_num(self._counted[name]))
         self._counted = now
-        return dict(zip(self.sim.names, total.tolist(), strict=True))
+        return total[[i for seen in self._shown for i in seen.members]]
 
     # -- the end -------------------------------------------------------------------------------------------------------
 

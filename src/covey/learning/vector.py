@@ -1,0 +1,251 @@
+"""`vector_env`: many worlds of a scenario as a vector environment of Gymnasium; its agents are flat."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from covey.errors import InvalidValueError
+from covey.learning.environment import Environment, Reward, env
+from covey.learning.libraries import VectorEnv, spaces
+from covey.random import generator
+from covey.scenario.load import load_scenario
+from covey.scenario.records import Scenario
+
+_MODES = {
+    "next_step": AutoresetMode.NEXT_STEP,
+    "same_step": AutoresetMode.SAME_STEP,
+    "disabled": AutoresetMode.DISABLED,
+}
+
+
+class VectorEnvironment(VectorEnv):
+    """Worlds of one scenario; agent k of Gymnasium is robot k % n of world k // n, with n robots in a world.
+
+    Made by `vector_env`. A world begins anew when its run has ended. A robot that fails for good before that is
+    terminated once; then it observes what it can, gets no reward, and ``infos["acts"]`` is False.
+
+    Attributes:
+        worlds: the environments of the worlds.
+        robots: n, the number of robots that learn in a world.
+        num_envs: the number of agents of all worlds.
+    """
+
+    def __init__(self, worlds: Sequence[Environment], autoreset: str = "next_step"):
+        if autoreset not in _MODES:
+            raise InvalidValueError(f"autoreset is {autoreset!r}; give one of {', '.join(_MODES)}")
+        self.worlds, self._mode = list(worlds), _MODES[autoreset]
+        first = self.worlds[0]
+        names = first.possible_agents
+        self.robots, self.num_envs = len(names), len(names) * len(self.worlds)
+        shown, act = first.observation_space(names[0]), first.action_space(names[0])
+        for name in names:
+            if first.observation_space(name) != shown or first.action_space(name) != act:
+                raise InvalidValueError(
+                    f"{name} observes or acts otherwise than {names[0]}; let one kind of robots learn: learn='GROUP'"
+                )
+        self.single_observation_space, self.single_action_space = shown, act
+        self.observation_space = batch_space(shown, self.num_envs)
+        self.action_space = batch_space(act, self.num_envs)
+        self.metadata = {"autoreset_mode": self._mode, "render_modes": ["rgb_array"]}
+        self.render_mode, self.spec = first.render_mode, None
+        self._parts = shown.spaces if isinstance(shown, spaces.Dict) else {"": shown}
+        self._shown = {
+            key: np.zeros((self.num_envs, *(part.shape or ())), part.dtype) for key, part in self._parts.items()
+        }
+        self._begun, self._over = False, np.zeros(len(self.worlds), np.bool_)
+        self._acts = np.ones((len(self.worlds), self.robots), np.bool_)
+
+    # -- episodes ------------------------------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode in each world, or in those of ``options["reset_mask"]``, bool (agents,).
+
+        Args:
+            seed: world k gets seed + k; or a seed for each world; None: each goes on with its own.
+            options: see `Environment.reset`.
+
+        Returns:
+            Observations of all agents, arrays of this object that the next step overwrites, and infos.
+        """
+        given = dict(options or {})
+        mask = given.pop("reset_mask", None)
+        which = np.ones(len(self.worlds), np.bool_)
+        if mask is not None:
+            which = np.asarray(mask, np.bool_).reshape(len(self.worlds), self.robots).any(axis=1)
+        if seed is None or isinstance(seed, (int, np.integer)):
+            seeds: Sequence[int | None] = [None if seed is None else int(seed) + k for k in range(len(self.worlds))]
+        else:
+            seeds = list(seed)
+            if len(seeds) != len(self.worlds):
+                raise InvalidValueError(
+                    f"there are {len(seeds)} seeds for {len(self.worlds)} worlds; give one for each"
+                )
+        for k in np.flatnonzero(which).tolist():
+            self._reset(k, seeds[k], given)
+        self._begun = True
+        return self._whole(), {"acts": self._acts.reshape(-1).copy()}
+
+    def _reset(self, k: int, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        world = self.worlds[k]
+        world.begin(seed, options)
+        if len(world.agents) != self.robots:
+            raise InvalidValueError(
+                f"world {k} has {len(world.agents)} robots that learn and the first one {self.robots}; "
+                "in a vector of environments all worlds have the same number of robots"
+            )
+        self._over[k], self._acts[k] = False, True
+        self._look(k)
+
+    def _look(self, k: int) -> None:
+        """Put what the robots of a world observe into the arrays."""
+        first = k * self.robots
+        for parts in self.worlds[k].observe_all():
+            for key, rows in zip(
+                self._parts,
+                (parts[key] for key in self._parts) if "" not in self._parts else parts.values(),
+                strict=True,
+            ):
+                self._shown[key][first : first + len(rows)] = rows
+            first += len(rows)
+
+    def _whole(self) -> Any:
+        return self._shown[""] if "" in self._shown else self._shown
+
+    # -- steps ---------------------------------------------------------------------------------------------------------
+
+    def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Let all agents act until the next decision.
+
+        Args:
+            actions: (agents, k) of a box, (agents,) of a discrete space.
+
+        Returns:
+            Observations, see `reset`; rewards, float64 (agents,); whether agents are terminated, and truncated, bool
+            (agents,); infos: ``acts``, which agents act on, bool (agents,); with ``same_step`` also ``final_obs`` and
+            ``_final_obs``, the last observations of the worlds that began anew, and of which agents they are.
+
+        Raises:
+            InvalidValueError: there is no episode, or the actions are not finite or of another shape.
+        """
+        if not self._begun:
+            raise InvalidValueError("there is no episode; call reset() before the first step")
+        chosen = self._chosen(actions)
+        size = (len(self.worlds), self.robots)
+        rewards, terminated, truncated = np.zeros(size), np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+        infos: dict[str, Any] = {}
+        final: dict[str, np.ndarray] | None = None
+        for k, world in enumerate(self.worlds):
+            if self._over[k]:
+                if self._mode is AutoresetMode.DISABLED:
+                    raise InvalidValueError(f"the run of world {k} is over; reset it: options={{'reset_mask': …}}")
+                self._reset(k)
+                continue
+            gain, ended, late = world.advance(world.parts_of(chosen[k]))
+            rewards[k], terminated[k], truncated[k] = gain * self._acts[k], ended & self._acts[k], late & self._acts[k]
+            self._acts[k] &= ~(ended | late)
+            self._look(k)
+            self._over[k] = not self._acts[k].any()
+            if self._over[k] and self._mode is AutoresetMode.SAME_STEP:
+                if final is None:
+                    final = {key: np.zeros_like(rows) for key, rows in self._shown.items()}
+                    infos["_final_obs"] = np.zeros(self.num_envs, np.bool_)
+                rows = slice(k * self.robots, (k + 1) * self.robots)
+                for key, shown in self._shown.items():
+                    final[key][rows] = shown[rows]
+                infos["_final_obs"][rows] = True
+                self._reset(k)
+        if final is not None:
+            infos["final_obs"] = final[""] if "" in final else final
+        infos["acts"] = self._acts.reshape(-1).copy()
+        return self._whole(), rewards.reshape(-1), terminated.reshape(-1), truncated.reshape(-1), infos
+
+    def _chosen(self, actions: Any) -> np.ndarray:
+        """Return the actions by world and robot."""
+        space = self.single_action_space
+        shape, is_discrete = (self.num_envs, *(space.shape or ())), isinstance(space, spaces.Discrete)
+        try:
+            given = np.asarray(actions)
+            fits = given.shape == shape and given.dtype.kind in ("iu" if is_discrete else "iuf")
+            if isinstance(space, spaces.Discrete):
+                fits = fits and bool(((given >= 0) & (given < space.n)).all())
+            else:
+                fits = fits and bool(np.isfinite(given).all())
+        except (TypeError, ValueError):
+            fits, given = False, np.empty(0)
+        if not fits:
+            raise InvalidValueError(
+                f"the actions have the shape {given.shape} and the type {given.dtype}, or a value that is not allowed; "
+                f"give {shape}, each one of {space}"
+            )
+        return given.astype(np.int64 if is_discrete else np.float32).reshape(len(self.worlds), self.robots, *shape[1:])
+
+    def render(self) -> list[np.ndarray]:
+        """Return a picture of each world."""
+        return [world.render() for world in self.worlds]
+
+    def close(self, **_: Any) -> None:
+        """End all episodes."""
+        for world in self.worlds:
+            world.close()
+        self._begun, self.closed = False, True
+
+
+def vector_env(
+    scenario: str | os.PathLike[str] | Scenario,
+    worlds: int,
+    *,
+    autoreset: Literal["next_step", "same_step", "disabled"] = "next_step",
+    learn: str | Sequence[str] = (),
+    action: Any = "twist",
+    observe: Any = (),
+    reward: Reward | None = None,
+    goals: bool = False,
+    every_s: float | None = None,
+    vary: Mapping[str, Any] | None = None,
+    render_mode: str | None = None,
+) -> VectorEnvironment:
+    """Return many worlds of a scenario as a vector environment of Gymnasium.
+
+    Args:
+        worlds: how many.
+        autoreset: when a world whose run is over begins anew, see `gymnasium.vector.AutoresetMode`.
+        scenario, learn, action, observe, reward, goals, every_s, vary, render_mode: see `env`.
+
+    Raises:
+        CoveyError: the scenario or an argument is wrong, or robots that learn differ.
+
+    Examples:
+        >>> import numpy as np
+        >>> from covey.learning import vector_env
+        >>> both = vector_env("hello", 2, observe="velocity")
+        >>> shown, _ = both.reset(seed=1)
+        >>> shown, rewards, *_ = both.step(np.ones((2, 2)))
+        >>> shown.shape, rewards.shape
+        ((2, 3), (2,))
+        >>> both.close()
+    """
+    if isinstance(worlds, bool) or not isinstance(worlds, (int, np.integer)) or worlds < 1:
+        raise InvalidValueError(f"worlds is {worlds!r}; give a whole number from 1 on")
+    loaded = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+    seeds = [loaded.seed, *generator(loaded.seed, "worlds").integers(2**31, size=int(worlds) - 1).tolist()]
+    first = env(
+        loaded,
+        learn=learn,
+        action=action,
+        observe=observe,
+        reward=reward,
+        goals=goals,
+        every_s=every_s,
+        vary=vary,
+        render_mode=render_mode,
+    )
+    return VectorEnvironment([first, *(first.twin(seed) for seed in seeds[1:])], autoreset)
