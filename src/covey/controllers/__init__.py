@@ -9,7 +9,7 @@ from covey.onboard.controller import controllers as controllers
 if TYPE_CHECKING:
     from covey.controllers.shelf import *  # noqa: F403
 
-ROOMS = ("basic", "coverage", "exploration", "laws", "patrolling", "rescue", "terrain")
+ROOMS = ("basic", "coverage", "exploration", "laws", "patrolling", "policies", "rescue", "terrain")
 """The folders of their files."""
 
 

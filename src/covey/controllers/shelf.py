@@ -46,6 +46,7 @@ from covey.controllers.patrolling.heuristic_conscientious_reactive import heuris
 from covey.controllers.patrolling.meeting_patrol import meeting_patrol
 from covey.controllers.patrolling.min_max_reactive import min_max_reactive
 from covey.controllers.patrolling.partitioned_patrol import partitioned_patrol
+from covey.controllers.policies.onnx import Onnx
 from covey.controllers.rescue.rescue_leader import rescue_leader
 from covey.controllers.rescue.rescue_team import rescue_team
 from covey.controllers.rescue.search_plan import search_plan
@@ -57,6 +58,7 @@ from covey.onboard.controller import controller, controllers
 __all__ = [
     "AerialScout",
     "LloydByRadio",
+    "Onnx",
     "PotentialField",
     "PursuitAndEvasion",
     "TerrainTeam",

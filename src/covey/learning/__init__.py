@@ -1,12 +1,19 @@
 """Learning: any scenario as an environment of PettingZoo or Gymnasium."""
 
-__all__ = ["Environment", "Seen", "VectorEnvironment", "env", "vector_env"]
+from typing import TYPE_CHECKING
 
 from covey.lazy import names_of
 
+if TYPE_CHECKING:
+    from covey.controllers.policies.seen import Seen
+    from covey.learning.environment import Environment, env
+    from covey.learning.vector import VectorEnvironment, vector_env
+
+__all__ = ["Environment", "Seen", "VectorEnvironment", "env", "vector_env"]
+
 _HOMES = {
     "Environment": "covey.learning.environment",
-    "Seen": "covey.learning.seen",
+    "Seen": "covey.controllers.policies.seen",
     "VectorEnvironment": "covey.learning.vector",
     "env": "covey.learning.environment",
     "vector_env": "covey.learning.vector",

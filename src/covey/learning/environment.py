@@ -1,5 +1,6 @@
 """`env`: any scenario as a parallel environment of PettingZoo."""
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -9,13 +10,15 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from scipy.ndimage import distance_transform_edt
 
+from covey.controllers.policies.actions import Action
+from covey.controllers.policies.given import record_of
+from covey.controllers.policies.observations import Observation, observed
+from covey.controllers.policies.onnx import RECORD
+from covey.controllers.policies.seen import Numbers, Seen
 from covey.errors import InvalidValueError, UnknownNameError
-from covey.learning.actions import Action
-from covey.learning.given import record_of
 from covey.learning.libraries import ParallelEnv, spaces
-from covey.learning.observations import Observation, observed
 from covey.learning.picture import picture
-from covey.learning.seen import Seen
+from covey.learning.seen import SeenInSimulation
 from covey.learning.varied import drawn
 from covey.missions.exploration import Exploration
 from covey.onboard.controller import controller
@@ -24,6 +27,7 @@ from covey.random import generator
 from covey.runtime.simulation import Simulation
 from covey.scenario.build import build
 from covey.scenario.controller import ControllerReference
+from covey.scenario.dump import plain
 from covey.scenario.load import load_scenario
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
@@ -32,14 +36,14 @@ from covey.world.visibility.coverable import coverable
 Reward = Mapping[str, float] | Callable[[Seen], Any]
 
 _THERE_M = 0.3
-"""A robot this near to its goal has reached it [m]."""
+"""A robot this near to its goal has reached it [m]; when all have, the episode is over."""
 
 
 class Crew:
     """The robots of a group that learn, in one episode.
 
     Attributes:
-        chosen: what the policy has chosen for them, as `covey.learning.actions.Action.command` takes it.
+        chosen: what the policy has chosen for them, as `covey.controllers.policies.actions.Action.command` takes it.
         commanded: what follows from it: twists (n, 3), or goals (n, 2).
     """
 
@@ -157,13 +161,14 @@ class Environment(ParallelEnv):
         self._seeds = generator(scenario.seed, "environment")
         self._next_seed: int | None = scenario.seed
         self.agents: list[str] = []
+        folder, self._record = self._record, None  # this is no episode
         try:
             self._begin(scenario.seed, {})
             self.possible_agents = self._names
             self._describe()
         finally:
             self.close()
-        self._episode = -1
+        self._record, self._episode = folder, -1
 
     @property
     def _names(self) -> list[str]:
@@ -176,9 +181,9 @@ class Environment(ParallelEnv):
         """Find the spaces of all agents."""
         self._spaces: dict[str, tuple[spaces.Space, spaces.Space]] = {}
         for crew, seen in zip(self._crews, self._seen(), strict=True):
-            parts = {one.key: one.space(seen) for one in self._observe[seen.group.name]}
+            parts = {one.key: _space(one.space(seen)) for one in self._observe[seen.name]}
             shown = next(iter(parts.values())) if len(parts) == 1 else spaces.Dict(cast(dict[str, spaces.Space], parts))
-            act = self._action.space(seen)
+            act = _space(self._action.space(seen))
             for name in crew.names:
                 self._spaces[name] = shown, act
 
@@ -247,10 +252,9 @@ class Environment(ParallelEnv):
         crews, robots = list[Crew](), list[Any]()
         for group in scenario.robots:
             if group.name in self._learn:
-                sensors = group.robot.sensors
-                names, kinds = [one.name for one in sensors], [getattr(one, "kind", "") for one in sensors]
-                observe = self._observe.setdefault(group.name, self._observed(scenario, group))
-                read = dict.fromkeys(name for one in observe for name in one.sensors(names, kinds))
+                observe = [one.of_robot(group.robot) for one in self._observed(scenario, group)]
+                self._observe[group.name] = observe
+                read = dict.fromkeys(name for one in observe for name in one.reads)
                 crew = Crew(self._action, list(read), group.names, _own_frames(scenario))
                 crews.append(crew)
                 group = group.model_copy(update={"controller": ControllerReference.model_validate(crew.controller)})
@@ -263,12 +267,10 @@ class Environment(ParallelEnv):
         self._places = self._drawn_goals(sim, seed) if self._goals else None
         for crew, seen in zip(crews, self._seen(), strict=True):
             crew.commanded = np.zeros((len(crew.names), 3))
-            crew.seen = lambda first=seen.members.start, group=seen.group: Seen(
-                sim, group, first, self._goals_of(first, len(group.start))
-            )
+            crew.seen = seen.now
         sim.look()
         self._shown = self._seen()
-        self._away = self._distances()
+        self._members = [i for seen in self._shown for i in seen.members]
         self._counted = self._measures()
 
     def _observed(self, scenario: Scenario, group: Any) -> list[Observation]:
@@ -291,7 +293,7 @@ class Environment(ParallelEnv):
         """Return a free place for each robot of the team that it can reach, float64 (n, 2) [m]."""
         world, pose, radius = sim.world, sim.state.pose, sim.model.radius
         grid = world.grid
-        room = distance_transform_edt(np.pad(world.free, 1))[1:-1, 1:-1] * grid.resolution
+        room = np.asarray(distance_transform_edt(np.pad(world.free, 1)))[1:-1, 1:-1] * grid.resolution
         fits = coverable(world, pose, radius) & (room > radius.max() + grid.resolution)
         cells = np.argwhere(fits if fits.any() else world.free)
         random = generator(seed, "goals")
@@ -300,20 +302,20 @@ class Environment(ParallelEnv):
     def _goals_of(self, first: int, count: int) -> np.ndarray | None:
         return None if self._places is None else self._places[first : first + count]
 
-    def _seen(self) -> list[Seen]:
+    def _seen(self) -> list[SeenInSimulation]:
         """Return what the robots of each group that learns know now."""
         assert self.sim is not None
         first, found = 0, []
         for group in self.sim.groups:
             count = len(group.start)
             if group.name in self._learn:
-                found.append(Seen(self.sim, group, first, self._goals_of(first, count)))
+                found.append(SeenInSimulation(self.sim, group, first, self._goals_of(first, count)))
             first += count
         return found
 
     def observe_all(self) -> list[dict[str, np.ndarray]]:
         """Return what the robots of each group that learns observe, by name: arrays whose first axis is the robot."""
-        return [{one.key: one.of(seen) for one in self._observe[seen.group.name]} for seen in self._shown]
+        return [{one.key: one.of(seen) for one in self._observe[seen.name]} for seen in self._shown]
 
     def _observations(self) -> dict[str, Any]:
         out: dict[str, Any] = {}
@@ -382,12 +384,14 @@ class Environment(ParallelEnv):
         for _ in range(self._steps):
             if not sim.done:
                 sim.step()
+                if self._places is not None and (self._distances()[self._members] <= _THERE_M).all():
+                    sim.status = "reached"
         if sim.done and self._record is not None:
             sim.close()
         sim.look()
         self._shown = self._seen()
         lost = sim.deciding.lost | sim.deciding.failed
-        gone = np.isin([i for seen in self._shown for i in seen.members], list(lost))
+        gone = np.isin(self._members, list(lost))
         over = sim.done and sim.status != "timeout"
         return self._rewards(), gone | over, ~gone & (sim.done and not over)
 
@@ -415,7 +419,7 @@ class Environment(ParallelEnv):
                     0 <= int(one) < space.n if isinstance(space, spaces.Discrete) else np.isfinite(one).all()
                 )
             except (TypeError, ValueError):
-                fits, one = False, None
+                fits, one = False, np.zeros(shape)
             if not fits:
                 raise InvalidValueError(f"the action of {name!r} is {actions[name]!r:.80}; give one of {space}")
             chosen[i] = one
@@ -423,10 +427,11 @@ class Environment(ParallelEnv):
 
     # -- rewards -------------------------------------------------------------------------------------------------------
 
-    def _distances(self) -> np.ndarray | None:
+    def _distances(self) -> np.ndarray:
         """Return how far the robots of the team are from their goals [m], float64 (n,)."""
         assert self.sim is not None
-        return None if self._places is None else np.hypot(*(self._places - self.sim.state.pose[:, :2]).T)
+        assert self._places is not None
+        return np.hypot(*(self._places - self.sim.state.pose[:, :2]).T)
 
     def _weights(self) -> Mapping[str, float]:
         assert self.sim is not None
@@ -449,8 +454,8 @@ class Environment(ParallelEnv):
             "collisions_robot": scoring.collisions_robot,
             "collisions_wall": scoring.collisions_wall,
         }
-        if (away := self._distances()) is not None:
-            values["goal_m"] = away
+        if self._places is not None:
+            values["goal_m"] = self._distances()
         if unknown := next((name for name in self._weights() if name not in values), None):
             raise UnknownNameError("measurement to reward", unknown, values)
         n = len(self.sim.names)
@@ -471,10 +476,17 @@ class Environment(ParallelEnv):
                 found.append(np.broadcast_to(value, len(seen.members)))
             return np.concatenate(found)
         now, total = self._measures(), np.zeros(len(self.sim.names))
+        if now and all(np.isnan(value).all() for value in now.values()):
+            raise InvalidValueError(
+                f"the reward is the increase of {' and '.join(now)}, which is not measured: these robots have no "
+                "sensor for it; give them one, such as a lidar, or another reward: reward={'distance_m': 1}"
+            )
         for name, weight in self._weights().items():
-            total += weight * np.nan_to_num(now[name] - np.nan_to_num(self._counted[name]))
+            total += weight * np.nan_to_num(
+                now[name] - self._counted[name]
+            )  # what was not measured before adds nothing
         self._counted = now
-        return total[[i for seen in self._shown for i in seen.members]]
+        return total[self._members]
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
@@ -488,6 +500,24 @@ class Environment(ParallelEnv):
             raise InvalidValueError("there is no episode to show; call reset() first")
         return picture(self.sim, self._places)
 
+    def save_record(self, policy: str | os.PathLike[str]) -> Path:
+        """Write the record of a policy beside its file, ``policy.onnx.json``, for the controller ``onnx``.
+
+        Returns:
+            The file of the record.
+
+        Raises:
+            InvalidValueError: groups that learn observe different things, or a function that no file can name.
+        """
+        first, *more = self._observe.values()
+        if any(one != first for one in more):
+            raise InvalidValueError("groups that learn observe different things; let one learn: learn='GROUP'")
+        every_s = self._steps * self._scenario.execution.step_s
+        record = {"observe": [plain(one) for one in first], "action": plain(self._action), "every_s": every_s}
+        path = Path(f"{os.fspath(policy)}{RECORD}")
+        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        return path
+
     def close(self) -> None:
         """End the episode; its record is written if it has a folder, else nothing remains."""
         if self.sim is not None:
@@ -496,6 +526,14 @@ class Environment(ParallelEnv):
             else:
                 self.sim.discard()
         self.sim, self.agents = None, []
+
+
+def _space(part: Any) -> spaces.Box | spaces.Discrete:
+    """Return the space of Gymnasium for what a robot observes or chooses."""
+    if not isinstance(part, Numbers):
+        return spaces.Discrete(part.count)
+    kind: Any = part.dtype
+    return spaces.Box(part.low, part.high, part.shape, kind)
 
 
 def _own_frames(scenario: Scenario) -> bool:
@@ -522,9 +560,9 @@ def env(
         scenario: a file, a name of the library, or a scenario.
         learn: names of the groups whose robots learn; empty: all. Other groups keep their controllers.
         action: what a policy chooses: ``twist``, ``headings``, ``frontiers``, a mapping ``{name: {parameter: …}}``, or
-            a record of `covey.learning.actions`.
+            a record of `covey.controllers.policies.actions`.
         observe: what robots observe: names, mappings, records or functions of `Seen`; see
-            `covey.learning.observations`. Several make a dict. Empty: what fits the robots.
+            `covey.controllers.policies.observations`. Several make a dict. Empty: what fits the robots.
         reward: weights of measurements, columns of ``team.parquet`` or ``measurements.parquet``: the reward is the sum
             of weight times increase since the last decision; or a function of `Seen` that returns a number, or one for
             each robot of a group. None: the progress of the mission.

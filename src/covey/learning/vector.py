@@ -109,16 +109,14 @@ class VectorEnvironment(VectorEnv):
         """Put what the robots of a world observe into the arrays."""
         first = k * self.robots
         for parts in self.worlds[k].observe_all():
-            for key, rows in zip(
-                self._parts,
-                (parts[key] for key in self._parts) if "" not in self._parts else parts.values(),
-                strict=True,
-            ):
-                self._shown[key][first : first + len(rows)] = rows
-            first += len(rows)
+            whole = parts if len(parts) > 1 else {"": next(iter(parts.values()))}
+            count = len(next(iter(whole.values())))
+            for key, rows in whole.items():
+                self._shown[key][first : first + count] = rows
+            first += count
 
     def _whole(self) -> Any:
-        return self._shown[""] if "" in self._shown else self._shown
+        return self._shown.get("", self._shown)
 
     # -- steps ---------------------------------------------------------------------------------------------------------
 
@@ -164,7 +162,7 @@ class VectorEnvironment(VectorEnv):
                 infos["_final_obs"][rows] = True
                 self._reset(k)
         if final is not None:
-            infos["final_obs"] = final[""] if "" in final else final
+            infos["final_obs"] = final.get("", final)
         infos["acts"] = self._acts.reshape(-1).copy()
         return self._whole(), rewards.reshape(-1), terminated.reshape(-1), truncated.reshape(-1), infos
 

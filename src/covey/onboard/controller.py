@@ -42,7 +42,7 @@ def controller(
     name: Any = None,
     *,
     scope: Scope = "robot",
-    sees: str | tuple[str, ...] | None = None,
+    sees: str | tuple[str, ...] | Callable[..., tuple[str, ...]] | None = None,
     needs: tuple[str, ...] = (),
     runs: str = "",
     missions: tuple[str, ...] | None = None,
@@ -57,7 +57,8 @@ def controller(
         sees: what it may read. For a controller of one robot: words of `covey.onboard.permissions.WORDS` and names of
             sensors; None: everything. For a group or team controller: ``"full"`` (including the truth), or names of
             fields: ``pose`` (the estimate; the only field if None), ``pose_covariance``, ``collided``, ``others`` (the
-            estimated poses of the robots of all other groups, (k, 3)), and names of sensors.
+            estimated poses of the robots of all other groups, (k, 3)), and names of sensors. A function of the
+            controller's parameters may return them.
         needs: each robot must have at least one of these: kinds of sensors, ``map`` (a mapping and a sensor for it),
             ``waypoints`` (a patrolling mission). Empty: it needs nothing.
         runs: the parameter that names another controller, which this one runs: it may also read what that one may, and
@@ -73,7 +74,8 @@ def controller(
         item.covey_scope, item.covey_needs, item.covey_runs, item.covey_missions = scope, needs, runs, missions
         item.covey_cell_bytes = cell_bytes
         default = None if scope == "robot" else ("pose",)
-        item.covey_sees = default if sees is None else (sees,) if isinstance(sees, str) else tuple(sees)
+        several = sees if callable(sees) else (sees,) if isinstance(sees, str) else tuple(sees or ())
+        item.covey_sees = default if sees is None else several
         return controllers.register(name)(item) if name else item
 
     return decorate
@@ -145,7 +147,8 @@ class Program:
     @cached_property
     def sees(self) -> tuple[str, ...] | None:
         """What the controller may read, see `controller`; None: everything."""
-        own, inner = getattr(self.factory, "covey_sees", None), self.inner
+        own: Any = getattr(self.factory, "covey_sees", None)
+        own, inner = own(**self.parameters) if callable(own) else own, self.inner
         if inner is None or own is None:
             return own
         return None if inner.sees is None else tuple(dict.fromkeys((*own, *inner.sees)))

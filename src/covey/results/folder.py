@@ -58,13 +58,14 @@ def new_part(path: Path) -> Path:
     return unfinished
 
 
-def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None:
+def write_whole(path: Path, data: bytes, unfinished: Path | None = None, *, lasts: bool = True) -> None:
     """Write a file atomically: it holds either its previous content or all of ``data``.
 
     Args:
         path: the file.
         data: its new content.
         unfinished: its temporary name; None: that of `part`.
+        lasts: whether it is to survive a power cut; a file of a temporary folder need not, and is written sooner.
 
     Raises:
         OSError: the disk is full or cannot be written.
@@ -74,8 +75,9 @@ def write_whole(path: Path, data: bytes, unfinished: Path | None = None) -> None
         unfinished.unlink(missing_ok=True)  # it may be a link to a file elsewhere
         with unfinished.open("xb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())  # otherwise a power cut may leave an empty file
+            if lasts:
+                file.flush()
+                os.fsync(file.fileno())  # otherwise a power cut may leave an empty file
         os.replace(unfinished, path)
     except OSError:
         unfinished.unlink(missing_ok=True)
@@ -96,9 +98,10 @@ def within(run: Path, name: str) -> Path:
     return folder
 
 
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write ``content`` atomically as JSON (NaN and infinity are not allowed)."""
-    write_whole(path, (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+def write_json(path: Path, content: dict[str, Any], *, lasts: bool = True) -> None:
+    """Write ``content`` atomically as JSON (NaN and infinity are not allowed); ``lasts``: see `write_whole`."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_whole(path, text.encode(), lasts=lasts)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

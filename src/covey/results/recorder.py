@@ -137,7 +137,7 @@ class Recorder:
         with self._disk():
             RESERVE.join()
             self._leave = weakref.finalize(self, RESERVE.leave)  # even if nobody closes it
-            write_json(self.folder / "manifest.json", self.manifest)
+            write_json(self.folder / "manifest.json", self.manifest, lasts=self._scratch is None)
             self._open("measurements", [*step, ("robot", name), *_fields((*self._step_columns, *self._pose_columns))])
             self._open("team", [*step, *_fields(("time_s", *self._team_columns))])
             text = [(c, pa.string()) for c in ("kind", "robot", "other")]
@@ -289,13 +289,13 @@ class Recorder:
             if landscape is not None:
                 write_whole(self.folder / "ground.npz", landscape.to_bytes())
             self.manifest["goal_status"] = status
-            write_json(self.folder / "manifest.json", self.manifest)
+            write_json(self.folder / "manifest.json", self.manifest, lasts=self._scratch is None)
             run = Run(self.folder, incomplete=True)
             if maps is not None:
                 run.maps = maps  # as they would be read
-            write_json(self.folder / "metrics.json", compute(run))
+            write_json(self.folder / "metrics.json", compute(run), lasts=self._scratch is None)
             self.manifest["status"] = "finished"
-            write_json(self.folder / "manifest.json", self.manifest)
+            write_json(self.folder / "manifest.json", self.manifest, lasts=self._scratch is None)
             (self.folder / CHECKPOINT).unlink(missing_ok=True)
         self._is_open = False
         self._leave_reserve()
@@ -313,7 +313,7 @@ class Recorder:
         self.manifest |= {"status": "incomplete", "reason": reason}
         try:
             (self.folder / CHECKPOINT).unlink(missing_ok=True)
-            write_json(self.folder / "manifest.json", self.manifest)
+            write_json(self.folder / "manifest.json", self.manifest, lasts=self._scratch is None)
         except OSError:  # no room even for this; "running" in the manifest also reads as incomplete
             part(self.folder / "manifest.json").unlink(missing_ok=True)
         self._lock.release()

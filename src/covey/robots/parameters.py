@@ -23,6 +23,8 @@ def _kinds(value: str) -> str:
     return value
 
 
+File = Annotated[str, Field(min_length=1, json_schema_extra={"file": True})]
+"""A file, from the folder of the scenario."""
 TileSide = Annotated[float, Field(ge=0.01, le=100)]
 """Side of a tile [m]."""
 Metres = Annotated[float, Field(gt=0, le=100_000)]

@@ -23,11 +23,13 @@ from covey.errors import (
 from covey.events.checks import found_in, kinds_found, order_found
 from covey.mapping.occupancy.known import check_same_place
 from covey.named import references_in
+from covey.onboard.controller import types_of
 from covey.plain_files import beside
 from covey.planning.orders import Order
 from covey.random import generator
 from covey.registry import code_of
 from covey.results.recording import Recording
+from covey.robots.parameters import File
 from covey.runtime.memory import Crew
 from covey.runtime.memory import check_memory as check_run
 from covey.scenario.controller import ControllerReference
@@ -152,7 +154,7 @@ def _begun(
             group.name,
             group.robot,
             poses,
-            group.controller.program,
+            _with_files(group.controller.program, scenario.folder),
             _with_map(group.localization, scenario.folder),
             group.control_every,
             group.control_phase,
@@ -231,6 +233,18 @@ def _with_map(localization: Any, folder: Path) -> Any:
     return localization.model_copy(update=found) if found else localization
 
 
+def _with_files(program: Any, folder: Path) -> Any:
+    """Return a program whose files are found from any folder."""
+    found = {key: str(beside(folder, name).resolve()) for key, name in _files_of(program).items()}
+    return replace(program, parameters={**program.parameters, **found}) if found else program
+
+
+def _files_of(program: Any) -> dict[str, str]:
+    """Return the files that a controller reads, by parameter."""
+    types = types_of(program.factory, limits=True)
+    return {key: value for key, value in program.parameters.items() if types.get(key) == File and value}
+
+
 def _graph(localization: Any) -> str | None:
     """Return the graph of an earlier drive that a localization names, if it does."""
     return getattr(localization, "from_", None)
@@ -279,6 +293,11 @@ def set_up(scenario: "Scenario") -> SetUp:
             except (CoveyError, OSError) as error:
                 where = ".".join(("robots", group.name, *path))
                 problems.append(scenario.document.problem(f"{where}: {error}", ("robots", i, *path)))
+        for key, file in _files_of(group.controller.program).items():
+            if not beside(scenario.folder, file).is_file():
+                path = ("robots", i, "controller", key)
+                what = f"robots.{group.name}.controller.{key}: there is no file {file!r} in {scenario.folder}"
+                problems.append(scenario.document.problem(what, path))
         try:
             if file := _graph(group.localization):
                 from covey.mapping.slam.saved_graph import load_graph  # loads kernels
@@ -389,7 +408,10 @@ def inputs(scenario: "Scenario") -> list[Path]:
     maps = [file for name in names for file in files_of(beside(scenario.folder, name).resolve())]
     graphs = [beside(scenario.folder, file).resolve() for g in scenario.robots if (file := _graph(g.localization))]
     graphs = [path / "graph.npz" if path.is_dir() else path for path in graphs]
-    return sorted({*files, *maps, *graphs})
+    read = [file for group in scenario.robots for file in _files_of(group.controller.program).values()]
+    policies = [beside(scenario.folder, file).resolve() for file in read]
+    policies += [record for path in policies if (record := path.with_name(f"{path.name}.json")).is_file()]
+    return sorted({*files, *maps, *graphs, *policies})
 
 
 def _map_files(record: Any) -> list[str]:

@@ -135,7 +135,8 @@ def _controller(name: str) -> str:
     types = types_of(target)
     known = (parameters_of(target) or {}).values()
     parameters = [f"  {p.replace(annotation=types.get(p.name, p.annotation))}" for p in known]
-    sees = getattr(target, "covey_sees", None)
+    sees: Any = getattr(target, "covey_sees", None)
+    sees = sees() if callable(sees) else sees
     sight = "sees: " + ("everything that a robot can" if sees is None else ", ".join(sees) or "nothing")
     return "\n".join([_doc(target), "", sight, "parameters:" if parameters else "no parameters", *parameters])
 

@@ -6,14 +6,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from covey.controllers.policies.seen import Choice, Numbers, Seen
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import wrap_angle
-from covey.learning.libraries import spaces
-from covey.learning.seen import Seen
 from covey.named import Named
 from covey.registry import Registry
 
-actions: Registry[Any] = Registry("action", shelf="covey.learning.actions")
+actions: Registry[Any] = Registry("action", shelf="covey.controllers.policies.actions")
 """Actions by name; packages add theirs under the entry-point group ``covey.action``."""
 
 
@@ -30,7 +29,7 @@ class Action(Named, ABC):
     every_s: ClassVar[float] = 0.0
 
     @abstractmethod
-    def space(self, seen: Seen) -> spaces.Box | spaces.Discrete:
+    def space(self, seen: Seen) -> Numbers | Choice:
         """Return the space of one robot.
 
         Raises:
@@ -54,15 +53,16 @@ class Action(Named, ABC):
 class Twist(Action):
     """Speed forward and turn rate as parts of the largest, from -1 to 1; of holonomic robots vx, vy and turn rate."""
 
-    def space(self, seen: Seen) -> spaces.Box:
+    def space(self, seen: Seen) -> Numbers:
         """Return the space."""
-        return spaces.Box(-1.0, 1.0, (3 if seen.group.robot.kinematics == "holonomic" else 2,), np.float32)
+        return Numbers((3 if seen.robot.kinematics == "holonomic" else 2,))
 
     def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
         """Return the twists."""
         twists = np.zeros((len(chosen), 3))
         twists[:, [0, 1, 2] if chosen.shape[1] == 3 else [0, 2]] = np.clip(chosen, -1, 1)
-        return twists * seen.limits[:, [0, 0, 1]]
+        robot = seen.robot
+        return twists * (robot.max_speed_m_s, robot.max_speed_m_s, robot.max_turn_rad_s)
 
 
 @actions.register("headings")
@@ -78,16 +78,16 @@ class Headings(Action):
     count: int = Field(default=8, ge=2, le=1000)
     gain: float = Field(default=3.0, gt=0)
 
-    def space(self, seen: Seen) -> spaces.Discrete:
+    def space(self, seen: Seen) -> Choice:
         """Return the space."""
-        return spaces.Discrete(self.count + 1)
+        return Choice(self.count + 1)
 
     def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
         """Return the twists."""
         off = wrap_angle(2 * np.pi * chosen / self.count - seen.pose[:, 2])
         twists = np.zeros((len(chosen), 3))
-        twists[:, 0] = seen.limits[:, 0] * np.maximum(np.cos(off), 0)
-        twists[:, 2] = np.clip(self.gain * off, -seen.limits[:, 1], seen.limits[:, 1])
+        twists[:, 0] = seen.robot.max_speed_m_s * np.maximum(np.cos(off), 0)
+        twists[:, 2] = np.clip(self.gain * off, -seen.robot.max_turn_rad_s, seen.robot.max_turn_rad_s)
         twists[chosen == self.count] = 0.0
         return twists
 
@@ -106,13 +106,11 @@ class ChooseFrontier(Action):
     every_s: ClassVar[float] = 5.0
     most: int = Field(default=8, ge=1, le=1000)
 
-    def space(self, seen: Seen) -> spaces.Discrete:
+    def space(self, seen: Seen) -> Choice:
         """Return the space."""
         if not seen.beliefs:
-            raise InvalidValueError(
-                f"frontiers: robots of {seen.group.name!r} keep no map; give them a lidar and `mapping`"
-            )
-        return spaces.Discrete(self.most)
+            raise InvalidValueError(f"frontiers: robots of {seen.name!r} keep no map; give them a lidar and `mapping`")
+        return Choice(self.most)
 
     def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
         """Return the goals."""

@@ -1,21 +1,21 @@
-"""Observations: records that make an array of each robot from what it knows, see `covey.learning.seen.Seen`."""
+"""Observations: records that make an array of each robot from what it knows, see `Seen`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from pydantic import Field
 
+from covey.controllers.policies.given import record_of
+from covey.controllers.policies.seen import Numbers, Seen
 from covey.errors import InvalidValueError
 from covey.kernel import kernel
-from covey.learning.given import record_of
-from covey.learning.libraries import spaces
-from covey.learning.seen import Seen
 from covey.named import Named
 from covey.registry import Registry
+from covey.robots.model import RobotModel
 
-observations: Registry[Any] = Registry("observation", shelf="covey.learning.observations")
+observations: Registry[Any] = Registry("observation", shelf="covey.controllers.policies.observations")
 """Observations by name; packages add theirs under the entry-point group ``covey.observation``."""
 
 
@@ -34,7 +34,7 @@ class Observation(Named, ABC):
         return observations.name_of(type(self)) or type(self).__name__
 
     @abstractmethod
-    def space(self, seen: Seen) -> spaces.Box:
+    def space(self, seen: Seen) -> Numbers:
         """Return the space of one robot.
 
         Raises:
@@ -45,14 +45,18 @@ class Observation(Named, ABC):
     def of(self, seen: Seen) -> np.ndarray:
         """Return the arrays of all robots of the group, (n, …), of the shape and the type of its space."""
 
-    def sensors(self, names: Sequence[str], kinds: Sequence[str]) -> list[str]:
-        """Return the names of the sensors that it reads, of those of a robot, whose kinds are given."""
-        return []
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Names of the sensors that it reads."""
+        return ()
 
+    def of_robot(self, robot: RobotModel) -> "Observation":
+        """Return the observation for robots of a model, which names its sensors.
 
-def unit(*shape: int) -> spaces.Box:
-    """Return a space of numbers from -1 to 1."""
-    return spaces.Box(-1.0, 1.0, shape, np.float32)
+        Raises:
+            InvalidValueError: the robots have no such sensor.
+        """
+        return self
 
 
 def in_body_frame(offsets: np.ndarray, heading: np.ndarray) -> np.ndarray:
@@ -67,31 +71,31 @@ def in_body_frame(offsets: np.ndarray, heading: np.ndarray) -> np.ndarray:
 class Pose(Observation):
     """Where a robot believes to be: x and y from -1 to 1 over the world, cosine and sine of the heading, (4,)."""
 
-    def space(self, seen: Seen) -> spaces.Box:
+    def space(self, seen: Seen) -> Numbers:
         """Return the space."""
-        return unit(4)
+        return Numbers((4,))
 
     def of(self, seen: Seen) -> np.ndarray:
         """Return the observation, float32 (n, 4)."""
         x, y, heading = seen.pose.T
-        corners = seen.grid.to_world(np.array([[-0.5, -0.5], np.array(seen.grid.shape) - 0.5]))
-        middle, half = corners.mean(axis=0), np.abs(np.diff(corners, axis=0)[0]) / 2
+        low, high = seen.workspace.min(axis=0), seen.workspace.max(axis=0)
+        middle, half = (low + high) / 2, (high - low) / 2
         columns = (x - middle[0]) / half[0], (y - middle[1]) / half[1], np.cos(heading), np.sin(heading)
         return np.clip(np.column_stack(columns), -1, 1).astype(np.float32)
 
 
 @observations.register("velocity")
 class Velocity(Observation):
-    """A robot's velocity forward and to the left, and its turn rate, as parts of the largest, (3,)."""
+    """A robot's velocity forward and to the left, as parts of its largest speed, (2,)."""
 
-    def space(self, seen: Seen) -> spaces.Box:
+    def space(self, seen: Seen) -> Numbers:
         """Return the space."""
-        return unit(3)
+        return Numbers((2,))
 
     def of(self, seen: Seen) -> np.ndarray:
-        """Return the observation, float32 (n, 3)."""
-        speed, turn = seen.limits[:, :1], np.maximum(seen.limits[:, 1:], 1e-9)
-        return np.clip(seen.twist / np.hstack((speed, speed, turn)), -1, 1).astype(np.float32)
+        """Return the observation, float32 (n, 2)."""
+        ahead = in_body_frame(seen.velocity, seen.pose[:, 2])
+        return np.clip(ahead / seen.robot.max_speed_m_s, -1, 1).astype(np.float32)
 
 
 @observations.register("ranges")
@@ -104,31 +108,37 @@ class Ranges(Observation):
 
     sensor: str = ""
 
-    def sensors(self, names: Sequence[str], kinds: Sequence[str]) -> list[str]:
-        """Return the names of the sensors that it reads."""
-        if self.sensor:
-            return [self.sensor]
-        return [name for name, kind in zip(names, kinds, strict=True) if kind in ("lidar", "proximity")][:1]
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The sensor."""
+        return (self.sensor,) if self.sensor else ()
 
-    def _record(self, seen: Seen) -> Any:
-        for sensor in seen.group.robot.sensors:
-            if sensor.name == self.sensor if self.sensor else sensor.kind in ("lidar", "proximity"):
+    def of_robot(self, robot: RobotModel) -> "Ranges":
+        """Return the observation with the name of the sensor."""
+        return self.model_copy(update={"sensor": self._record(robot).name})
+
+    def _record(self, robot: RobotModel) -> Any:
+        rings = [sensor for sensor in robot.sensors if getattr(sensor, "kind", "") in ("lidar", "proximity")]
+        for sensor in rings:
+            if self.sensor in ("", sensor.name):
                 return sensor
-        what = f"no sensor {self.sensor!r}" if self.sensor else "neither a lidar nor a proximity sensor"
-        raise InvalidValueError(f"ranges: robots of {seen.group.name!r} have {what}; they have {seen.sensors}")
+        what = f"is {self.sensor!r}" if self.sensor else "is needed, and there is none"
+        raise InvalidValueError(
+            f"ranges: a lidar or proximity sensor {what}; {robot.name or 'the robot'} has {[one.name for one in rings]}"
+        )
 
-    def space(self, seen: Seen) -> spaces.Box:
+    def space(self, seen: Seen) -> Numbers:
         """Return the space."""
-        sensor = self._record(seen)
+        sensor = self._record(seen.robot)
         rays = sensor.sectors if sensor.kind == "proximity" else len(sensor.angles)
-        return spaces.Box(0.0, 1.0, (rays,), np.float32)
+        return Numbers((rays,), 0.0)
 
     def of(self, seen: Seen) -> np.ndarray:
         """Return the observation, float32 (n, rays)."""
-        sensor = self._record(seen)
+        sensor = self._record(seen.robot)
         readings = seen.readings(sensor.name)
         if readings is None:
-            return np.ones((len(seen.members), *(self.space(seen).shape or ())), np.float32)
+            return np.ones((len(seen.names), *self.space(seen).shape), np.float32)
         ranges = readings.ranges / sensor.range_m
         return np.where(np.isfinite(ranges), np.clip(ranges, 0, 1), 1).astype(np.float32)
 
@@ -148,17 +158,17 @@ class Neighbours(Observation):
     most: int = Field(default=3, ge=1, le=1000)
     within_m: float = Field(default=5.0, gt=0)
 
-    def space(self, seen: Seen) -> spaces.Box:
+    def space(self, seen: Seen) -> Numbers:
         """Return the space."""
-        return unit(self.most, 5)
+        return Numbers((self.most, 5))
 
     def of(self, seen: Seen) -> np.ndarray:
         """Return the observation, float32 (n, most, 5)."""
-        own, team, n = seen.pose, seen.others, len(seen.members)
+        own, team, n = seen.pose, seen.team, len(seen.names)
         out = np.zeros((n, self.most, 5), np.float32)
         offsets = team[None, :, :2] - own[:, None, :2]
         away = np.hypot(offsets[..., 0], offsets[..., 1])
-        away[np.arange(n), list(seen.members)] = np.inf
+        away[np.arange(n), seen.own] = np.inf
         k = min(self.most, away.shape[1])
         nearest = np.argsort(away, axis=1, kind="stable")[:, :k]
         rows = np.arange(n)[:, None]
@@ -181,11 +191,11 @@ class Goal(Observation):
 
     within_m: float = Field(default=10.0, gt=0)
 
-    def space(self, seen: Seen) -> spaces.Box:
+    def space(self, seen: Seen) -> Numbers:
         """Return the space."""
         if seen.goals is None:
             raise InvalidValueError("goal: the robots have no goals; give the environment a task: goals=True")
-        return unit(3)
+        return Numbers((3,))
 
     def of(self, seen: Seen) -> np.ndarray:
         """Return the observation, float32 (n, 3)."""
@@ -213,10 +223,10 @@ class NearestFrontiers(Observation):
     most: int = Field(default=8, ge=1, le=1000)
     within_m: float = Field(default=20.0, gt=0)
 
-    def space(self, seen: Seen) -> spaces.Box:
+    def space(self, seen: Seen) -> Numbers:
         """Return the space."""
         _maps(seen, "frontiers")
-        return unit(self.most, 4)
+        return Numbers((self.most, 4))
 
     def of(self, seen: Seen) -> np.ndarray:
         """Return the observation, float32 (n, most, 4)."""
@@ -242,17 +252,17 @@ class Patch(Observation):
     cells: int = Field(default=32, ge=1, le=1000)
     cell_m: float = Field(default=0.0, ge=0)
 
-    def space(self, seen: Seen) -> spaces.Box:
+    def space(self, seen: Seen) -> Numbers:
         """Return the space."""
         _maps(seen, "patch")
-        return spaces.Box(0, 1, (4, self.cells, self.cells), np.uint8)
+        return Numbers((4, self.cells, self.cells), 0, 1, np.uint8)
 
     def of(self, seen: Seen) -> np.ndarray:
         """Return the observation, uint8 (n, 4, cells, cells)."""
-        out = np.zeros((len(seen.members), 4, self.cells, self.cells), np.uint8)
+        out = np.zeros((len(seen.names), 4, self.cells, self.cells), np.uint8)
         for i, belief in enumerate(seen.beliefs):
             cell_m = self.cell_m or belief.grid.resolution
-            cut(belief.occupancy(), belief.grid.frame, seen.pose[i], cell_m, seen.others, seen.members[i], out[i])
+            cut(belief.occupancy(), belief.grid.frame, seen.pose[i], cell_m, seen.team, seen.own[i], out[i])
         return out
 
 
@@ -268,14 +278,14 @@ class CoarseMap(Observation):
 
     cells: int = Field(default=16, ge=1, le=1000)
 
-    def space(self, seen: Seen) -> spaces.Box:
+    def space(self, seen: Seen) -> Numbers:
         """Return the space."""
         _maps(seen, "map")
-        return spaces.Box(0.0, 1.0, (3, self.cells, self.cells), np.float32)
+        return Numbers((3, self.cells, self.cells), 0.0)
 
     def of(self, seen: Seen) -> np.ndarray:
         """Return the observation, float32 (n, 3, cells, cells)."""
-        out = np.zeros((len(seen.members), 3, self.cells, self.cells), np.float32)
+        out = np.zeros((len(seen.names), 3, self.cells, self.cells), np.float32)
         for i, belief in enumerate(seen.beliefs):
             occupancy = belief.occupancy()
             rows, columns = (np.arange(size) * self.cells // size for size in occupancy.shape)
@@ -287,56 +297,48 @@ class CoarseMap(Observation):
         return out
 
 
-@observations.register("time")
-class Time(Observation):
-    """The share of the time limit that is over, (1,)."""
-
-    def space(self, seen: Seen) -> spaces.Box:
-        """Return the space."""
-        return spaces.Box(0.0, 1.0, (1,), np.float32)
-
-    def of(self, seen: Seen) -> np.ndarray:
-        """Return the observation, float32 (n, 1)."""
-        share = min(seen.time_s / seen.sim.stop.timeout_s, 1.0)
-        return np.full((len(seen.members), 1), share, np.float32)
-
-
 class OfFunction(Observation):
     """A function of `Seen` that returns an array (n, …) of real numbers; its shape is that of its first call."""
 
     function: Callable[[Seen], Any]
+    sensors: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """The name of the function."""
         return getattr(self.function, "__name__", "function")
 
-    def space(self, seen: Seen) -> spaces.Box:
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """All sensors of the robots."""
+        return self.sensors
+
+    def of_robot(self, robot: RobotModel) -> "OfFunction":
+        """Return the observation with the names of all sensors."""
+        return self.model_copy(update={"sensors": tuple(sensor.name for sensor in robot.sensors)})
+
+    def space(self, seen: Seen) -> Numbers:
         """Return the space."""
-        return spaces.Box(-np.inf, np.inf, self.of(seen).shape[1:], np.float32)
+        return Numbers(self.of(seen).shape[1:], -np.inf, np.inf)
 
     def of(self, seen: Seen) -> np.ndarray:
         """Return the observation, float32 (n, …)."""
         values = np.asarray(self.function(seen), np.float32)
-        if values.shape[:1] != (len(seen.members),):
+        if values.shape[:1] != (len(seen.names),):
             raise InvalidValueError(
-                f"{self.key} returned the shape {values.shape} for {len(seen.members)} robots; "
+                f"{self.key} returned the shape {values.shape} for {len(seen.names)} robots; "
                 "the first axis is the robot"
             )
         return values
-
-    def sensors(self, names: Sequence[str], kinds: Sequence[str]) -> list[str]:
-        """Return the names of the sensors that it reads: it may read any."""
-        return [*names]
 
 
 def _maps(seen: Seen, name: str) -> None:
     if not seen.beliefs or not hasattr(seen.beliefs[0], "occupancy"):
         raise InvalidValueError(
-            f"{name}: robots of {seen.group.name!r} keep no map of walls; give them a lidar and `mapping`, "
+            f"{name}: robots of {seen.name!r} keep no map of walls; give them a lidar and `mapping`, "
             f"or leave {name} out of observe"
         )
-    if seen.sim.localization.frames is not None:
+    if seen.is_lost:
         raise InvalidValueError(f"{name}: robots with unknown starts have maps in frames of their own; leave it out")
 
 
