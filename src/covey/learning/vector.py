@@ -228,7 +228,7 @@ def vector_env(
         >>> shown, _ = both.reset(seed=1)
         >>> shown, rewards, *_ = both.step(np.ones((2, 2)))
         >>> shown.shape, rewards.shape
-        ((2, 3), (2,))
+        ((2, 2), (2,))
         >>> both.close()
     """
     if isinstance(worlds, bool) or not isinstance(worlds, (int, np.integer)) or worlds < 1:
