@@ -18,6 +18,7 @@ from covey.scenario.records import Scenario
 
 BEGIN, END = "<!-- fields -->\n", "<!-- end of fields -->\n"
 NAMED = {
+    "world": "worlds",
     "robots[].robot.sensors[]": "sensors",
     "robots[].robot.mapping": "mappers",
     "robots[].start": "starts",
