@@ -38,7 +38,7 @@ def wrong(code):
         chain = ast.unparse(call.func if call else node) if isinstance(node, ast.Call | ast.Attribute) else ""
         if not re.fullmatch(r"covey(\.\w+)+", chain):
             continue
-        value = covey
+        value: Any = covey
         try:
             for name in chain.split(".")[1:]:
                 value = getattr(value, name)
