@@ -12,9 +12,7 @@ References:
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -26,39 +24,23 @@ from covey.mapping.alignment.surfaces import FREE_EVERY, NORMAL_M, Surfaces, fin
 LEAST_CONFIDENCE = 0.5
 """Alignments below this are refused."""
 
-LEAST_M, NARROW_M = 1.5, 3.0
-"""Least strength [m] of an alignment that is accepted; and where both maps share less than 50 m^2 of free space."""
+ROUND_M, SQUARE_M = 2.0, 5.3
+"""Strength [m] that is needed where walls run in all directions, and where they stand at right angles, so that parts of
+maps fit each other in many ways ..."""
 
-SQUARE_M, SQUARE = 12.0, 0.35
-"""The same below 80 m^2 if the walls stand at right angles, as in mazes, whose parts fit each other in many ways; and
-the resultant length of four times the angles of the normals from which on they do."""
+SQUARE = (0.25, 0.4)
+"""... which grows between these resultant lengths of four times the angles of the normals."""
 
-ENOUGH_M, CLEAR = 9.0, 0.2
-"""Strength [m] that suffices even if the maps resemble themselves in the small, and share of it below which any other
-place must be where they do so in the large."""
-
-LARGE_M, SURE = 25.0, 0.6
-"""A place that resembles itself with that strength [m] is the same in the large, and needs that confidence."""
-
-LEAST_WEAKEST_M = 0.4
-"""Length of surface [m] that an alignment needs across its weakest direction; a bare corridor has none ..."""
-
-LEAST_WEAKEST = 0.04
-"""... but for the noise of its normals, so it also needs this share of the met surface."""
-
-MOST_DENIED, SLIGHT_M = 0.004, 0.1
-"""Largest share of walls in the open space of the other map, and length of them that is never too much [m]; at the
-right pose there are hardly any, a few cells where a scan went wrong."""
-
-CONTRADICTED = 0.05
+CONTRADICTED = 0.1
 """An accepted pose is given up if a larger share than this is denied; a passing robot causes some."""
 
-_CANDIDATES, _OWN_CANDIDATES = 32, 12
+_CANDIDATES = 32
 _ICP_POINTS = 1000
-_OFF_COST, _DENIED_COST = 6.0, 400.0
+_OFF_COST, _DENIED_COST = 6.0, 50.0
 _SHARED_M2 = 50.0  # less free space that both maps know hardly had a chance to contradict
-_SQUARE_M2 = 80.0
-_EVIDENCE_M = 0.5
+_BENT_M = 0.3
+_STRAIGHT, _LIKE, _LEAST_LIKE, _MOST_LIKE = 0.12, 2.0, 0.01, 0.5
+_SPREADS, _THICK = 4.0, 1.4  # cells of wall beside a free one, of maps without noise
 _SAME_M, _SAME_ANGLE = 1.0, math.radians(5.0)
 
 
@@ -70,8 +52,11 @@ class Fit:
         T_a_b: pose of frame b in frame a.
         met_m: surface that lies on a surface of the other map with the same normal.
         off_m: surface that lies near one, but not on it.
-        denied_m: walls in the open space of the other map.
+        denied_m: walls in the open space of the other map, deeper than four times the gap (root mean square) between
+            the surfaces that lie near each other; by the square of that ratio, as noise would explain them, and less
+            where noise draws walls thick.
         weakest_m: met surface that faces the least constrained direction: 0 in a bare corridor.
+        bent_m: met surface, of which straight walls do not count (`Surfaces.bent`).
         shared_m2: free space that both maps know [m^2].
     """
 
@@ -80,6 +65,7 @@ class Fit:
     off_m: float
     denied_m: float
     weakest_m: float
+    bent_m: float
     shared_m2: float
 
     @property
@@ -89,17 +75,15 @@ class Fit:
 
     @property
     def strength_m(self) -> float:
-        """Evidence for this pose [m]: sqrt(2 weakest met) exp(-(6 off + 400 too) / met) min(1, shared / 50 m^2).
+        """Evidence [m]: sqrt(sqrt(2 weakest met) (bent + 0.3)) exp(-(6 off + 50 denied) / met) shared / 50 m^2.
 
-        Of what is denied, too much is what exceeds 0.1 m.
-
-        A pose needs surface in all directions, and much of it: a few metres of a corner fit in many places. And the
-        maps must overlap enough to contradict each other, free space against walls, in both directions.
+        A pose needs surface in all directions, and corners, ends of walls or curves: straight walls say the same over
+        and over. And the maps must overlap enough to contradict each other, free space against walls, in both
+        directions; 50 m^2 or more are enough.
         """
-        too_much = max(0.0, self.denied_m - SLIGHT_M)
-        contradicted = (_OFF_COST * self.off_m + _DENIED_COST * too_much) / max(self.met_m, 1e-9)
-        overlapping = min(1.0, self.shared_m2 / _SHARED_M2)
-        return math.sqrt(2.0 * max(self.weakest_m, 0.0) * self.met_m) * math.exp(-contradicted) * overlapping
+        contradicted = (_OFF_COST * self.off_m + _DENIED_COST * self.denied_m) / max(self.met_m, 1e-9)
+        length = math.sqrt(math.sqrt(2.0 * max(self.weakest_m, 0.0) * self.met_m) * (self.bent_m + _BENT_M))
+        return length * math.exp(-contradicted) * min(1.0, self.shared_m2 / _SHARED_M2)
 
 
 @dataclass(frozen=True)
@@ -108,9 +92,7 @@ class Alignment:
 
     Attributes:
         T_a_b: best pose of frame b in frame a, also if it is refused; None if there is nothing to compare.
-        confidence: (1 - chance / best) best / (best + 0.5 m), 0 … 1, where best is the strength of the best fit, and
-            chance the largest strength of a fit that must be wrong: elsewhere, or, unless the best one is strong enough
-            by itself, of either map on itself elsewhere.
+        confidence: the smaller of best / (best + needed) and 1 - second / (2 allowed best), 0 … 1, see `judge`.
         agreement: share of the surfaces known to both that agree.
         overlap_m2: area that both maps know [m^2].
         refused: the reason for refusing it; empty if it is accepted.
@@ -129,7 +111,7 @@ class Alignment:
 
 
 class MapToAlign:
-    """A map prepared for alignment with any number of others: its surfaces and its self-similarity."""
+    """A map prepared for alignment with any number of others."""
 
     def __init__(self, grid: Grid):
         if grid.cells.dtype != np.int8 or grid.cells.ndim != 2:
@@ -139,29 +121,14 @@ class MapToAlign:
             )
         self.surfaces = find_surfaces(grid)
 
-    @cached_property
-    def similar_m(self) -> float:
-        """Strength of the map's best fit on itself elsewhere [m]."""
-        if self.surfaces is None:
-            return 0.0
-        here = fit(self.surfaces, self.surfaces, Pose(0.0, 0.0, 0.0))
-        others = [f for f in _fits(self.surfaces, self.surfaces, _OWN_CANDIDATES) if _apart(here, f, self.surfaces)]
-        return max((f.strength_m for f in others), default=0.0)
-
 
 def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = LEAST_CONFIDENCE) -> Alignment:
-    """Estimate the pose of map b in map a, for any rotation and translation, or refuse to.
-
-    Wrong fits are chance fits: how strong they get differs from place to place. How well the maps fit elsewhere, and
-    each of them fits itself elsewhere, says what chance can do here. A pose must be twice as strong as that and 0.5 m
-    more. From 9 m on it need not be stronger than what either map does by itself in the small. A place that is the
-    same in the large, as a cross is under a turn of 90 deg, has strong fits that are wrong and contradict nothing, but
-    never only one. Parts of mazes that share less than 50 m^2 have fitted each other with 11.4 m by chance.
+    """Estimate the pose of map b in map a, for any rotation and translation, or refuse to (`judge`).
 
     Args:
         a, b: maps with int8 cells (-1 unknown, 0 free, 100 occupied), each in its own frame, of equal resolution; their
             grids may have any yaw. Pass a `MapToAlign` to align one map several times.
-        least_confidence: alignments below this are refused, where the strength is not enough by itself.
+        least_confidence: alignments below this are refused.
 
     Raises:
         InvalidValueError: the cells are not a map, or the resolutions differ.
@@ -171,8 +138,7 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
         >>> align(Grid(cells, 0.1), Grid(cells, 0.1)).refused
         'nothing to compare: a map has no wall beside free space'
     """
-    map_a, map_b = (m if isinstance(m, MapToAlign) else MapToAlign(m) for m in (a, b))
-    sa, sb = map_a.surfaces, map_b.surfaces
+    sa, sb = (m.surfaces if isinstance(m, MapToAlign) else MapToAlign(m).surfaces for m in (a, b))
     if sa is None or sb is None:
         return Alignment(refused="nothing to compare: a map has no wall beside free space")
     if abs(sa.grid.resolution - sb.grid.resolution) > 1e-9:
@@ -184,60 +150,35 @@ def align(a: Grid | MapToAlign, b: Grid | MapToAlign, least_confidence: float = 
     if not fits:
         return Alignment(refused="nothing to compare: the walls never meet")
     best = fits[0]
-    found = Alignment(best.T_a_b, 0.0, best.agreement, _overlap_m2(sa, sb, best.T_a_b))
-    if best.weakest_m < max(LEAST_WEAKEST_M, LEAST_WEAKEST * best.met_m):
-        return _refuse(found, f"too little overlap: {best.weakest_m:.1f} m of wall fix the weakest direction")
-    if best.denied_m > max(SLIGHT_M, MOST_DENIED * best.met_m):
-        return _refuse(found, f"contradicted: {best.denied_m:.1f} m of wall stand where the other map is open")
-    second = max((f.strength_m for f in fits if _apart(best, f, sb)), default=0.0)
-    needed = NARROW_M if best.shared_m2 < _SHARED_M2 else LEAST_M
-    if best.shared_m2 < _SQUARE_M2 and max(sa.squareness, sb.squareness) > SQUARE:
-        needed = SQUARE_M
-    chance = (second, lambda: max(map_a.similar_m, map_b.similar_m))
-    confidence, why = judge(best.strength_m, *chance, least_confidence, needed)
-    if why:
-        return _refuse(found, why, confidence)
-    return Alignment(found.T_a_b, confidence, found.agreement, found.overlap_m2)
+    second_m = max((f.strength_m for f in fits if _apart(best, f, sb)), default=0.0)
+    confidence, why = judge(best, second_m, max(sa.squareness, sb.squareness), least_confidence)
+    return Alignment(best.T_a_b, confidence, best.agreement, _overlap_m2(sa, sb, best.T_a_b), why)
 
 
-def judge(
-    best_m: float, second_m: float, similar_m: Callable[[], float], least: float, needed_m: float = LEAST_M
-) -> tuple[float, str]:
-    """Return the confidence in the best fit, and why it is refused; empty if it is accepted. See `align`.
+def judge(best: Fit, second_m: float, squareness: float, least: float = LEAST_CONFIDENCE) -> tuple[float, str]:
+    """Return the confidence in the best fit, and why it is refused; empty if it is accepted.
+
+    Chance fits are stronger where walls stand at right angles, so more is needed there. And where the walls that meet
+    are straight and long, with few corners, places look alike: there no other place may fit, while otherwise half the
+    strength is allowed.
 
     Args:
-        best_m, second_m: strengths of the best fit, and of the best one elsewhere [m].
-        similar_m: returns the strength of the best fit of either map on itself elsewhere [m].
-        least: least confidence where the strength is not enough by itself.
-        needed_m: least strength [m]; if it is above `ENOUGH_M`, no other place may have `CLEAR` of the best strength.
-
-    Examples:
-        >>> judge(13.0, 2.0, lambda: 17.0, 0.5)  # strong and far ahead: a maze, which resembles itself in the small
-        (0.8148148148148148, '')
-        >>> judge(147.0, 65.0, lambda: 64.0, 0.5)  # a cross
-        (0.5559322033898305, 'ambiguous: the place is the same elsewhere, in the large')
+        best: the strongest fit.
+        second_m: strength of the best fit elsewhere [m].
+        squareness: of the squarer map (`Surfaces.squareness`).
+        least: least confidence.
     """
-    beside = _confidence(best_m, second_m)
-    if best_m < needed_m:
-        return beside, f"too little overlap: the evidence is {best_m:.1f} m of wall, and {needed_m:g} m are needed"
-    if beside < least or (needed_m > ENOUGH_M and second_m > CLEAR * best_m):
-        return beside, "ambiguous: the maps fit nearly as well elsewhere"
-    is_enough = best_m >= ENOUGH_M and least <= LEAST_CONFIDENCE  # who asks for more gets more
-    if is_enough and second_m <= CLEAR * best_m:
-        return beside, ""
-    chance = max(second_m, similar_m())
-    confidence = _confidence(best_m, chance)
-    if chance >= LARGE_M:
-        is_same = confidence < max(least, SURE)
-        return confidence, "ambiguous: the place is the same elsewhere, in the large" if is_same else ""
-    if is_enough:
-        return beside, ""
-    is_vague = confidence < least
-    return confidence, "ambiguous: one of the maps resembles itself elsewhere" if is_vague else ""
-
-
-def _confidence(best_m: float, chance_m: float) -> float:
-    return max(0.0, best_m - chance_m) / (best_m + _EVIDENCE_M)
+    strength = best.strength_m
+    needed = ROUND_M + (SQUARE_M - ROUND_M) * min(1.0, max(0.0, (squareness - SQUARE[0]) / (SQUARE[1] - SQUARE[0])))
+    allowed = min(_MOST_LIKE, max(_LEAST_LIKE, _LIKE * (best.bent_m / max(best.met_m, 1e-9) - _STRAIGHT)))
+    enough = strength / (strength + needed)
+    clear = max(0.0, 1.0 - second_m / (2.0 * allowed * max(strength, 1e-9)))
+    if enough < least:
+        return min(enough, clear), (
+            f"too little evidence: {strength:.1f} m, from {best.met_m:.1f} m of wall that agree and "
+            f"{best.denied_m:.1f} m that contradict"
+        )
+    return min(enough, clear), "ambiguous: the maps fit nearly as well elsewhere" if clear < least else ""
 
 
 def contradicted(a: MapToAlign, b: MapToAlign, T_a_b: Pose) -> bool:
@@ -247,10 +188,6 @@ def contradicted(a: MapToAlign, b: MapToAlign, T_a_b: Pose) -> bool:
         return False
     here = fit(sa, sb, refine(sa, sb, T_a_b, [sa.reach_m] * 3))
     return here.denied_m > CONTRADICTED * here.met_m
-
-
-def _refuse(found: Alignment, why: str, confidence: float = 0.0) -> Alignment:
-    return Alignment(found.T_a_b, confidence, found.agreement, found.overlap_m2, why)
 
 
 def _fits(a: Surfaces, b: Surfaces, count: int) -> list[Fit]:
@@ -323,32 +260,38 @@ def _solve(m: list[list[float]], right: list[float]) -> tuple[float, float, floa
 
 def fit(a: Surfaces, b: Surfaces, T_a_b: Pose) -> Fit:
     """Return how well maps a and b agree with frame b at ``T_a_b``."""
-    met_b, off_b, denied_b = _compare(b, a, T_a_b)
-    met_a, off_a, denied_a = _compare(a, b, T_a_b.inverse())
-    nx, ny = b.normals[met_b].T
+    sides = _compare(b, a, T_a_b), _compare(a, b, T_a_b.inverse())
+    gap, inside, bent = (np.concatenate(parts) for parts in zip(*sides, strict=True))
+    met, near = gap <= a.width_m, np.isfinite(gap)
+    cell = a.grid.resolution
+    spread = math.sqrt(float((gap[near] ** 2).mean())) if near.any() else 0.0
+    deep = min(a.reach_m, max(1.3 * cell, _SPREADS * spread))
+    nx, ny = b.normals[met[: len(b.points)]].T
     xx, yy, xy = (float((i * j).sum()) for i, j in ((nx, nx), (ny, ny), (nx, ny)))
     weakest = 0.5 * (xx + yy) - math.hypot(0.5 * (xx - yy), xy)
-    cell = a.grid.resolution
-    met, off, denied = (
-        0.5 * cell * float(np.count_nonzero(i) + np.count_nonzero(j))
-        for i, j in ((met_a, met_b), (off_a, off_b), (denied_a, denied_b))
-    )
+    noise = max(1.0, 0.5 * (a.thickness + b.thickness) / _THICK)
+    denied = np.where(inside < deep, 0.0, (np.minimum(inside, 1.2 * a.reach_m) / deep) ** 2 / noise**3)
+    met_m, off_m, denied_m, bent_m = (0.5 * cell * float(i.sum()) for i in (met, near & ~met, denied, bent[met]))
     free = a.look_up(a.free_cells, times(b.free_points, T_a_b.heading) + T_a_b[:2])
     shared = float(np.count_nonzero(free)) * FREE_EVERY * cell * cell
-    return Fit(T_a_b, met, off, denied, cell * weakest, shared)
+    return Fit(T_a_b, met_m, off_m, denied_m, cell * weakest, bent_m, shared)
 
 
 def _compare(of: Surfaces, other: Surfaces, T_other_of: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which surface points of a map are met, off and denied by another map, bool (n,) each."""
+    """Return how the surface points of a map lie in another map, float64 (n,) each.
+
+    Returns:
+        the distance [m] along the normal to the surface there, infinite if there is none near; how deep [m] the wall
+        stands in open space, 0 if there is a surface near; and how bent both surfaces are.
+    """
     at = times(of.points, T_other_of.heading) + T_other_of[:2]
     normals = times(of.normals, T_other_of.heading)
     distance, index = other.tree.query(np.hstack((at, NORMAL_M * normals)), distance_upper_bound=other.reach_m)
     near = distance < other.reach_m
     index = np.where(near, index, 0)
     along = np.abs(((other.points[index] - at) * other.normals[index]).sum(axis=1))
-    met = near & (along <= other.width_m)
-    wall = at - other.grid.resolution * normals
-    return met, near & ~met, ~near & other.look_up(other.open_cells, wall)
+    inside = other.look_up(other.open_m, at - other.grid.resolution * normals)
+    return np.where(near, along, np.inf), np.where(near, 0.0, inside), np.minimum(of.bent, other.bent[index])
 
 
 def _overlap_m2(a: Surfaces, b: Surfaces, T_a_b: Pose) -> float:

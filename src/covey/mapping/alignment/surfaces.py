@@ -18,6 +18,7 @@ FREE_EVERY = 7
 
 _GAP_CELLS = 4  # rays 1.5 deg apart are 0.2 m apart after 8 m
 _SMOOTH_CELLS = 1.5
+_BENT_M, _BENT = 0.3, 0.07  # of ten normals in a row, one turned by 45 deg makes 0.05
 _LEAST_SLOPE = 0.05  # at the side of a straight wall it is 0.09 or more, beside a lone cell 0.03
 
 
@@ -59,6 +60,11 @@ class Surfaces:
         return math.hypot(float(np.cos(angle).mean()), float(np.sin(angle).mean()))
 
     @cached_property
+    def thickness(self) -> float:
+        """Number of wall cells for each point of a surface: noise draws walls thick."""
+        return float(np.count_nonzero(self.grid.cells == 100) / len(self.points))
+
+    @cached_property
     def free_points(self) -> np.ndarray:
         """Centres [m] (m, 2) of one of `FREE_EVERY` free cells."""
         return self.grid.to_world(np.argwhere(self.grid.cells == 0)[::FREE_EVERY])
@@ -69,9 +75,24 @@ class Surfaces:
         return self.grid.cells == 0
 
     @cached_property
-    def open_cells(self) -> np.ndarray:
-        """Bool (rows, columns): cells that were seen free, with only free cells within `reach_m`."""
-        return self.seen_free & self.open_within(self.reach_m)
+    def open_m(self) -> np.ndarray:
+        """Distance [m] from each cell that was seen free to the nearest that is not free; 0 in others."""
+        free = np.pad(self.grid.cells == 0, 1)
+        distance: Any = ndimage.distance_transform_edt(free)
+        return self.seen_free * distance[1:-1, 1:-1] * self.grid.resolution
+
+    @cached_property
+    def bent(self) -> np.ndarray:
+        """How much the normals differ within 0.3 m of each point, float64 (n,), 0 … 1.
+
+        It is 0 at a straight wall, and 1 at corners, at the ends of walls, and where both sides of a thin one are seen.
+        """
+        rows, columns = self.grid.to_cells(self.points).T
+        images = np.zeros((3, *self.grid.shape))
+        images[:, rows, columns] = *self.normals.T, np.ones(len(rows))
+        side = 2 * round(_BENT_M / self.grid.resolution) + 1
+        x, y, n = (ndimage.uniform_filter(image, side, mode="constant")[rows, columns] for image in images)
+        return np.clip((1.0 - np.hypot(x, y) / n) / _BENT, 0.0, 1.0)
 
     def open_within(self, clearance_m: float) -> np.ndarray:
         """Return the cells, bool (rows, columns), with only free cells in a square of that half side [m].
@@ -81,12 +102,12 @@ class Surfaces:
         reach = max(1, math.ceil(clearance_m / self.grid.resolution - 1e-9))
         return ndimage.maximum_filter((self.grid.cells != 0).astype(np.uint8), 2 * reach + 1) == 0
 
-    def look_up(self, mask: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Return the values of ``mask``, bool (rows, columns), at points [m] (m, 2); False outside."""
+    def look_up(self, values: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Return the ``values``, (rows, columns), at points [m] (m, 2); False or 0 outside."""
         cells = self.grid.to_cells(points)
         inside = self.grid.inside(cells)
-        flat = np.where(inside, cells[:, 0] * mask.shape[1] + cells[:, 1], 0)
-        return inside & mask.ravel()[flat]
+        flat = np.where(inside, cells[:, 0] * values.shape[1] + cells[:, 1], 0)
+        return inside * values.ravel()[flat]
 
 
 def find_surfaces(grid: Grid) -> Surfaces | None:
