@@ -40,7 +40,8 @@ _OFF_COST, _DENIED_COST = 6.0, 50.0
 _SHARED_M2 = 50.0  # less free space that both maps know hardly had a chance to contradict
 _BENT_M = 0.3
 _STRAIGHT, _LIKE, _LEAST_LIKE, _MOST_LIKE = 0.12, 2.0, 0.01, 0.5
-_SPREADS, _THICK = 4.0, 1.4  # cells of wall beside a free one, of maps without noise
+_SPREADS = 4.0
+_THICK, _MOST_NOISE = 1.4, 2.5  # cells of wall beside a free one, of maps without noise
 _SAME_M, _SAME_ANGLE = 1.0, math.radians(5.0)
 
 
@@ -269,8 +270,8 @@ def fit(a: Surfaces, b: Surfaces, T_a_b: Pose) -> Fit:
     nx, ny = b.normals[met[: len(b.points)]].T
     xx, yy, xy = (float((i * j).sum()) for i, j in ((nx, nx), (ny, ny), (nx, ny)))
     weakest = 0.5 * (xx + yy) - math.hypot(0.5 * (xx - yy), xy)
-    noise = max(1.0, 0.5 * (a.thickness + b.thickness) / _THICK)
-    denied = np.where(inside < deep, 0.0, (np.minimum(inside, 1.2 * a.reach_m) / deep) ** 2 / noise**3)
+    noise = min(_MOST_NOISE, max(1.0, (0.5 * (a.thickness + b.thickness) / _THICK) ** 3))
+    denied = np.where(inside < deep, 0.0, (np.minimum(inside, 1.2 * a.reach_m) / deep) ** 2 / noise)
     met_m, off_m, denied_m, bent_m = (0.5 * cell * float(i.sum()) for i in (met, near & ~met, denied, bent[met]))
     free = a.look_up(a.free_cells, times(b.free_points, T_a_b.heading) + T_a_b[:2])
     shared = float(np.count_nonzero(free)) * FREE_EVERY * cell * cell
