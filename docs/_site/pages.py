@@ -13,7 +13,6 @@ from covey.cli.app import app
 from covey.controllers import controllers
 from covey.experiments.design.load import design_summaries
 from covey.experiments.design.shipped import designs
-from covey.onboard.controller import parameters_of, types_of
 from covey.results.metrics import is_time_to_goal, is_until_goal, metrics
 from covey.scenario.shelf import KINDS, describe, paper_of, summaries
 from covey.scenario.shipped import library
@@ -125,11 +124,10 @@ def _controllers() -> str:
     """Return the page with the card of every controller: what it does, its paper, what it sees, and its parameters."""
     rooms: dict[str, list[str]] = {}
     for name, target in sorted(controllers.items().items()):
-        types, known = types_of(target), (parameters_of(target) or {}).values()
-        sees = getattr(target, "covey_sees", None)
-        sight = "everything that a robot can" if sees is None else ", ".join(f"`{each}`" for each in sees) or "nothing"
-        parameters = ", ".join(f"`{p.replace(annotation=types.get(p.name, p.annotation))}`" for p in known)
-        facts = {"Paper": paper_of(target), "Sees": sight, "Parameters": parameters or "none"}
+        text = next(text for what, text in _described(name) if what == "controller")
+        ((sees, parameters),) = re.findall(r"^sees: (.*)\n(?:no )?parameters:?((?:\n  .*)*)\Z", text, re.MULTILINE)
+        listed = ", ".join(f"`{line.strip()}`" for line in parameters.splitlines() if line)
+        facts = {"Paper": paper_of(target), "Sees": sees, "Parameters": listed or "none"}
         card = [f"### `{name}` {{ #{name} }}", *(f"{key}: {value}  " for key, value in facts.items() if value)]
         options = ("show_root_heading", "show_root_toc_entry", "members")
         card += [f"\n::: {_code(target)}", "    options:", *(f"      {option}: false" for option in options)]
