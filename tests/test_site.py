@@ -35,6 +35,7 @@ def test_every_page_is_in_the_menu_once():
 def test_the_gallery_says_of_each_picture_what_made_it_and_what_draws_it():
     entries = [line for line in (DOCS / "gallery.md").read_text(encoding="utf-8").splitlines() if line.startswith("- ")]
     assert len(entries) > 20
+    assert (DOCS / "images" / "maze.gif").stat().st_size < 3e6, "the README begins with it"
     for entry in entries:
         ((picture, made, drawn),) = re.findall(r"\(images/(\S+)\)<br>.*<br>\*(.*), drawn by (.*)\*", entry)
         assert (DOCS / "images" / picture).is_file(), picture
