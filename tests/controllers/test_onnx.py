@@ -125,7 +125,7 @@ def test_what_does_not_fit_is_one_sentence(tmp_path):
     with pytest.raises(CoveyError, match="did you mean 'ranges'"):
         failing(observe=["rangs"])
     (tmp_path / "policy.onnx.json").unlink()
-    with pytest.raises(CoveyError, match="save_record of the environment"):
+    with pytest.raises(CoveyError, match="save_record of its environment"):
         begin()
     (tmp_path / "policy.onnx.json").write_text(json.dumps(record))
     (tmp_path / "policy.onnx").write_bytes(b"no network")

@@ -30,9 +30,9 @@ def read_record(file: str | Path) -> dict[str, Any]:
         check_plain(path)
         found = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
         raise InvalidValueError(
-            f"cannot read {path}, which says what the policy observes ({error}); "
-            "save_record of the environment in which it was trained writes it"
+            f"no record of the policy, which save_record of its environment writes: {path}: {why}"
         ) from None
     if not isinstance(found, dict) or set(found) != {"observe", "action", "every_s"}:
         raise InvalidValueError(f"{path} is no record of a policy; it holds observe, action and every_s")
