@@ -40,10 +40,10 @@ def test_each_controller_drives_a_robot_with_a_wedge_or_is_refused_by_name(name)
             team_of(name)
         return
     sim = team_of(name)
-    while not sim.done and not (sim.state.distance_m > 1.0).any():
+    while not sim.done and not (sim.state.distance_m > 0.5).any():
         sim.step()
         assert not sim.deciding.failures
-    assert (sim.state.distance_m > 1.0).any()
+    assert (sim.state.distance_m > 0.5).any()
     sim.close()
 
 

@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -47,27 +48,6 @@ def reference(tmp_path_factory):
     return digest(folder)
 
 
-@pytest.mark.slow
-def test_another_process_hash_seed_and_number_of_threads_change_no_byte(tmp_path, reference):
-    """The reference has as many threads as processors."""
-    environment = {"PYTHONHASHSEED": "1", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
-    (tmp_path / "s.yaml").write_text(text())
-    code = f"import covey; covey.load_scenario({str(tmp_path / 's.yaml')!r}).build({str(tmp_path / 'run')!r}).run()"
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, **environment})
-    assert digest(tmp_path / "run") == reference
-
-
-@pytest.mark.slow
-def test_a_sensor_added_to_another_robot_changes_no_byte(tmp_path, reference):
-    parse_scenario(text(sensors=MORE), file="s.yaml").build(tmp_path / "run").run()
-    assert digest(tmp_path / "run") == reference
-
-
-def test_another_seed_changes_the_run(tmp_path, reference):
-    parse_scenario(text(seed=5), file="s.yaml").build(tmp_path / "run").run()
-    assert digest(tmp_path / "run") != reference
-
-
 CHANGING = (
     text().replace("nearest_frontier", "minpos").replace("timeout_s: 6", "timeout_s: 10")
     + """
@@ -93,21 +73,6 @@ faults:
 )
 
 
-@pytest.mark.slow
-def test_a_changing_world_faults_and_a_lossy_radio_repeat_in_another_process(tmp_path):
-    (tmp_path / "s.yaml").write_text(CHANGING)
-    run = parse_scenario(CHANGING, file="s.yaml").build(tmp_path / "here").run()
-    kinds = set(run.events["kind"])
-    assert {"door_closed", "door_opened", "wall_added", "obstacle_added", "fault", "recovered"} <= kinds
-    assert 0 < run.metrics["delivery_ratio"] < 1
-    assert run.metrics["dropped_by_cause"]["loss"] > 0
-    code = f"import covey; covey.load_scenario({str(tmp_path / 's.yaml')!r}).build({str(tmp_path / 'there')!r}).run()"
-    environment = {"PYTHONHASHSEED": "5", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, **environment})
-    for table in ("measurements.parquet", "events.parquet", "maps.npz", "radio.parquet", "traffic.parquet"):
-        assert (tmp_path / "here" / table).read_bytes() == (tmp_path / "there" / table).read_bytes()
-
-
 DROPS = """
 world: {generate: hills, size_m: [30, 30], height_m: 2, seed: 3}
 robots:
@@ -121,16 +86,65 @@ seed: SEED
 """
 
 
+RUN_ALL = """
+import sys
+import covey
+
+for name in sys.argv[1:]:
+    covey.load_scenario(f"{name}.yaml").build(name).run()
+"""
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """Return the folder of the same runs in another process: other hashes, one thread, and garbage in fresh memory."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    scenarios = {"drops": DROPS.replace("SEED", "1"), "plain": text(), "changing": CHANGING}
+    if find_spec("mujoco") is None:
+        del scenarios["drops"]
+    for name, content in scenarios.items():
+        (folder / f"{name}.yaml").write_text(content)
+    environment = {"PYTHONHASHSEED": "5", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    environment |= {"MALLOC_PERTURB_": "85"}  # the C library fills fresh memory with it
+    command = [sys.executable, "-c", RUN_ALL, *scenarios]
+    subprocess.run(command, cwd=folder, check=True, env={**os.environ, **environment})
+    return folder
+
+
 @pytest.mark.slow
-def test_a_landscape_with_drops_repeats_after_another_run_and_in_another_process(tmp_path):
+def test_another_process_hash_seed_and_number_of_threads_change_no_byte(elsewhere, reference):
+    """The reference has as many threads as processors."""
+    assert digest(elsewhere / "plain") == reference
+
+
+@pytest.mark.slow
+def test_a_sensor_added_to_another_robot_changes_no_byte(tmp_path, reference):
+    parse_scenario(text(sensors=MORE), file="s.yaml").build(tmp_path / "run").run()
+    assert digest(tmp_path / "run") == reference
+
+
+def test_another_seed_changes_the_run(tmp_path, reference):
+    parse_scenario(text(seed=5), file="s.yaml").build(tmp_path / "run").run()
+    assert digest(tmp_path / "run") != reference
+
+
+@pytest.mark.slow
+def test_a_changing_world_faults_and_a_lossy_radio_repeat_in_another_process(elsewhere, tmp_path):
+    run = parse_scenario(CHANGING, file="s.yaml").build(tmp_path / "here").run()
+    kinds = set(run.events["kind"])
+    assert {"door_closed", "door_opened", "wall_added", "obstacle_added", "fault", "recovered"} <= kinds
+    assert 0 < run.metrics["delivery_ratio"] < 1
+    assert run.metrics["dropped_by_cause"]["loss"] > 0
+    for table in ("measurements.parquet", "events.parquet", "maps.npz", "radio.parquet", "traffic.parquet"):
+        assert (tmp_path / "here" / table).read_bytes() == (elsewhere / "changing" / table).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_landscape_with_drops_repeats_after_another_run_and_in_another_process(elsewhere, tmp_path):
     pytest.importorskip("mujoco", reason="MuJoCo, of the extra covey[terrain], is not installed")
-    (tmp_path / "s.yaml").write_text(DROPS.replace("SEED", "1"))
-    code = f"import covey; covey.load_scenario({str(tmp_path / 's.yaml')!r}).build({str(tmp_path / 'first')!r}).run()"
-    garbage = {"PYTHONHASHSEED": "5", "MALLOC_PERTURB_": "85"}  # the C library fills fresh memory with it
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, **garbage})
     other = parse_scenario(DROPS.replace("SEED", "0"), file="s.yaml").build(tmp_path / "other").run()
     again = parse_scenario(DROPS.replace("SEED", "1"), file="s.yaml").build(tmp_path / "after").run()
     assert {"ground_changed"} <= set(again.events["kind"])
     for table in ("measurements.parquet", "events.parquet", "maps.npz"):
-        assert (tmp_path / "first" / table).read_bytes() == (tmp_path / "after" / table).read_bytes(), table
+        assert (elsewhere / "drops" / table).read_bytes() == (tmp_path / "after" / table).read_bytes(), table
     assert digest(other.folder) != digest(again.folder)

@@ -35,7 +35,7 @@ def hangs(robot):
         time.sleep(0.01)
 
 def eats(robot):
-    robot.held = [bytearray(b"x" * 2**20) for _ in range(300)]
+    robot.held = [bytearray(b"x" * 2**20) for _ in range(700)]
     time.sleep(600)
 
 def crashes(robot):
@@ -66,7 +66,7 @@ def ended(tmp_path_factory):
         "parameters": {"robots.a.controller": [f"./bad.py:{way}" for way in WAYS], "stop.timeout_s": 1},
         "iterations": 1,
         "keep": "everything",
-        "limits": {"wall_s": 1, "memory_mib": 450},
+        "limits": {"wall_s": 1, "memory_mib": 800},
     }
     beyond = supervisor._beyond
 
@@ -104,8 +104,8 @@ def test_each_failure_says_why_and_where(ended):
     assert 'bad.py", line 10, in raises' in rows["raises"]["traceback"]
     assert "limits.wall_s" in rows["hangs"]["reason"]
     assert "bad.py" in rows["hangs"]["traceback"]
-    assert "450 MiB" in rows["eats"]["reason"]
-    assert rows["eats"]["host"]["peak_rss_mib"] > 450
+    assert "800 MiB" in rows["eats"]["reason"]
+    assert rows["eats"]["host"]["peak_rss_mib"] > 800
     assert rows["crashes"]["reason"] == "its process was ended by SIGSEGV"
     assert "bad.py" in rows["crashes"]["traceback"]
 

@@ -92,13 +92,13 @@ class Wanders:
 
 
 def digest():
-    """Return a hash of where six robots on hills, with a wall, are after 8 s."""
+    """Return a hash of where six robots on hills, with a wall, are after 3 s."""
     altitude = np.sin(np.arange(40) / 5.0)[:, None] * np.cos(np.arange(40) / 4.0)
     world = Ground.of(altitude).world(World.empty(30, 30, 0.5))
     start = np.array([[0.9 * i - 2.0, 0.0, 0.5 * i] for i in range(6)])
     group = Group("robot", skid_steer(), start)
     sim = covey.Simulation(world, [group], controller=Wanders, seed=3, physics="terrain")
-    for _ in range(80):
+    for _ in range(30):
         sim.step()
     sim.close()
     state = sim.state
