@@ -15,6 +15,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("covey", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("covey")
 
+# threads of linear algebra wait for each other on the processors that all tests share: fits would take five times as long
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell starts so what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

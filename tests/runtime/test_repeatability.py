@@ -105,6 +105,7 @@ def elsewhere(tmp_path_factory):
     for name, content in scenarios.items():
         (folder / f"{name}.yaml").write_text(content)
     environment = {"PYTHONHASHSEED": "5", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    environment |= {"OPENBLAS_NUM_THREADS": "2"}  # here it has one
     environment |= {"MALLOC_PERTURB_": "85"}  # the C library fills fresh memory with it
     command = [sys.executable, "-c", RUN_ALL, *scenarios]
     subprocess.run(command, cwd=folder, check=True, env={**os.environ, **environment})
