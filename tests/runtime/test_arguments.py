@@ -144,3 +144,11 @@ def test_a_group_whose_robots_cannot_stand_at_their_starts_is_refused(starts, sa
     sim = covey.Simulation(WORLD, [covey.Group("r", covey.robots.disc(), [(2.85, 0, 0), (2.55, 0, 0)], "still")])
     assert sim.names == ["r0", "r1"], "right at the wall, and touching: so they can stand"
     sim.close()
+
+
+def test_a_group_whose_names_were_read_can_get_a_controller():
+    group = covey.Group("a", covey.robots.disc(), [(0.0, 0.0, 0.0)])
+    assert group.names == ["a0"]
+    sim = covey.Simulation(covey.World.empty(4, 4), [group], lambda robot: robot.drive(0.1))
+    assert sim.names == ["a0"]
+    sim.close()

@@ -1,6 +1,7 @@
 """Conversion of a user's ``robots`` argument to groups with start poses."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,5 +44,5 @@ def as_groups(robots: int | Sequence[Group], controller: Any, world: World, seed
         own = [g.name for g in groups if g.program is not None]
         if own:
             raise InvalidValueError(f"groups {own} have controllers already; leave out controller=…")
-        groups = [Group(**{**vars(g), "program": program}) for g in groups]
+        groups = [replace(g, program=program) for g in groups]
     return groups

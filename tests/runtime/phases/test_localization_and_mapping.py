@@ -7,7 +7,9 @@ from tests.references.runtime import carry_reference
 import covey
 from covey.errors import InvalidValueError
 from covey.mapping.localization import Odometry
+from covey.mapping.records import Mapping
 from covey.runtime.phases.observing import carry
+from covey.sensors import Lidar, Neighbours
 
 
 def test_carry_agrees_with_its_reference():
@@ -68,3 +70,25 @@ def test_a_mate_is_no_wall_though_the_lidar_looks_when_the_sensor_of_mates_does_
         walls = belief.grid.to_world(np.argwhere(belief.occupancy() > 0))
         assert len(walls) > 50
         assert np.hypot(*(walls - at[mate, :2]).T).min() > 1.0
+
+
+def test_mates_are_hidden_from_those_that_see_them_also_beside_robots_without_that_sensor():
+    lidar = Lidar(rays=180, range_m=4.0)
+    seeing, blind = (
+        covey.robots.disc().model_copy(update={"sensors": (lidar, *more), "mapping": Mapping(resolution_m=0.1)})
+        for more in ((Neighbours(range_m=3.0),), ())
+    )
+    groups = [covey.Group("blind", blind, [(1.0, 0.0, 0.0)]), covey.Group("seeing", seeing, [(-1.0, 0.0, 0.0)])]
+    for some in (groups, groups[::-1]):
+        sim = covey.Simulation(covey.World.empty(8, 8), some, lambda robot: robot.drive(0.0))
+        sim.step()
+        maps = {sim.names[i]: belief for i, belief in sim.localization.belief_of.items()}
+        near = {name: walls_near(belief, -1.0 if name == "blind0" else 1.0) for name, belief in maps.items()}
+        assert near == {"blind0": True, "seeing0": False}
+        sim.close()
+
+
+def walls_near(belief, x):
+    """Return whether a map shows a wall within 0.4 m of (x, 0)."""
+    cells = np.argwhere(belief.occupancy() == 100)
+    return bool((np.hypot(*(belief.grid.to_world(cells) - (x, 0.0)).T) < 0.4).any())

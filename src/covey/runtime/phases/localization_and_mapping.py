@@ -18,23 +18,23 @@ from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.elevation.slopes import PoseErrors
 from covey.mapping.exchange.merge_rules import Rule
 from covey.mapping.localization import TrueLocalizer, Truth
-from covey.mapping.localizer import Equipment, Localizer, LocalizerRecord, Scan, Sensed
+from covey.mapping.localizer import Localizer, Scan, Sensed
 from covey.mapping.map_of_scans import map_of
 from covey.mapping.occupancy.belief import Belief, Beliefs
 from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_on
-from covey.mapping.occupancy.team_mates import MARGIN_M, Mates, without_mates
 from covey.mapping.records import ElevationMapping
 from covey.mapping.slam.contradictions import Contradiction
-from covey.mapping.slam.log import Laser
 from covey.mapping.slam_localizer import SlamLocalizer
-from covey.onboard.estimator import Estimator, Past, pose_then
+from covey.onboard.estimator import Past, pose_then
 from covey.onboard.group import Group
 from covey.onboard.self_localization import OwnLocalization
 from covey.onboard.step import Located, MapInput, ScanInput, SenseInput
 from covey.robots.team import TeamState
 from covey.runtime.phases.computing import Computing
+from covey.runtime.phases.localized_group import LocalizedGroup, plan_of
+from covey.runtime.phases.scan_inputs import ScanInputs
 from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
-from covey.world.world import FREE, UNKNOWN, WALL, World
+from covey.world.world import FREE, UNKNOWN, WALL
 
 SOLID = (WALL, UNKNOWN)
 
@@ -103,7 +103,8 @@ class LocalizationAndMapping:
         kinds: Kinds = MappingProxyType({}),
     ):
         self.state, self.clock, self._sensing = state, clock, sensing
-        self.reach_m = float(sensing.model.radius.max()) + MARGIN_M
+        self._inputs = ScanInputs(sensing, state, clock)
+        self.reach_m = self._inputs.reach_m
         self.pose = state.pose.copy()
         self.covariance = np.zeros((len(self.pose), 3, 3))
         self.revision = np.zeros(len(self.pose), np.int64)
@@ -116,20 +117,20 @@ class LocalizationAndMapping:
         self.following: set[int] = set()
         self.moved: dict[int, list[tuple[int, np.ndarray]]] = {}
         self.frames = state.pose.copy() if own_frames else None
-        self._localizers: list[_Localized] = []
+        self._localizers: list[LocalizedGroup] = []
         self._took_s: list[float] = []  # see `scan_ms`
         first = 0
         mapping: dict = {}
         for group in groups:
             members = np.arange(first, first + len(group.start))
-            self._localizers.append(_Localized.of(group, members, sensing, grid, plan, seed))
+            self._localizers.append(LocalizedGroup.of(group, members, sensing, grid, plan, seed))
             if _maps(group, members, sensing):
                 mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
             first += len(members)
         true = [group for group in self._localizers if isinstance(group.estimator.localizer, TrueLocalizer)]
         self._true = [(self.pose[group.part], state.pose[group.part]) for group in true]  # views
         self._estimating = [group for group in self._localizers if group not in true]
-        self._localizing_apart: list[_Localized] = []
+        self._localizing_apart: list[LocalizedGroup] = []
         estimating = [not isinstance(group.localization, Truth) for group in groups for _ in group.start]
         self.estimating = np.flatnonzero(estimating)
         self._white = np.array([group.localization.white for group in groups for _ in group.start])
@@ -233,7 +234,7 @@ class LocalizationAndMapping:
                 if isinstance(team.beliefs, Elevations):
                     team.beliefs.know_ground(known, self._sensing.world.ground)
                     continue
-                given = world if which is True else _plan_of(which, plan)
+                given = world if which is True else plan_of(which, plan)
                 check_same_place(given, world, str(which))
                 solid, free = (given.with_cells(np.isin(given.cells, kind)) for kind in (SOLID, FREE))
                 occupancy = occupancy_on(team.beliefs.grid, solid, free)
@@ -287,10 +288,11 @@ class LocalizationAndMapping:
         self._begun = True
         for group in self._localizing_apart:
             assert self._apart is not None
-            self._apart.localize(self._sensed(group))
+            self._apart.localize(group.sensed(self.clock, self._newest_scans(group), self.jumps))
         for group in self._estimating:
             part = group.part
-            motions, variances = self._motions(group)
+            second = self.clock.substep_s
+            motions, variances = group.estimator.motions(group.wheels(second), group.gyro(second))
             scan, scan_s = self._scan(group)
             true = self.state.pose[part].copy()
             sensed = Sensed(self.clock.step, true, motions, scan, self.clock.time_s, variances)
@@ -348,64 +350,12 @@ class LocalizationAndMapping:
         if located.took_s is not None:
             self._took_s.append(located.took_s)
 
-    def _sensed(self, group: "_Localized") -> dict[int, SenseInput]:
-        """Return what each robot of a group has sensed, by team index."""
-        second, scans = self.clock.substep_s, dict[int, ScanInput]()
-        wheels = () if group.odometry is None else group.odometry.samples
-        gyro = () if group.imu is None else group.imu.samples
-        if group.lidar is not None and group.lidar.samples:
-            newest = group.lidar.samples[-1]
-            scans = self._scan_inputs(group.lidar, newest, group.lidar_rows, group.members)
-        return {
-            robot: SenseInput(
-                self.clock.step,
-                self.clock.time_s,
-                [(at.substep * second, at.readings.motion[group.odometry_rows[k]]) for at in wheels],
-                [(at.substep * second, float(at.readings.turn_rate[group.imu_rows[k]])) for at in gyro],
-                scans.get(robot),
-                self.jumps.get(robot),
-            )
-            for k, robot in enumerate(group.members.tolist())
-        }
-
-    def _scan_inputs(
-        self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray
-    ) -> dict[int, ScanInput]:
-        """Return a sample of a lidar for the software of each of some robots, by team index."""
-        mates, since = self._mates_of(bank, sample, members), self._since(sample, members)
-        taken_s, ranges = sample.substep * self.clock.substep_s, sample.readings.ranges
-        return {
-            robot: ScanInput(
-                taken_s,
-                ranges[rows[k]],
-                None if since is None else since[k],
-                None if mates is None else mates.of(k),
-            )
-            for k, robot in enumerate(members.tolist())
-        }
-
-    def _since(self, sample: BankSample, members: np.ndarray) -> np.ndarray | None:
-        """Return the motion of robots since a sample, (m, 3), which odometry bridges exactly; None: it is of now."""
-        if sample.substep == self.clock.now:
-            return None
-        return compose(inverse(sample.pose[members]), self.state.pose[members])
-
     def odometry_poses(self, robots: range) -> Iterable[Sequence[float]]:
         """Return the poses of the robots of a group by dead reckoning, in their frames; empty if there are none."""
         part = slice(robots.start, robots.stop)
         if np.isnan(self.odometry[robots.start, 0]):
             return repeat(())
         return map(tuple, self.in_own_frames(part, self.odometry[part]).tolist())
-
-    def _motions(self, group: "_Localized") -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return the motions that the odometry and a gyro have measured, and the variances of turns by the gyro."""
-        second = self.clock.substep_s
-        wheels = () if group.odometry is None else group.odometry.samples
-        gyro = () if group.imu is None else group.imu.samples
-        return group.estimator.motions(
-            ((at.substep * second, at.readings.motion[group.odometry_rows]) for at in wheels),
-            ((at.substep * second, at.readings.turn_rate[group.imu_rows]) for at in gyro),
-        )
 
     def _keep_scans(self, members: list[int], beliefs: Beliefs) -> None:
         """Let the maps of some robots, by their order in a team, follow corrections."""
@@ -423,15 +373,22 @@ class LocalizationAndMapping:
             if moved is not None and robot in self.following:
                 self.moved.setdefault(robot, []).append(moved)
 
-    def _scan(self, group: "_Localized") -> tuple[Scan | None, float]:
+    def _newest_scans(self, group: LocalizedGroup) -> dict[int, ScanInput]:
+        """Return the newest scans of the robots of a group, by team index, if any has come since the last step."""
+        bank = group.lidar
+        if bank is None or not bank.samples:
+            return {}
+        return self._inputs.of(bank, bank.samples[-1], group.lidar_rows, group.members)
+
+    def _scan(self, group: LocalizedGroup) -> tuple[Scan | None, float]:
         """Return the newest scan for a localizer, if one has arrived since the last step, and when it was taken [s]."""
         bank, laser = group.lidar, group.estimator.laser
         if bank is None or laser is None or not bank.samples:
             return None, math.nan
         sample, members = bank.samples[-1], group.members
-        since = self._since(sample, members)
+        since = self._inputs.since(sample, members)
         since = np.zeros((len(members), 3)) if since is None else since
-        ranges = self._without_mates(bank, sample, group.lidar_rows, members)
+        ranges = self._inputs.without_mates(bank, sample, group.lidar_rows, members)
         return Scan(ranges, laser, since), sample.substep * self.clock.substep_s
 
     def map(self, computing: Computing) -> None:
@@ -454,7 +411,7 @@ class LocalizationAndMapping:
         computing: Computing,
     ) -> None:
         """Add one sample of a bank to beliefs; older samples reached the computer at their own times."""
-        pose = self.in_own_frames(members, pose_then(self.pose[members], self._since(sample, members)))
+        pose = self.in_own_frames(members, pose_then(self.pose[members], self._inputs.since(sample, members)))
         since_s = 0.0 if sample is bank.newest else (self.clock.now - sample.substep) * self.clock.substep_s
         since_s = min(since_s, self.clock.step_s)
         if type(beliefs) is Beliefs and not (self.pasts or computing.machines):
@@ -495,7 +452,7 @@ class LocalizationAndMapping:
             return lambda k: scan.into(
                 beliefs, robots[k], rows[k], pose[k], step, PoseErrors(errors[0][k], errors[1][k])
             )
-        ranges = self._without_mates(bank, sample, rows, members)
+        ranges = self._inputs.without_mates(bank, sample, rows, members)
         for k, robot in enumerate(members.tolist() if self._seers else ()):
             self._hide(bank, sample, robot, ranges[k])
         for i, at, of in zip(members.tolist(), pose, ranges, strict=True) if self.pasts else ():
@@ -510,13 +467,13 @@ class LocalizationAndMapping:
         assert self._apart is not None
         step, taken_s, given = self.clock.step, sample.substep * self.clock.substep_s, dict[int, MapInput]()
         is_scan = isinstance(self.belief_of[int(members[0])], Belief)
-        scans = self._scan_inputs(bank, sample, rows, members) if is_scan else {}
-        ranges = self._without_mates(bank, sample, rows, members) if is_scan else None
-        since = self._since(sample, members)
+        scans = self._inputs.of(bank, sample, rows, members) if is_scan else {}
+        ranges = self._inputs.without_mates(bank, sample, rows, members) if is_scan else None
+        since = self._inputs.since(sample, members)
         for k, robot in enumerate(members.tolist()):
             if robot in self._alone and is_scan:
                 is_known = sample is bank.samples[-1] and "scan" in self._group_of(robot).record.needs
-                looked = self._looked(bank, sample, robot)
+                looked = self._inputs.looked(bank, sample, robot)
                 given[robot] = MapInput(step, None if is_known else scans[robot], looked)
                 continue
             if ranges is not None:
@@ -533,7 +490,7 @@ class LocalizationAndMapping:
             given[robot] = MapInput(step, ScanInput(taken_s, readings), None, *told)
         self._apart.map(given, dict(zip(members.tolist(), pose, strict=True)))
 
-    def _group_of(self, robot: int) -> "_Localized":
+    def _group_of(self, robot: int) -> LocalizedGroup:
         return next(group for group in self._localizers if robot in group.members)
 
     def _takes(self, robot: int, is_newest: bool) -> bool:
@@ -544,102 +501,11 @@ class LocalizationAndMapping:
         past = self.pasts.get(robot)
         return past is None or past.takes(is_newest, self.clock.time_s)
 
-    def _mates_of(self, bank: SensorBank, sample: BankSample, members: np.ndarray) -> Mates | None:
-        """Return the mates that the neighbours sensor of robots shows around a scan of a lidar; None: it has none.
-
-        Odometry bridges the time between the two sensors exactly: a robot that turns sees mates elsewhere soon.
-        """
-        neighbours = self._sensing.first_of(members, "mates") if bank.record.sees_robots else None
-        seen = None if neighbours is None else neighbours.nearest(sample.substep)
-        if neighbours is None or seen is None:
-            return None
-        at, of, moved = np.array([neighbours.row_of[int(i)] for i in members]), seen.readings, None
-        if seen.substep != sample.substep:
-            moved = compose(inverse(sample.pose[members]), seen.pose[members])
-        return Mates(of.count[at], of.ranges[at], of.bearings[at], moved)
-
-    def _without_mates(self, bank: SensorBank, sample: BankSample, rows: np.ndarray, members: np.ndarray) -> np.ndarray:
-        """Return the ranges of a scan, (m, rays), without the returns from robots that the neighbours sensor sees."""
-        scan = sample.readings
-        mates = self._mates_of(bank, sample, members)
-        return without_mates(scan.ranges[rows], scan.angles, scan.mount, mates, self.reach_m)
-
-    def _looked(self, bank: SensorBank, sample: BankSample, robot: int) -> np.ndarray | None:
-        """Return the pose (3,) of a robot at the newest scan from its pose at another one of this step."""
-        newest = bank.samples[-1]
-        return None if sample is newest else compose(inverse(sample.pose[robot]), newest.pose[robot])
-
     def _hide(self, bank: SensorBank, sample: BankSample, robot: int, ranges: np.ndarray) -> None:
         """Hide the mates in a scan (rays,) that a robot has found in its newest one, if it looks for them."""
         if robot in self._seers and self._sensing.is_first(bank, "scan", robot):
             estimator, k = self._seers[robot]
-            estimator.hide(k, ranges, self._looked(bank, sample, robot))
-
-
-@dataclass(frozen=True, eq=False)
-class _Localized:
-    """The estimator of a group, and the banks of its sensors; rows of the readings in the order of the members."""
-
-    members: np.ndarray
-    part: slice
-    record: LocalizerRecord
-    estimator: Estimator
-    plans: dict[str | None, Grid]
-    mates_m: float | None
-    odometry: SensorBank | None
-    odometry_rows: np.ndarray
-    lidar: SensorBank | None
-    lidar_rows: np.ndarray
-    imu: SensorBank | None
-    imu_rows: np.ndarray
-
-    @staticmethod
-    def of(group: Group, members: np.ndarray, sensing: Sensing, world: Grid, plan: Grid, seed: int) -> "_Localized":
-        needs = group.localization.needs
-        odometry, lidar, imu = (sensing.first_of(members, fed) for fed in ("motion", "scan", "turn"))
-        odometry, lidar = odometry if "motion" in needs else None, lidar if "scan" in needs else None
-        imu = None if odometry is None else imu
-        laser, mates_m = None, None
-        if lidar is not None:
-            laser = Laser(lidar.record.angles, lidar.record.range_m, tuple(lidar.record.mount.tolist()))
-            if lidar.record.sees_robots and len(sensing.model.radius) > 1:
-                mates_m = float(sensing.model.radius.max())
-        noise = None if odometry is None else odometry.record.noise_model
-        plans: dict[str | None, Grid] = {}
-
-        def plan_of(file: str | None) -> Grid:
-            if file not in plans:
-                plans[file] = _plan(world if file is None else _plan_of(file, plan))
-            return plans[file]
-
-        equipment = Equipment(laser, noise, plan_of)
-        rows = [
-            np.array([] if bank is None else [bank.row_of[i] for i in members.tolist()], np.int64)
-            for bank in (odometry, lidar, imu)
-        ]
-        localizer = group.localization.build(group.names, seed, equipment)
-        estimator = Estimator(localizer, laser, None if imu is None else imu.record.gyro, mates_m, len(members))
-        part = slice(int(members[0]), int(members[-1]) + 1)
-        own = group.localization, estimator, plans, mates_m
-        return _Localized(members, part, *own, odometry, rows[0], lidar, rows[1], imu, rows[2])
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether each of the robots finds out by itself where it is: none is told, or does SLAM with others."""
-        localizer = self.estimator.localizer
-        return bool(self.record.needs) and not (isinstance(localizer, SlamLocalizer) and localizer.members)
-
-
-def _plan_of(name: str, plan: Grid) -> Grid:
-    """Return the old plan, or the map in a file, as cells of a world."""
-    return plan if name == "plan" else World.from_file(name).grid
-
-
-def _plan(world: Grid) -> Grid:
-    """Return the world as a map: 100 wall, 0 free, -1 unknown."""
-    cells = np.full(world.cells.shape, -1, np.int8)
-    cells[world.cells == WALL], cells[world.cells == FREE] = 100, 0
-    return world.with_cells(cells)
+            estimator.hide(k, ranges, self._inputs.looked(bank, sample, robot))
 
 
 def _maps(group: Group, members: np.ndarray, sensing: Sensing) -> bool:
