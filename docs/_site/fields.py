@@ -7,17 +7,18 @@ import griffe
 
 
 class Fields(griffe.Extension):
-    """Takes ``description`` of ``Field(description=...)`` as the docstring of an attribute."""
+    """Shows a field as its default and its description, not as ``Field(default=..., description=...)``."""
 
     def on_attribute(self, *, attr: griffe.Attribute, **_: Any) -> None:
         value = attr.value
-        if attr.docstring or not isinstance(value, griffe.ExprCall) or value.canonical_path.split(".")[-1] != "Field":
+        if not isinstance(value, griffe.ExprCall) or value.canonical_path.rpartition(".")[2] != "Field":
             return
-        for argument in value.arguments:
-            if isinstance(argument, griffe.ExprKeyword) and argument.name == "description":
-                attr.docstring = griffe.Docstring(_text(argument.value), parent=attr, lineno=attr.lineno)
-
-
-def _text(value: Any) -> str:
-    """Return the text of a constant, or of several behind one another."""
-    return ast.literal_eval(str(value))
+        given = {each.name: each.value for each in value.arguments if isinstance(each, griffe.ExprKeyword)}
+        first = next((each for each in value.arguments if not isinstance(each, griffe.ExprKeyword)), None)
+        default = given.get("default", first)
+        attr.value = None if str(default) == "..." else default
+        if "default_factory" in given:
+            attr.value = f"{given['default_factory']}()"
+        if "description" in given and not attr.docstring:
+            text = ast.literal_eval(str(given["description"]))
+            attr.docstring = griffe.Docstring(text, parent=attr, lineno=attr.lineno)
