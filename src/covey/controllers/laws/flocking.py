@@ -1,6 +1,7 @@
 """Flocking: Reynolds, Olfati-Saber, and Vicsek."""
 
 import math
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +12,10 @@ from covey.controllers.laws.steering import middle_of
 from covey.geometry.se2 import wrap_angle
 from covey.onboard.controller import controller
 from covey.robots.parameters import Angle, Gain, LookAhead, Metres, Pace, PointOrMiddle
+
+
+_legendre = cache(np.polynomial.legendre.leggauss)
+"""Nodes and weights of a quadrature, which take a millisecond."""
 
 
 def order_of(velocity: np.ndarray) -> float:
@@ -196,7 +201,7 @@ def pair_potential(z: float, range_m: float, apart_m: float) -> float:
     """Return the potential of two robots at the sigma distance z, by Gauss-Legendre quadrature; z = 0: one place."""
     low, high, bend = _sigma_norm(apart_m**2), min(z, _sigma_norm(range_m**2)), _H * _sigma_norm(range_m**2)
     ends = [low, bend, high] if min(low, high) < bend < max(low, high) else [low, high]
-    nodes, weights = np.polynomial.legendre.leggauss(40)
+    nodes, weights = _legendre(40)
     total = 0.0
     for a, b in pairwise(ends):
         at = 0.5 * (b - a) * nodes + 0.5 * (a + b)
