@@ -238,61 +238,43 @@ def test_code_from_the_cache_is_linked_into_what_is_compiled_later(tmp_path):
     assert numba.njit(lambda n: more(n) + square(n))(12) == 145 + 144
 
 
-CACHE = "import os, sys; from covey.kernel import cache_root; root = cache_root(); print(root, flush=True)"
+CACHE = """
+import os
+import sys
+
+from covey.kernel import cache_root
+
+for folder in sys.argv[1:]:
+    os.environ["COVEY_CACHE_DIR"] = folder
+    print(cache_root.__wrapped__(), flush=True)
+"""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", [0o770, 0o702])
-def test_a_cache_folder_that_others_may_write_into_is_not_used(mode, tmp_path):
-    """As code that somebody planted in it would run."""
-    shared = tmp_path / "cache"
-    shared.mkdir()
-    shared.chmod(mode)
-    done = subprocess.run(
-        [sys.executable, "-c", CACHE],
-        env=HERE | {"COVEY_CACHE_DIR": str(shared)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    used = Path(done.stdout.strip())
-    assert used != shared
-    assert "others may write into" in done.stderr
-    assert not used.exists()  # it has gone with the process
-    assert not any(shared.iterdir())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", [None, 0o755])
-def test_a_cache_folder_is_the_users_alone(mode, tmp_path):
-    own = tmp_path / "cache"
-    if mode is not None:
-        own.mkdir()
-        own.chmod(mode)
-    done = subprocess.run(
-        [sys.executable, "-c", CACHE],
-        env=HERE | {"COVEY_CACHE_DIR": str(own)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == str(own)
-    assert own.stat().st_mode & 0o777 == 0o700
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives folders away")
-def test_a_cache_folder_of_another_user_is_not_used(tmp_path):
-    (tmp_path / "cache").mkdir(mode=0o700)
-    os.chown(tmp_path / "cache", 12345, 12345)
-    done = subprocess.run(
-        [sys.executable, "-c", CACHE],
-        env=HERE | {"COVEY_CACHE_DIR": str(tmp_path / "cache")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "user 12345 owns" in done.stderr
-    assert done.stdout.strip() != str(tmp_path / "cache")
+def test_a_cache_folder_is_the_users_alone(tmp_path):
+    """As code that somebody planted in it would run. One process looks at all folders."""
+    modes = {"group": 0o770, "others": 0o702, "new": None, "readable": 0o755, "of another": 0o700}
+    shared, own = {"group", "others"}, {"new", "readable"}
+    for name, mode in modes.items():
+        if mode is not None:
+            (tmp_path / name).mkdir()
+            (tmp_path / name).chmod(mode)
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # only root gives folders away
+        os.chown(tmp_path / "of another", 12345, 12345)
+        shared.add("of another")
+    names = sorted(shared | own)
+    command = [sys.executable, "-W", "always", "-c", CACHE, *(str(tmp_path / name) for name in names)]
+    done = subprocess.run(command, env=HERE, capture_output=True, text=True, check=True)
+    for name, used in zip(names, map(Path, done.stdout.splitlines()), strict=True):
+        folder = tmp_path / name
+        assert (used == folder) == (name in own), name
+        if name in own:
+            assert folder.stat().st_mode & 0o777 == 0o700
+        else:
+            assert not used.exists()  # it has gone with the process
+            assert not any(folder.iterdir())
+            said = "user 12345 owns" if name == "of another" else "others may write into"
+            assert f"{said} {folder}" in done.stderr
 
 
 @pytest.mark.slow
