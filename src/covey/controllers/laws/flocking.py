@@ -13,7 +13,6 @@ from covey.geometry.se2 import wrap_angle
 from covey.onboard.controller import controller
 from covey.robots.parameters import Angle, Gain, LookAhead, Metres, Pace, PointOrMiddle
 
-
 _legendre = cache(np.polynomial.legendre.leggauss)
 """Nodes and weights of a quadrature, which take a millisecond."""
 
