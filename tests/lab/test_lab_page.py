@@ -17,7 +17,7 @@ def test_the_code_of_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = {}
     for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        exec(code.replace("speed=1)", 'speed="max")'), found)
+        exec(code.replace("speed=1)", 'speed="max")').replace("seconds=2)", "seconds=0.25)"), found)
     assert (tmp_path / "ways.png").is_file()
     assert (tmp_path / "run.gif").is_file()
     assert (found["again"].poses == found["out"].poses).all()
