@@ -93,6 +93,7 @@ def test_scans_of_other_places_are_told(good):
     assert "neighbouring scans see different places" in doubt(replace(good, ranges=np.repeat(far, BEAMS, 1)))
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_a_log_that_looks_wrong_is_refused_unless_it_is_wanted(good, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
