@@ -1,0 +1,104 @@
+"""Environments for learning: agent-steps per second of processor time on one core, with random actions, and resets.
+
+* one: `covey.env`, one world of 10 robots with 12 rays of 2 m in a room of 20 x 20 m.
+* many: `vector_env` with so many of these worlds.
+* patch: `vector_env`, worlds of 4 exploring robots in an office, a map patch of 32 x 32 cells in 4 channels.
+* reset: of the worlds of `many`, which share the room.
+
+    python benchmarks/learning.py [--worlds 50] [one] [many] [patch] [reset]
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+import covey
+from covey import Scenario
+from covey.learning import vector_env
+
+RING = Scenario.model_validate(
+    {
+        "world": {"empty_m": [20, 20]},
+        "robots": [
+            {
+                "name": "a",
+                "robot": {"base": "disc", "sensors": [{"kind": "proximity", "sectors": 12, "range_m": 2}]},
+                "count": 10,
+                "start": {"spread": {}},
+                "controller": "still",
+            }
+        ],
+        "stop": {"timeout_s": 10_000},
+    }
+)
+SEEN = ["ranges", "velocity"]
+REWARD = {"distance_m": 1.0}
+
+
+def rate(agents: int, step, steps: int) -> float:
+    """Return agent-steps per second of processor time of so many steps, after a few that compile."""
+    for _ in range(5):
+        step()
+    begun = time.process_time()
+    for _ in range(steps):
+        step()
+    return agents * steps / (time.process_time() - begun)
+
+
+def one(_: int) -> None:
+    """Print the rate of one world."""
+    world = covey.env(RING, observe=SEEN, reward=REWARD)
+    world.reset(seed=1)
+    random = np.random.default_rng(0)
+    chosen = [dict(zip(world.agents, random.uniform(-1, 1, (10, 2)), strict=True)) for _ in range(20)]
+    count = iter(range(10**9))
+    found = rate(10, lambda: world.step(chosen[next(count) % 20]), 500)
+    print(f"one world of 10 robots, covey.env: {found:,.0f} agent-steps/s", flush=True)
+    world.close()
+
+
+def many(worlds: int) -> None:
+    """Print the rate of many worlds."""
+    both = vector_env(RING, worlds, observe=SEEN, reward=REWARD)
+    both.reset(seed=1)
+    actions = np.random.default_rng(0).uniform(-1, 1, (both.num_envs, 2))
+    found = rate(both.num_envs, lambda: both.step(actions), 20)
+    print(f"{worlds} worlds of 10 robots, vector_env: {found:,.0f} agent-steps/s", flush=True)
+    both.close()
+
+
+def patch(worlds: int) -> None:
+    """Print the rate of robots that observe a patch of their map."""
+    scenario = covey.load_scenario("office", {"robots.scout.count": 4})
+    both = vector_env(scenario, max(worlds // 5, 1), observe={"patch": {"cells": 32}})
+    both.reset(seed=1)
+    actions = np.random.default_rng(0).uniform(-1, 1, (both.num_envs, 2))
+    found = rate(both.num_envs, lambda: both.step(actions), 20)
+    print(f"{len(both.worlds)} worlds of 4 robots in office, patch: {found:,.0f} agent-steps/s", flush=True)
+    both.close()
+
+
+def reset(worlds: int) -> None:
+    """Print the time of a reset."""
+    both = vector_env(RING, worlds, observe=SEEN, reward=REWARD)
+    both.reset(seed=1)
+    begun = time.process_time()
+    both.reset(seed=2)
+    print(f"reset of {worlds} worlds: {1e3 * (time.process_time() - begun) / worlds:.1f} ms a world", flush=True)
+    both.close()
+
+
+def main() -> None:
+    """Print what was asked for."""
+    cases = {"one": one, "many": many, "patch": patch, "reset": reset}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", default=[*cases], help="of those above")
+    parser.add_argument("--worlds", type=int, default=50, help="how many")
+    options = parser.parse_args()
+    for name in options.cases:
+        cases[name](options.worlds)
+
+
+if __name__ == "__main__":
+    main()
