@@ -11,7 +11,7 @@ from covey.lazy import names_of
 from covey.tracebacks import install as _show_short_tracebacks
 
 if TYPE_CHECKING:
-    from covey import comms, controllers, events, missions, robots, sensors, testing, viewer
+    from covey import comms, controllers, events, learning, missions, robots, sensors, testing, viewer
     from covey.comms.message import Message
     from covey.comms.tags import TagReading, Tags
     from covey.controllers import laws
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from covey.lab.addon import addon
     from covey.lab.out import Out
     from covey.lab.play import play
-    from covey.learning.environment import env
+    from covey.learning.make import env
     from covey.mapping.occupancy.belief import Belief
     from covey.mapping.occupancy.frontiers import Frontiers
     from covey.onboard.controller import Program, controller
@@ -111,6 +111,7 @@ __all__ = [
     "graphs",
     "law",
     "laws",
+    "learning",
     "load",
     "load_design",
     "load_scenario",
@@ -157,7 +158,7 @@ _HOMES = {
     "World": "covey.world.world",
     "addon": "covey.lab.addon",
     "controller": "covey.onboard.controller",
-    "env": "covey.learning.environment",
+    "env": "covey.learning.make",
     "load": "covey.scenario.load",
     "load_design": "covey.experiments.design.load",
     "load_scenario": "covey.scenario.load",
@@ -172,6 +173,7 @@ _MODULES = {
     **{n: f":covey.{n}" for n in ("comms", "controllers", "events", "missions", "robots", "sensors", "testing")},
     "addons": ":covey.lab.addons",
     "graphs": ":covey.planning.graphs",
+    "learning": ":covey.learning",
     "laws": ":covey.controllers.laws",
     "statistics": ":covey.results.statistics",
     "viewer": ":covey.viewer",

@@ -6,7 +6,8 @@ from covey.lazy import names_of
 
 if TYPE_CHECKING:
     from covey.controllers.policies.seen import Seen
-    from covey.learning.environment import Environment, env
+    from covey.learning.environment import Environment
+    from covey.learning.make import env
     from covey.learning.vector import VectorEnvironment, vector_env
 
 __all__ = ["Environment", "Seen", "VectorEnvironment", "env", "vector_env"]
@@ -15,7 +16,7 @@ _HOMES = {
     "Environment": "covey.learning.environment",
     "Seen": "covey.controllers.policies.seen",
     "VectorEnvironment": "covey.learning.vector",
-    "env": "covey.learning.environment",
+    "env": "covey.learning.make",
     "vector_env": "covey.learning.vector",
 }
 

@@ -1,4 +1,4 @@
-"""`env`: any scenario as a parallel environment of PettingZoo."""
+"""`Environment`: a scenario as a parallel environment of PettingZoo."""
 
 import json
 import os
@@ -28,7 +28,6 @@ from covey.runtime.simulation import Simulation
 from covey.scenario.build import build
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import plain
-from covey.scenario.load import load_scenario
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
 from covey.world.visibility.coverable import coverable
@@ -111,8 +110,8 @@ class Crew:
 class Environment(ParallelEnv):
     """A scenario as an environment: its robots are agents, and a policy decides for them.
 
-    Made by `env`. An episode is a run of the scenario: the same seed and the same actions give the same bytes as the
-    run in which controllers decide so. A robot that fails for good is terminated; all are terminated when the goal of
+    Made by `covey.env`. An episode is a run of the scenario: the same seed and the same actions give the same bytes as
+    the run in which controllers decide so. A robot that fails for good is terminated; all are terminated when the goal of
     the run is reached, and truncated when its time is over.
 
     Attributes:
@@ -210,8 +209,8 @@ class Environment(ParallelEnv):
         Args:
             seed: of the episode; the first one of which none is given has the seed of the scenario, later ones have
                 drawn ones.
-            options: ``{"scenario": {…}}`` are changes of the scenario for this episode, as ``vary`` of `env`; other
-                keys are for wrappers.
+            options: ``{"scenario": {…}}`` are changes of the scenario for this episode, as ``vary`` of `covey.env`;
+                other keys are for wrappers.
 
         Raises:
             CoveyError: the robots do not fit, or an option is wrong.
@@ -539,64 +538,3 @@ def _space(part: Any) -> spaces.Box | spaces.Discrete:
 def _own_frames(scenario: Scenario) -> bool:
     """Return whether robots do not know where the others started."""
     return scenario.share_maps is not None and scenario.share_maps.start_poses == "unknown"
-
-
-def env(
-    scenario: str | os.PathLike[str] | Scenario,
-    *,
-    learn: str | Sequence[str] = (),
-    action: Any = "twist",
-    observe: Any = (),
-    reward: Reward | None = None,
-    goals: bool = False,
-    every_s: float | None = None,
-    vary: Mapping[str, Any] | None = None,
-    record: str | os.PathLike[str] | None = None,
-    render_mode: str | None = None,
-) -> Environment:
-    """Return a scenario as a parallel environment of PettingZoo.
-
-    Args:
-        scenario: a file, a name of the library, or a scenario.
-        learn: names of the groups whose robots learn; empty: all. Other groups keep their controllers.
-        action: what a policy chooses: ``twist``, ``headings``, ``frontiers``, a mapping ``{name: {parameter: …}}``, or
-            a record of `covey.controllers.policies.actions`.
-        observe: what robots observe: names, mappings, records or functions of `Seen`; see
-            `covey.controllers.policies.observations`. Several make a dict. Empty: what fits the robots.
-        reward: weights of measurements, columns of ``team.parquet`` or ``measurements.parquet``: the reward is the sum
-            of weight times increase since the last decision; or a function of `Seen` that returns a number, or one for
-            each robot of a group. None: the progress of the mission.
-        goals: whether each robot gets a free place to drive to, drawn anew for each episode; then ``goal`` can be
-            observed, ``goal_m`` is its distance, and the default reward is the way that comes nearer, less 1 for each
-            contact.
-        every_s: time between two decisions [s], a multiple of the control step; None: what the action says.
-        vary: changes of the scenario for each episode, by dotted path; ``{"robots.scout.count": {"integers": [2, 6]}}``
-            draws one; see `covey.learning.varied.drawn`.
-        record: a folder for the runs of all episodes; None: nothing is kept.
-        render_mode: ``rgb_array``, or None.
-
-    Raises:
-        CoveyError: the scenario or an argument is wrong.
-
-    Examples:
-        >>> import covey
-        >>> world = covey.env("hello", every_s=0.5)
-        >>> shown, _ = world.reset(seed=1)
-        >>> shown, rewards, *_ = world.step({"robot0": [1.0, 0.0]})
-        >>> world.agents
-        ['robot0']
-        >>> world.close()
-    """
-    loaded = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
-    return Environment(
-        loaded,
-        learn=(learn,) if isinstance(learn, str) and learn else tuple(learn),
-        action=action,
-        observe=observe,
-        reward=reward,
-        goals=goals,
-        every_s=every_s,
-        vary=vary,
-        record=record,
-        render_mode=render_mode,
-    )

@@ -9,8 +9,9 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from covey.errors import InvalidValueError
-from covey.learning.environment import Environment, Reward, env
+from covey.learning.environment import Environment, Reward
 from covey.learning.libraries import VectorEnv, spaces
+from covey.learning.make import env
 from covey.random import generator
 from covey.scenario.load import load_scenario
 from covey.scenario.records import Scenario
