@@ -111,8 +111,8 @@ class Environment(ParallelEnv):
     """A scenario as an environment: its robots are agents, and a policy decides for them.
 
     Made by `covey.env`. An episode is a run of the scenario: the same seed and the same actions give the same bytes as
-    the run in which controllers decide so. A robot that fails for good is terminated; all are terminated when the goal of
-    the run is reached, and truncated when its time is over.
+    the run in which controllers decide so. A robot that fails for good is terminated. All are terminated when the goal
+    of the run is reached, and truncated when its time is over.
 
     Attributes:
         sim: the simulation of the episode; None before the first `reset`.
