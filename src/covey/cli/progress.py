@@ -1,5 +1,6 @@
 """`ProgressBar`: an observer that shows how far a run has come."""
 
+import math
 import time
 from typing import IO, Self
 
@@ -84,10 +85,10 @@ def clock(seconds: float) -> str:
     """Return a duration as text.
 
     Examples:
-        >>> clock(7.2), clock(83.0), clock(7500.0)
-        ('8 s', '1 min 23 s', '2 h 5 min')
+        >>> clock(7.2), clock(83.0), clock(7500.0), clock(60.000000001)  # differences of times are rounded
+        ('8 s', '1 min 23 s', '2 h 5 min', '1 min 0 s')
     """
-    whole = int(seconds) + 1 if seconds % 1 else int(seconds)
+    whole = math.ceil(seconds - 1e-6)
     if whole < 60:
         return f"{whole} s"
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
