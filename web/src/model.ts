@@ -3,7 +3,7 @@
 import { Changes } from "./changes";
 import { unpackMarks, type Mark, type Packed } from "./drawn";
 import type { EventInfo, FrameHeader, Hello, Place } from "./messages";
-import { NEWEST_EVENTS, NEWEST_LINKS, newestOfEachKind, roomFor, Series, summedUp, thinned, type LinkChange, type Poses } from "./past";
+import { known, NEWEST_EVENTS, NEWEST_LINKS, newestOfEachKind, roomFor, Series, summedUp, thinned, type LinkChange, type Poses } from "./past";
 import type { Arrays, Header, NumberArray, Numbers } from "./wire";
 
 export const TILE = 32;
@@ -240,7 +240,7 @@ export class Model {
     const team = [...arrays].flatMap(([name, { data }]) => (name.startsWith("team_measure:") ? [[name.slice(13), data] as const] : []));
     times.forEach((time_s: number, k: number) => {
       const of = (j: number) => Array.from(values!.subarray((k * names.length + j) * n, (k * names.length + j + 1) * n));
-      this.measured.take(time_s, Object.fromEntries(team.map(([name, data]) => [name, data[k]])), new Map(names.map((name, j) => [name, of(j)])));
+      this.measured.take(time_s, Object.fromEntries(team.map(([name, data]) => [name, known(data[k])])), new Map(names.map((name, j) => [name, of(j)])));
     });
   }
 

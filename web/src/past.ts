@@ -56,6 +56,9 @@ export function summedUp(changes: LinkChange[]): LinkChange[] {
   return [...up.values(), ...changes.slice(-NEWEST_LINKS)];
 }
 
+/** Returns a number, or null for what was not measured; among other samples it comes as NaN. */
+export const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
+
 /** What was measured at some times, so many at most: of each robot, and of the team. */
 export class Series {
   times: number[] = [];

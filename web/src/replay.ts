@@ -1,5 +1,6 @@
 /** A recorded run: the page has all of it, plays it and goes to any step by itself. */
 
+import { known } from "./past";
 import { Changes } from "./changes";
 import type { EventInfo } from "./messages";
 import type { Model } from "./model";
@@ -64,7 +65,7 @@ export class Replay implements Player {
     model.series = new Map(
       [...arrays].filter(([name]) => name.startsWith("team:")).map(([name, { data }]) => [
         name.slice(5),
-        Array.from(data, (value) => (Number.isNaN(value) ? null : value)),
+        Array.from(data, known),
       ]),
     );
     const step = Math.max(this.steps.at(-1) ?? 0, Math.round((model.times.at(-1) ?? 0) / model.hello!.step_s));

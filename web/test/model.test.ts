@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { linksAt, stateAt } from "../src/then";
 import { LivePlayer } from "../src/player";
 import { TILE } from "../src/model";
+import { known } from "../src/past";
 import { event, frame, model, PLACE, Sent } from "./helpers";
 
 describe("the history of a run that lasts", () => {
@@ -31,6 +32,18 @@ describe("the history of a run that lasts", () => {
     expect(one.history.length).toBeLessThan(24_000);
     expect(one.times.length).toBe(one.history.length);
     expect(one.series.get("explored_share_union")!.filter((share, k) => share !== one.history[k].step / 1000)).toEqual([]);
+  });
+
+  it("has no measurement, rather than NaN, at the times of which a frame of several lacks it", () => {
+    const one = model();
+    const [header, arrays] = frame(21, { measures_then: ["traffic_out_bytes"] } as object);
+    arrays.set("time_s", { data: Float64Array.of(0.1, 1.1, 2.1), shape: [3] });
+    arrays.set("measures_then", { data: Float32Array.of(NaN, NaN, 1, 2, 3, 4), shape: [3, 1, 2] });
+    arrays.set("team_measure:traffic_bytes", { data: Float64Array.of(NaN, 3, 7), shape: [3] });
+    one.takeFrame(header, arrays);
+    expect(one.measured.team.get("traffic_bytes")).toEqual([null, 3, 7]);
+    expect(one.measured.values.get("traffic_out_bytes")!.map((row) => known(row[1]))).toEqual([null, 2, 4]);
+    expect(known(undefined)).toBeNull();
   });
 
   it("begins anew with another run", () => {

@@ -2,6 +2,7 @@
 
 import uPlot from "uplot";
 import type { App } from "../app";
+import { known } from "../past";
 import { lineColor, THEMES } from "../theme";
 import { h, seldom } from "./dom";
 import { firstPlot } from "./progress";
@@ -62,7 +63,7 @@ export function plots(app: App): HTMLElement {
     const chosen = model.selected.size ? [...model.selected] : robots.map((_, i) => i);
     return {
       times: past.times,
-      curves: chosen.slice(0, MOST_ROBOTS).map((i) => ({ name: robots[i].name, color: lineColor(i, robots.length, THEMES[app.theme]), values: rows.map((row) => row[i] ?? null) })),
+      curves: chosen.slice(0, MOST_ROBOTS).map((i) => ({ name: robots[i].name, color: lineColor(i, robots.length, THEMES[app.theme]), values: rows.map((row) => known(row[i])) })),
     };
   };
   const linksOverTime = () => {
