@@ -208,6 +208,7 @@ export class Study implements Page {
     const letters = Math.max(4, Math.floor(this.chart.clientWidth / (8 * (names?.length || 1))));
     const named = (text: string) => (text.length > letters ? `${text.slice(0, letters - 1)}…` : text);
     const ticks = names ? { incrs: [1], values: (_: uPlot, splits: number[]) => splits.map((at) => named(names[at] ?? "")) } : {};
+    const count = this.runs.filter((run) => typeof run.metrics?.[name] === "number").length;
     this.key.replaceChildren(
       ...series
         .filter(({ points }) => !points)
@@ -216,11 +217,10 @@ export class Study implements Page {
           swatch.style.background = colors[k % colors.length];
           return h("li", {}, swatch, title);
         }),
-      h("li", {}, names ? "dot: median, circle: each run" : "line: median, circle: each run"),
+      h("li", {}, !count ? "no run has a value so far; choose another metric" : names ? "dot: median, circle: each run" : "line: median, circle: each run"),
     );
     this.plot?.destroy();
     const width = this.chart.clientWidth;
-    const count = this.runs.filter((run) => typeof run.metrics?.[name] === "number").length;
     this.chart.setAttribute("aria-label", `${name} over ${label}: ${count} of ${this.runs.length} runs have a value. The table below lists them.`);
     if (!width) return;
     this.plot = new uPlot(
