@@ -92,11 +92,8 @@ def is_of_browser(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the tests of the page follow each other, in whatever order: they share a browser.
-
-    They are the longest, so they come first: at the end, workers share what is quick, and none waits for another.
-    """
-    items.sort(key=is_of_browser, reverse=True)
+    """Let the tests of the page follow each other, in whatever order: they share a browser."""
+    items.sort(key=is_of_browser)
 
 
 @pytest.hookimpl(tryfirst=True)
