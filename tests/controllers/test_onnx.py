@@ -138,8 +138,25 @@ def test_what_does_not_fit_is_one_sentence(tmp_path):
         build(load_scenario(tmp_path / "s.yaml"))
 
 
+def test_a_record_runs_no_code(tmp_path):
+    """A policy of a stranger is data, whether its scenario is trusted or not."""
+    trained(tmp_path)
+    (tmp_path / "mine.py").write_text("from pathlib import Path\nPath(__file__).with_name('it_ran').touch()\n")
+    record = json.loads((tmp_path / "policy.onnx.json").read_text())
+    for key in ("observe", "action"):
+        for form in ("./mine.py:Eye", {"./mine.py:Eye": {}}, {"kind": f"{tmp_path}/mine.py:Eye"}):
+            changed = record | {key: [form] if key == "observe" else form}
+            (tmp_path / "policy.onnx.json").write_text(json.dumps(changed))
+            scenario = load_scenario(tmp_path / "s.yaml", {"execution.on_controller_error": "raise"})
+            sim = build(scenario)
+            with pytest.raises(CoveyError, match="would run code from a file"):
+                sim.step()
+            sim.discard()
+    assert not (tmp_path / "it_ran").exists()
+
+
 def test_functions_cannot_be_written_into_a_record(tmp_path):
     (tmp_path / "still.yaml").write_text(SCENARIO.replace("CONTROLLER", "still"))
-    world = covey.env(tmp_path / "still.yaml", observe=lambda seen: seen.pose)
+    world = covey.env(tmp_path / "still.yaml", observe=lambda known: known.pose)
     with pytest.raises(InvalidValueError, match="cannot be written to a file"):
         world.save_record(tmp_path / "policy.onnx")

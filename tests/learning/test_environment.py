@@ -9,9 +9,9 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 from pettingzoo.utils import parallel_to_aec
 
 import covey
-from covey.controllers.policies.observations import Patch, observed
+from covey.controllers.policies.observations import MapPatch, observed
 from covey.errors import CoveyError, InvalidValueError, UnknownNameError
-from covey.learning import Seen
+from covey.learning import Knowledge
 from covey.learning.varied import drawn
 from covey.scenario.build import build
 from covey.scenario.load import load_scenario
@@ -112,8 +112,8 @@ def test_rewards_add_up_to_the_progress_of_the_mission():
 
 
 def test_own_rewards_are_measurements_or_a_function():
-    def beside(seen: Seen):
-        return seen.pose[:, 0]
+    def beside(known: Knowledge):
+        return known.pose[:, 0]
 
     weighed = covey.env(room(), reward={"distance_m": 2.0, "collisions_robot": -1.0})
     weighed.reset(seed=0)
@@ -193,9 +193,9 @@ def test_a_patch_of_the_map_is_what_a_plain_loop_cuts():
     world.reset(seed=0)
     for _ in range(5):
         shown, *_ = world.step({one: [0.3, 0.4] for one in world.agents})
-    seen = world._shown[0]
+    known = world._shown[0]
     for i, name in enumerate(world.agents):
-        occupancy, grid, (x, y, heading) = seen.beliefs[i].occupancy(), seen.beliefs[i].grid, seen.pose[i]
+        occupancy, grid, (x, y, heading) = known.beliefs[i].occupancy(), known.beliefs[i].grid, known.pose[i]
         expected = np.zeros((4, 9, 9), np.uint8)
         for row, column in np.ndindex(9, 9):
             ahead, left = (4 - row) * 0.4, (4 - column) * 0.4
@@ -211,7 +211,7 @@ def test_a_patch_of_the_map_is_what_a_plain_loop_cuts():
             unknown = any(grid.inside(b) and occupancy[b] < 0 for b in beside)
             expected[3, row, column] = occupancy[cell] == 0 and unknown
         (other,) = [k for k in range(2) if k != i]
-        dx, dy = seen.pose[other, :2] - (x, y)
+        dx, dy = known.pose[other, :2] - (x, y)
         ahead, left = np.cos(heading) * dx + np.sin(heading) * dy, np.cos(heading) * dy - np.sin(heading) * dx
         expected[2, int(np.floor(4.5 - ahead / 0.4)), int(np.floor(4.5 - left / 0.4))] = 1
         np.testing.assert_array_equal(shown[name], expected)
@@ -339,18 +339,18 @@ def test_nothing_remains_of_episodes_without_a_folder(tmp_path, monkeypatch):
 
 
 def test_a_function_is_observed_by_its_name():
-    def height(seen: Seen):
-        return seen.pose[:, 1:2]
+    def height(known: Knowledge):
+        return known.pose[:, 1:2]
 
     (one,) = observed(height)
     assert one.key == "height"
-    assert isinstance(observed({"patch": {"cells": 5}})[0], Patch)
+    assert isinstance(observed({"patch": {"cells": 5}})[0], MapPatch)
     world = covey.env(room(), observe=["velocity", height])
     shown, _ = world.reset(seed=0)
     assert shown["r1"]["height"].tolist() == [0.0]
     world.close()
     with pytest.raises(InvalidValueError, match=r"first axis is the robot"):
-        covey.env(room(), observe=lambda seen: np.zeros(2))
+        covey.env(room(), observe=lambda known: np.zeros(2))
 
 
 def test_other_groups_keep_their_controllers():

@@ -5,7 +5,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import covey
-from covey.errors import CoveyError, InvalidValueError
+from covey.errors import CoveyError, InvalidValueError, UnknownNameError
 from covey.learning import vector_env
 from covey.scenario.records import Scenario
 
@@ -90,6 +90,8 @@ def test_wrong_actions_are_refused_before_any_world_moves(wrong):
 def test_what_cannot_be_a_vector_says_why():
     with pytest.raises(InvalidValueError, match="worlds is 0"):
         vector_env(ROOM, 0)
+    with pytest.raises(UnknownNameError, match="setting of an environment 'observ', did you mean 'observe'"):
+        vector_env(ROOM, 1, observ="pose")
     with pytest.raises(InvalidValueError, match="autoreset is 'later'"):
         vector_env(ROOM, 1, autoreset="later")
     other = {

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from covey.lazy import names_of
 
 if TYPE_CHECKING:
-    from covey.controllers.policies.seen import Seen
+    from covey.controllers.policies.knowledge import Knowledge
     from covey.learning.environment import Environment
     from covey.learning.make import env
     from covey.learning.vector import VectorEnvironment, vector_env
 
-__all__ = ["Environment", "Seen", "VectorEnvironment", "env", "vector_env"]
+__all__ = ["Environment", "Knowledge", "VectorEnvironment", "env", "vector_env"]
 
 _HOMES = {
     "Environment": "covey.learning.environment",
-    "Seen": "covey.controllers.policies.seen",
+    "Knowledge": "covey.controllers.policies.knowledge",
     "VectorEnvironment": "covey.learning.vector",
     "env": "covey.learning.make",
     "vector_env": "covey.learning.vector",

@@ -12,17 +12,16 @@ from scipy.ndimage import distance_transform_edt
 
 from covey.controllers.policies.actions import Action
 from covey.controllers.policies.given import record_of
+from covey.controllers.policies.knowledge import Knowledge, Numbers
 from covey.controllers.policies.observations import Observation, observed
 from covey.controllers.policies.onnx import RECORD
-from covey.controllers.policies.seen import Numbers, Seen
 from covey.errors import InvalidValueError, UnknownNameError
+from covey.learning.knowledge import KnownInSimulation
+from covey.learning.learners import Learners
 from covey.learning.libraries import ParallelEnv, spaces
 from covey.learning.picture import picture
-from covey.learning.seen import SeenInSimulation
 from covey.learning.varied import drawn
 from covey.missions.exploration import Exploration
-from covey.onboard.controller import controller
-from covey.onboard.handle import Robot
 from covey.random import generator
 from covey.runtime.simulation import Simulation
 from covey.scenario.build import build
@@ -32,79 +31,10 @@ from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
 from covey.world.visibility.coverable import coverable
 
-Reward = Mapping[str, float] | Callable[[Seen], Any]
+Reward = Mapping[str, float] | Callable[[Knowledge], Any]
 
 _THERE_M = 0.3
 """A robot this near to its goal has reached it [m]; when all have, the episode is over."""
-
-
-class Crew:
-    """The robots of a group that learn, in one episode.
-
-    Attributes:
-        chosen: what the policy has chosen for them, as `covey.controllers.policies.actions.Action.command` takes it.
-        commanded: what follows from it: twists (n, 3), or goals (n, 2).
-    """
-
-    def __init__(self, action: Action, sensors: Sequence[str], names: Sequence[str], alone: bool):
-        self.action, self.names = action, names
-        self.chosen: np.ndarray | None = None
-        self.commanded = np.zeros((len(names), 3))
-        self.numbers = {name: i for i, name in enumerate(names)}
-        self.seen: Callable[[], Seen] | None = None
-        self.time_s = -1.0
-        if action.moves == "goals":
-            self.controller = self._drives()
-        else:
-            self.controller: Any = self._steps() if alone else self._moves(tuple(sensors))
-
-    def command(self, time_s: float) -> np.ndarray:
-        """Return the twists of all robots at this time [s], float64 (n, 3)."""
-        if time_s != self.time_s and self.chosen is not None and self.seen is not None:
-            self.time_s, self.commanded = time_s, self.action.command(self.chosen, self.seen())
-        return self.commanded
-
-    def _moves(self, sensors: tuple[str, ...]) -> Any:
-        crew = self
-
-        @controller(scope="group", sees=("pose", *sensors))
-        class Policy:
-            """Moves the robots of a group as a policy has chosen."""
-
-            def step(self, group: Any) -> np.ndarray:
-                """Return the twists."""
-                return crew.command(group.time)
-
-        return Policy
-
-    def _steps(self) -> Any:
-        crew = self
-
-        class Policy:
-            """Moves a robot as a policy has chosen."""
-
-            def step(self, robot: Robot) -> np.ndarray:
-                """Return its twist."""
-                return crew.command(robot.time)[crew.numbers[robot.name]]
-
-        return controller(Policy)
-
-    def _drives(self) -> Any:
-        crew = self
-
-        async def policy(robot: Robot) -> None:
-            """Drive to the place that a policy has chosen."""
-            i = crew.numbers[robot.name]
-            while True:
-                goals = crew.commanded
-                if crew.chosen is None:
-                    await robot.sleep(0.0)
-                    continue
-                await robot.goto(tuple(goals[i, :2].tolist()), until=lambda _, goals=goals: crew.commanded is not goals)
-                while crew.commanded is goals:
-                    await robot.sleep(0.0)
-
-        return controller(policy)
 
 
 class Environment(ParallelEnv):
@@ -172,18 +102,18 @@ class Environment(ParallelEnv):
     @property
     def _names(self) -> list[str]:
         """The robots of this episode that learn, group by group."""
-        return [name for crew in self._crews for name in crew.names]
+        return [name for learners in self._teams for name in learners.names]
 
     # -- spaces --------------------------------------------------------------------------------------------------------
 
     def _describe(self) -> None:
         """Find the spaces of all agents."""
         self._spaces: dict[str, tuple[spaces.Space, spaces.Space]] = {}
-        for crew, seen in zip(self._crews, self._seen(), strict=True):
-            parts = {one.key: _space(one.space(seen)) for one in self._observe[seen.name]}
+        for learners, known in zip(self._teams, self._known(), strict=True):
+            parts = {one.key: _space(one.space(known)) for one in self._observe[known.name]}
             shown = next(iter(parts.values())) if len(parts) == 1 else spaces.Dict(cast(dict[str, spaces.Space], parts))
-            act = _space(self._action.space(seen))
-            for name in crew.names:
+            act = _space(self._action.space(known))
+            for name in learners.names:
                 self._spaces[name] = shown, act
 
     def observation_space(self, agent: str) -> spaces.Space:
@@ -248,28 +178,28 @@ class Environment(ParallelEnv):
         scenario = self._scenario.model_copy(update={"seed": seed})
         if changes:
             scenario = override(scenario, changes)
-        crews, robots = list[Crew](), list[Any]()
+        teams, robots = list[Learners](), list[Any]()
         for group in scenario.robots:
             if group.name in self._learn:
                 observe = [one.of_robot(group.robot) for one in self._observed(scenario, group)]
                 self._observe[group.name] = observe
                 read = dict.fromkeys(name for one in observe for name in one.reads)
-                crew = Crew(self._action, list(read), group.names, _own_frames(scenario))
-                crews.append(crew)
-                group = group.model_copy(update={"controller": ControllerReference.model_validate(crew.controller)})
+                learners = Learners(self._action, list(read), group.names, _own_frames(scenario))
+                teams.append(learners)
+                group = group.model_copy(update={"controller": ControllerReference.model_validate(learners.controller)})
             robots.append(group)
         scenario = scenario.model_copy(update={"robots": tuple(robots)})
         self._episode += 1
         folder = None if self._record is None else self._record / f"episode-{self._episode:04}"
         self.sim = sim = build(scenario, folder=folder)
-        self._crews = crews
+        self._teams = teams
         self._places = self._drawn_goals(sim, seed) if self._goals else None
-        for crew, seen in zip(crews, self._seen(), strict=True):
-            crew.commanded = np.zeros((len(crew.names), 3))
-            crew.seen = seen.now
+        for learners, known in zip(teams, self._known(), strict=True):
+            learners.commanded = np.zeros((len(learners.names), 3))
+            learners.known = known.now
         sim.look()
-        self._shown = self._seen()
-        self._members = [i for seen in self._shown for i in seen.members]
+        self._shown = self._known()
+        self._members = [i for known in self._shown for i in known.members]
         self._counted = self._measures()
 
     def _observed(self, scenario: Scenario, group: Any) -> list[Observation]:
@@ -299,32 +229,34 @@ class Environment(ParallelEnv):
         return grid.to_world(cells[random.integers(len(cells), size=len(pose))])
 
     def _goals_of(self, first: int, count: int) -> np.ndarray | None:
-        return None if self._places is None else self._places[first : first + count]
+        return (
+            None if self._places is None else self._places[first : first + count].copy()
+        )  # observations may write there
 
-    def _seen(self) -> list[SeenInSimulation]:
+    def _known(self) -> list[KnownInSimulation]:
         """Return what the robots of each group that learns know now."""
         assert self.sim is not None
         first, found = 0, []
         for group in self.sim.groups:
             count = len(group.start)
             if group.name in self._learn:
-                found.append(SeenInSimulation(self.sim, group, first, self._goals_of(first, count)))
+                found.append(KnownInSimulation(self.sim, group, first, self._goals_of(first, count)))
             first += count
         return found
 
     def observe_all(self) -> list[dict[str, np.ndarray]]:
         """Return what the robots of each group that learns observe, by name: arrays whose first axis is the robot."""
-        return [{one.key: one.of(seen) for one in self._observe[seen.name]} for seen in self._shown]
+        return [{one.key: one.of(known) for one in self._observe[known.name]} for known in self._shown]
 
     def _observations(self) -> dict[str, Any]:
         out: dict[str, Any] = {}
-        for crew, parts in zip(self._crews, self.observe_all(), strict=True):
+        for learners, parts in zip(self._teams, self.observe_all(), strict=True):
             if len(parts) == 1:
                 (whole,) = parts.values()
                 rows = list(whole)
             else:
                 rows = [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
-            out |= zip(crew.names, rows, strict=True)
+            out |= zip(learners.names, rows, strict=True)
         return {name: out[name] for name in self.agents}
 
     # -- steps ---------------------------------------------------------------------------------------------------------
@@ -344,7 +276,7 @@ class Environment(ParallelEnv):
             InvalidValueError: there is no episode, or an action is missing, not finite, or of another shape.
         """
         self._running()
-        chosen = [self._chosen(crew, actions) for crew in self._crews]
+        chosen = [self._chosen(learners, actions) for learners in self._teams]
         if unknown := next((name for name in actions if name not in self._spaces), None):
             raise UnknownNameError("agent", str(unknown), self._spaces)
         acting = self.agents
@@ -362,7 +294,7 @@ class Environment(ParallelEnv):
 
     def parts_of(self, chosen: np.ndarray) -> list[np.ndarray]:
         """Return choices of all robots that learn, (m, …), group by group, as `advance` takes them."""
-        ends = np.cumsum([len(crew.names) for crew in self._crews])
+        ends = np.cumsum([len(learners.names) for learners in self._teams])
         return np.split(chosen, ends[:-1])
 
     def advance(self, chosen: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -376,10 +308,10 @@ class Environment(ParallelEnv):
             truncated, bool (m,).
         """
         sim = self._running()
-        for crew, seen, choice in zip(self._crews, self._shown, chosen, strict=True):
-            crew.chosen, crew.time_s = choice, -1.0
+        for learners, known, choice in zip(self._teams, self._shown, chosen, strict=True):
+            learners.chosen, learners.time_s = choice, -1.0
             if self._action.moves == "goals":
-                crew.commanded = self._action.command(choice, seen)
+                learners.commanded = self._action.command(choice, known)
         for _ in range(self._steps):
             if not sim.done:
                 sim.step()
@@ -388,7 +320,7 @@ class Environment(ParallelEnv):
         if sim.done and self._record is not None:
             sim.close()
         sim.look()
-        self._shown = self._seen()
+        self._shown = self._known()
         lost = sim.deciding.lost | sim.deciding.failed
         gone = np.isin(self._members, list(lost))
         over = sim.done and sim.status != "timeout"
@@ -401,12 +333,12 @@ class Environment(ParallelEnv):
             raise InvalidValueError("the episode is over: no agent is left; call reset() to begin another one")
         return self.sim
 
-    def _chosen(self, crew: Crew, actions: Mapping[str, Any]) -> np.ndarray:
+    def _chosen(self, learners: Learners, actions: Mapping[str, Any]) -> np.ndarray:
         """Return the choices of the robots of a group; those that act no more choose nothing."""
-        space = self._spaces[crew.names[0]][1]
+        space = self._spaces[learners.names[0]][1]
         shape, is_discrete = space.shape or (), isinstance(space, spaces.Discrete)
-        chosen = np.zeros((len(crew.names), *shape), np.int64 if is_discrete else np.float32)
-        for i, name in enumerate(crew.names):
+        chosen = np.zeros((len(learners.names), *shape), np.int64 if is_discrete else np.float32)
+        for i, name in enumerate(learners.names):
             if name not in self.agents:
                 continue
             if name not in actions:
@@ -465,14 +397,14 @@ class Environment(ParallelEnv):
         assert self.sim is not None
         if callable(self._reward):
             found = list[np.ndarray]()
-            for seen in self._shown:
-                value = np.asarray(self._reward(seen), float)
-                if value.shape not in ((), (len(seen.members),)) or not np.isfinite(value).all():
+            for known in self._shown:
+                value = np.asarray(self._reward(known), float)
+                if value.shape not in ((), (len(known.members),)) or not np.isfinite(value).all():
                     raise InvalidValueError(
-                        f"the reward function returned {value!r:.80} for {len(seen.members)} robots; "
+                        f"the reward function returned {value!r:.80} for {len(known.members)} robots; "
                         "return a finite number, or one for each"
                     )
-                found.append(np.broadcast_to(value, len(seen.members)))
+                found.append(np.broadcast_to(value, len(known.members)))
             return np.concatenate(found)
         now, total = self._measures(), np.zeros(len(self.sim.names))
         if now and all(np.isnan(value).all() for value in now.values()):

@@ -2,14 +2,15 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from covey.errors import InvalidValueError
-from covey.learning.environment import Environment, Reward
+from covey.errors import InvalidValueError, UnknownNameError
+from covey.learning.environment import Environment
 from covey.learning.libraries import VectorEnv, spaces
 from covey.learning.make import env
 from covey.random import generator
@@ -203,21 +204,15 @@ def vector_env(
     worlds: int,
     *,
     autoreset: Literal["next_step", "same_step", "disabled"] = "next_step",
-    learn: str | Sequence[str] = (),
-    action: Any = "twist",
-    observe: Any = (),
-    reward: Reward | None = None,
-    goals: bool = False,
-    every_s: float | None = None,
-    vary: Mapping[str, Any] | None = None,
-    render_mode: str | None = None,
+    **settings: Any,
 ) -> VectorEnvironment:
     """Return many worlds of a scenario as a vector environment of Gymnasium.
 
     Args:
+        scenario: see `covey.env`.
         worlds: how many.
         autoreset: when a world whose run is over begins anew, see `gymnasium.vector.AutoresetMode`.
-        scenario, learn, action, observe, reward, goals, every_s, vary, render_mode: see `env`.
+        settings: those of `covey.env`, such as ``observe`` and ``action``; not ``record``.
 
     Raises:
         CoveyError: the scenario or an argument is wrong, or robots that learn differ.
@@ -234,17 +229,10 @@ def vector_env(
     """
     if isinstance(worlds, bool) or not isinstance(worlds, (int, np.integer)) or worlds < 1:
         raise InvalidValueError(f"worlds is {worlds!r}; give a whole number from 1 on")
+    known = [name for name in signature(env).parameters if name not in ("scenario", "record")]
+    if unknown := next((name for name in settings if name not in known), None):
+        raise UnknownNameError("setting of an environment", unknown, known)
     loaded = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
-    seeds = [loaded.seed, *generator(loaded.seed, "worlds").integers(2**31, size=int(worlds) - 1).tolist()]
-    first = env(
-        loaded,
-        learn=learn,
-        action=action,
-        observe=observe,
-        reward=reward,
-        goals=goals,
-        every_s=every_s,
-        vary=vary,
-        render_mode=render_mode,
-    )
-    return VectorEnvironment([first, *(first.twin(seed) for seed in seeds[1:])], autoreset)
+    first = env(loaded, **settings)
+    seeds = generator(loaded.seed, "worlds").integers(2**31, size=int(worlds) - 1).tolist()
+    return VectorEnvironment([first, *(first.twin(seed) for seed in seeds)], autoreset)

@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from covey.errors import MachineError
 from covey.experiments import run
 from covey.experiments.design.plan import plan, software
+from covey.experiments.design.records import Limits
 from covey.experiments.run import run_design
 from covey.experiments.workers import refusals
 from covey.experiments.workers.execute import execute
@@ -77,8 +79,9 @@ def test_a_controller_that_gets_no_memory_is_refused_and_nothing_is_left(few_add
     (tmp_path / "greedy.py").write_text("def go(robot):\n    raise MemoryError\n")
     scenario = {"world": {"empty_m": [8, 8]}, "robots": [{"robot": "disc", "controller": f"{tmp_path}/greedy.py:go"}]}
     design = plain(scenario=scenario, parameters={}, iterations=1, stop={"timeout_s": 1})
+    here_mib = psutil.Process().memory_info().rss / 2**20  # this process holds what earlier tests have left
     with pytest.raises(RefusedError, match="MiB of addresses"):
-        execute(plan(design)[0], tmp_path / "runs" / "one")
+        execute(plan(design)[0], tmp_path / "runs" / "one", Limits(memory_mib=here_mib + 4096))
     assert not list((tmp_path / "runs").glob("*")) if (tmp_path / "runs").exists() else True
 
 

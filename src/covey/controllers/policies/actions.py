@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from covey.controllers.policies.seen import Choice, Numbers, Seen
+from covey.controllers.policies.knowledge import Knowledge, Numbers, OneOf
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import wrap_angle
 from covey.named import Named
@@ -29,7 +29,7 @@ class Action(Named, ABC):
     every_s: ClassVar[float] = 0.0
 
     @abstractmethod
-    def space(self, seen: Seen) -> Numbers | Choice:
+    def space(self, known: Knowledge) -> Numbers | OneOf:
         """Return the space of one robot.
 
         Raises:
@@ -37,12 +37,12 @@ class Action(Named, ABC):
         """
 
     @abstractmethod
-    def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
+    def command(self, chosen: np.ndarray, known: Knowledge) -> np.ndarray:
         """Return what robots are to do.
 
         Args:
             chosen: their choices: float32 (n, k) of a box, int64 (n,) of a discrete space.
-            seen: what they know.
+            known: what they know.
 
         Returns:
             Twists vx, vy [m/s], turn rate [rad/s], float64 (n, 3), or goals x, y [m], float64 (n, 2); see `moves`.
@@ -50,18 +50,18 @@ class Action(Named, ABC):
 
 
 @actions.register("twist")
-class Twist(Action):
+class ChosenTwist(Action):
     """Speed forward and turn rate as parts of the largest, from -1 to 1; of holonomic robots vx, vy and turn rate."""
 
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
-        return Numbers((3 if seen.robot.kinematics == "holonomic" else 2,))
+        return Numbers((3 if known.robot.kinematics == "holonomic" else 2,))
 
-    def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
+    def command(self, chosen: np.ndarray, known: Knowledge) -> np.ndarray:
         """Return the twists."""
         twists = np.zeros((len(chosen), 3))
         twists[:, [0, 1, 2] if chosen.shape[1] == 3 else [0, 2]] = np.clip(chosen, -1, 1)
-        robot = seen.robot
+        robot = known.robot
         return twists * (robot.max_speed_m_s, robot.max_speed_m_s, robot.max_turn_rad_s)
 
 
@@ -78,16 +78,16 @@ class Headings(Action):
     count: int = Field(default=8, ge=2, le=1000)
     gain: float = Field(default=3.0, gt=0)
 
-    def space(self, seen: Seen) -> Choice:
+    def space(self, known: Knowledge) -> OneOf:
         """Return the space."""
-        return Choice(self.count + 1)
+        return OneOf(self.count + 1)
 
-    def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
+    def command(self, chosen: np.ndarray, known: Knowledge) -> np.ndarray:
         """Return the twists."""
-        off = wrap_angle(2 * np.pi * chosen / self.count - seen.pose[:, 2])
+        off = wrap_angle(2 * np.pi * chosen / self.count - known.pose[:, 2])
         twists = np.zeros((len(chosen), 3))
-        twists[:, 0] = seen.robot.max_speed_m_s * np.maximum(np.cos(off), 0)
-        twists[:, 2] = np.clip(self.gain * off, -seen.robot.max_turn_rad_s, seen.robot.max_turn_rad_s)
+        twists[:, 0] = known.robot.max_speed_m_s * np.maximum(np.cos(off), 0)
+        twists[:, 2] = np.clip(self.gain * off, -known.robot.max_turn_rad_s, known.robot.max_turn_rad_s)
         twists[chosen == self.count] = 0.0
         return twists
 
@@ -106,14 +106,14 @@ class ChooseFrontier(Action):
     every_s: ClassVar[float] = 5.0
     most: int = Field(default=8, ge=1, le=1000)
 
-    def space(self, seen: Seen) -> Choice:
+    def space(self, known: Knowledge) -> OneOf:
         """Return the space."""
-        if not seen.beliefs:
-            raise InvalidValueError(f"frontiers: robots of {seen.name!r} keep no map; give them a lidar and `mapping`")
-        return Choice(self.most)
+        if not known.beliefs:
+            raise InvalidValueError(f"frontiers: robots of {known.name!r} keep no map; give them a lidar and `mapping`")
+        return OneOf(self.most)
 
-    def command(self, chosen: np.ndarray, seen: Seen) -> np.ndarray:
+    def command(self, chosen: np.ndarray, known: Knowledge) -> np.ndarray:
         """Return the goals."""
-        places, _, count = seen.frontiers(self.most)
+        places, _, count = known.frontiers(self.most)
         rows = np.arange(len(chosen))
         return places[rows, np.minimum(chosen, np.maximum(count - 1, 0))]

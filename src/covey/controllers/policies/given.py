@@ -10,13 +10,14 @@ from covey.named import Named
 T = TypeVar("T", bound=Named)
 
 
-def record_of(base: type[T], given: Any, what: str) -> T:
+def record_of(base: type[T], given: Any, what: str, *, trusted_only: bool = False) -> T:
     """Return a record: given as such, as a name, or as a mapping ``{name: {parameter: …}}``.
 
     Args:
         base: the base of the records.
         given: what was given.
         what: the name of the argument, for errors.
+        trusted_only: refuse the name of code in a file.
 
     Raises:
         InvalidValueError: it is unknown, or a parameter is wrong.
@@ -24,7 +25,7 @@ def record_of(base: type[T], given: Any, what: str) -> T:
     if isinstance(given, base):
         return given
     try:
-        return TypeAdapter(base).validate_python(given)
+        return TypeAdapter(base).validate_python(given, context={"trusted_only": trusted_only})
     except ValidationError as error:
         first = error.errors()[0]
         where = "".join(f"{part}: " for part in map(str, first["loc"]))

@@ -1,4 +1,4 @@
-"""Observations: records that make an array of each robot from what it knows, see `Seen`."""
+"""Observations: records that make an array of each robot from what it knows, see `Knowledge`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from covey.controllers.policies.given import record_of
-from covey.controllers.policies.seen import Numbers, Seen
+from covey.controllers.policies.knowledge import Knowledge, Numbers
 from covey.errors import InvalidValueError
 from covey.kernel import kernel
 from covey.named import Named
@@ -34,7 +34,7 @@ class Observation(Named, ABC):
         return observations.name_of(type(self)) or type(self).__name__
 
     @abstractmethod
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space of one robot.
 
         Raises:
@@ -42,7 +42,7 @@ class Observation(Named, ABC):
         """
 
     @abstractmethod
-    def of(self, seen: Seen) -> np.ndarray:
+    def of(self, known: Knowledge) -> np.ndarray:
         """Return the arrays of all robots of the group, (n, …), of the shape and the type of its space."""
 
     @property
@@ -60,7 +60,7 @@ class Observation(Named, ABC):
 
 
 def in_body_frame(offsets: np.ndarray, heading: np.ndarray) -> np.ndarray:
-    """Return offsets (n, …, 2) in the world frame as seen by robots with these headings (n,)."""
+    """Return offsets (n, …, 2) in the world frame as known by robots with these headings (n,)."""
     shape = (len(heading), *[1] * (offsets.ndim - 2))
     c, s = np.cos(heading).reshape(shape), np.sin(heading).reshape(shape)
     x, y = offsets[..., 0], offsets[..., 1]
@@ -68,34 +68,34 @@ def in_body_frame(offsets: np.ndarray, heading: np.ndarray) -> np.ndarray:
 
 
 @observations.register("pose")
-class Pose(Observation):
+class ObservedPose(Observation):
     """Where a robot believes to be: x and y from -1 to 1 over the world, cosine and sine of the heading, (4,)."""
 
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
         return Numbers((4,))
 
-    def of(self, seen: Seen) -> np.ndarray:
+    def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, float32 (n, 4)."""
-        x, y, heading = seen.pose.T
-        low, high = seen.workspace.min(axis=0), seen.workspace.max(axis=0)
+        x, y, heading = known.pose.T
+        low, high = known.workspace.min(axis=0), known.workspace.max(axis=0)
         middle, half = (low + high) / 2, (high - low) / 2
         columns = (x - middle[0]) / half[0], (y - middle[1]) / half[1], np.cos(heading), np.sin(heading)
         return np.clip(np.column_stack(columns), -1, 1).astype(np.float32)
 
 
 @observations.register("velocity")
-class Velocity(Observation):
+class ObservedVelocity(Observation):
     """A robot's velocity forward and to the left, as parts of its largest speed, (2,)."""
 
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
         return Numbers((2,))
 
-    def of(self, seen: Seen) -> np.ndarray:
+    def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, float32 (n, 2)."""
-        ahead = in_body_frame(seen.velocity, seen.pose[:, 2])
-        return np.clip(ahead / seen.robot.max_speed_m_s, -1, 1).astype(np.float32)
+        ahead = in_body_frame(known.velocity, known.pose[:, 2])
+        return np.clip(ahead / known.robot.max_speed_m_s, -1, 1).astype(np.float32)
 
 
 @observations.register("ranges")
@@ -127,24 +127,24 @@ class Ranges(Observation):
             f"ranges: a lidar or proximity sensor {what}; {robot.name or 'the robot'} has {[one.name for one in rings]}"
         )
 
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
-        sensor = self._record(seen.robot)
+        sensor = self._record(known.robot)
         rays = sensor.sectors if sensor.kind == "proximity" else len(sensor.angles)
         return Numbers((rays,), 0.0)
 
-    def of(self, seen: Seen) -> np.ndarray:
+    def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, float32 (n, rays)."""
-        sensor = self._record(seen.robot)
-        readings = seen.readings(sensor.name)
+        sensor = self._record(known.robot)
+        readings = known.readings(sensor.name)
         if readings is None:
-            return np.ones((len(seen.names), *self.space(seen).shape), np.float32)
+            return np.ones((len(known.names), *self.space(known).shape), np.float32)
         ranges = readings.ranges / sensor.range_m
         return np.where(np.isfinite(ranges), np.clip(ranges, 0, 1), 1).astype(np.float32)
 
 
 @observations.register("neighbours")
-class Neighbours(Observation):
+class NearestRobots(Observation):
     """The nearest robots of the whole team, by where they believe to be: (most, 5).
 
     A row holds 1, the place forward and to the left as a part of ``within_m``, and cosine and sine of the heading, as
@@ -158,17 +158,17 @@ class Neighbours(Observation):
     most: int = Field(default=3, ge=1, le=1000)
     within_m: float = Field(default=5.0, gt=0)
 
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
         return Numbers((self.most, 5))
 
-    def of(self, seen: Seen) -> np.ndarray:
+    def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, float32 (n, most, 5)."""
-        own, team, n = seen.pose, seen.team, len(seen.names)
+        own, team, n = known.pose, known.team, len(known.names)
         out = np.zeros((n, self.most, 5), np.float32)
         offsets = team[None, :, :2] - own[:, None, :2]
         away = np.hypot(offsets[..., 0], offsets[..., 1])
-        away[np.arange(n), seen.own] = np.inf
+        away[np.arange(n), known.own] = np.inf
         k = min(self.most, away.shape[1])
         nearest = np.argsort(away, axis=1, kind="stable")[:, :k]
         rows = np.arange(n)[:, None]
@@ -182,7 +182,7 @@ class Neighbours(Observation):
 
 
 @observations.register("goal")
-class Goal(Observation):
+class ObservedGoal(Observation):
     """Where a robot's goal is: its distance as a part of ``within_m``, at most 1, cosine and sine of its bearing, (3,).
 
     Attributes:
@@ -191,16 +191,16 @@ class Goal(Observation):
 
     within_m: float = Field(default=10.0, gt=0)
 
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
-        if seen.goals is None:
+        if known.goals is None:
             raise InvalidValueError("goal: the robots have no goals; give the environment a task: goals=True")
         return Numbers((3,))
 
-    def of(self, seen: Seen) -> np.ndarray:
+    def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, float32 (n, 3)."""
-        assert seen.goals is not None
-        x, y = in_body_frame(seen.goals - seen.pose[:, :2], seen.pose[:, 2]).T
+        assert known.goals is not None
+        x, y = in_body_frame(known.goals - known.pose[:, :2], known.pose[:, 2]).T
         away = np.hypot(x, y)
         bearing = np.arctan2(y, x)
         return np.column_stack((np.minimum(away / self.within_m, 1), np.cos(bearing), np.sin(bearing))).astype(
@@ -223,22 +223,22 @@ class NearestFrontiers(Observation):
     most: int = Field(default=8, ge=1, le=1000)
     within_m: float = Field(default=20.0, gt=0)
 
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
-        _maps(seen, "frontiers")
+        _maps(known, "frontiers")
         return Numbers((self.most, 4))
 
-    def of(self, seen: Seen) -> np.ndarray:
+    def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, float32 (n, most, 4)."""
-        places, sizes, count = seen.frontiers(self.most)
+        places, sizes, count = known.frontiers(self.most)
         there = np.arange(self.most) < count[:, None]
-        offsets = in_body_frame(places - seen.pose[:, None, :2], seen.pose[:, 2]) / self.within_m
+        offsets = in_body_frame(places - known.pose[:, None, :2], known.pose[:, 2]) / self.within_m
         rows = np.concatenate((there[..., None], offsets, np.minimum(sizes / 100, 1)[..., None]), axis=-1)
         return np.clip(rows * there[..., None], -1, 1).astype(np.float32)
 
 
 @observations.register("patch")
-class Patch(Observation):
+class MapPatch(Observation):
     """The part of a robot's map around it, as it looks ahead: uint8 (4, cells, cells), each 0 or 1.
 
     The channels are free floor, walls, other robots, and frontiers: free cells beside unknown ones. The robot is in
@@ -252,17 +252,17 @@ class Patch(Observation):
     cells: int = Field(default=32, ge=1, le=1000)
     cell_m: float = Field(default=0.0, ge=0)
 
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
-        _maps(seen, "patch")
+        _maps(known, "patch")
         return Numbers((4, self.cells, self.cells), 0, 1, np.uint8)
 
-    def of(self, seen: Seen) -> np.ndarray:
+    def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, uint8 (n, 4, cells, cells)."""
-        out = np.zeros((len(seen.names), 4, self.cells, self.cells), np.uint8)
-        for i, belief in enumerate(seen.beliefs):
+        out = np.zeros((len(known.names), 4, self.cells, self.cells), np.uint8)
+        for i, belief in enumerate(known.beliefs):
             cell_m = self.cell_m or belief.grid.resolution
-            cut(belief.occupancy(), belief.grid.frame, seen.pose[i], cell_m, seen.team, seen.own[i], out[i])
+            cut(belief.occupancy(), belief.grid.frame, known.pose[i], cell_m, known.team, known.own[i], out[i])
         return out
 
 
@@ -278,15 +278,15 @@ class CoarseMap(Observation):
 
     cells: int = Field(default=16, ge=1, le=1000)
 
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
-        _maps(seen, "map")
+        _maps(known, "map")
         return Numbers((3, self.cells, self.cells), 0.0)
 
-    def of(self, seen: Seen) -> np.ndarray:
+    def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, float32 (n, 3, cells, cells)."""
-        out = np.zeros((len(seen.names), 3, self.cells, self.cells), np.float32)
-        for i, belief in enumerate(seen.beliefs):
+        out = np.zeros((len(known.names), 3, self.cells, self.cells), np.float32)
+        for i, belief in enumerate(known.beliefs):
             occupancy = belief.occupancy()
             rows, columns = (np.arange(size) * self.cells // size for size in occupancy.shape)
             which = rows[:, None] * self.cells + columns
@@ -298,9 +298,9 @@ class CoarseMap(Observation):
 
 
 class OfFunction(Observation):
-    """A function of `Seen` that returns an array (n, …) of real numbers; its shape is that of its first call."""
+    """A function of `Knowledge` that returns an array (n, …) of real numbers; its shape is that of its first call."""
 
-    function: Callable[[Seen], Any]
+    function: Callable[[Knowledge], Any]
     sensors: tuple[str, ...] = ()
 
     @property
@@ -317,32 +317,32 @@ class OfFunction(Observation):
         """Return the observation with the names of all sensors."""
         return self.model_copy(update={"sensors": tuple(sensor.name for sensor in robot.sensors)})
 
-    def space(self, seen: Seen) -> Numbers:
+    def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
-        return Numbers(self.of(seen).shape[1:], -np.inf, np.inf)
+        return Numbers(self.of(known).shape[1:], -np.inf, np.inf)
 
-    def of(self, seen: Seen) -> np.ndarray:
+    def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, float32 (n, …)."""
-        values = np.asarray(self.function(seen), np.float32)
-        if values.shape[:1] != (len(seen.names),):
+        values = np.asarray(self.function(known), np.float32)
+        if values.shape[:1] != (len(known.names),):
             raise InvalidValueError(
-                f"{self.key} returned the shape {values.shape} for {len(seen.names)} robots; "
+                f"{self.key} returned the shape {values.shape} for {len(known.names)} robots; "
                 "the first axis is the robot"
             )
         return values
 
 
-def _maps(seen: Seen, name: str) -> None:
-    if not seen.beliefs or not hasattr(seen.beliefs[0], "occupancy"):
+def _maps(known: Knowledge, name: str) -> None:
+    if not known.beliefs or not hasattr(known.beliefs[0], "occupancy"):
         raise InvalidValueError(
-            f"{name}: robots of {seen.name!r} keep no map of walls; give them a lidar and `mapping`, "
+            f"{name}: robots of {known.name!r} keep no map of walls; give them a lidar and `mapping`, "
             f"or leave {name} out of observe"
         )
-    if seen.is_lost:
+    if known.is_lost:
         raise InvalidValueError(f"{name}: robots with unknown starts have maps in frames of their own; leave it out")
 
 
-def observed(given: Any) -> list[Observation]:
+def observed(given: Any, *, trusted_only: bool = False) -> list[Observation]:
     """Return the records of what is to be observed.
 
     Args:
@@ -352,7 +352,7 @@ def observed(given: Any) -> list[Observation]:
         InvalidValueError: one is unknown, two have the same name, or a parameter is wrong.
     """
     several = given if isinstance(given, (list, tuple)) else [given]
-    found = [one if isinstance(one, Observation) else _one(one) for one in several]
+    found = [one if isinstance(one, Observation) else _one(one, trusted_only) for one in several]
     keys = [one.key for one in found]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
         raise InvalidValueError(f"observe names {twice} twice; name each once")
@@ -361,15 +361,15 @@ def observed(given: Any) -> list[Observation]:
     return found
 
 
-def _one(given: Any) -> Observation:
+def _one(given: Any, trusted_only: bool) -> Observation:
     if callable(given) and not isinstance(given, type):
         return OfFunction(function=given)
-    return record_of(Observation, given, "observe")
+    return record_of(Observation, given, "observe", trusted_only=trusted_only)
 
 
 @kernel
 def cut(occupancy, frame, pose, cell_m, team, own, out):
-    """Fill the channels of a `Patch`, which are 0.
+    """Fill the channels of a `MapPatch`, which are 0.
 
     Args:
         occupancy: int8 (rows, columns): -1 unknown, 0 free, 100 wall.

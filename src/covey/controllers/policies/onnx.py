@@ -8,8 +8,8 @@ import numpy as np
 
 from covey.controllers.policies.actions import Action
 from covey.controllers.policies.given import record_of
+from covey.controllers.policies.knowledge import KnownToGroup, OneOf
 from covey.controllers.policies.observations import observed
-from covey.controllers.policies.seen import Choice, SeenByGroup
 from covey.errors import CoveyError, InvalidValueError
 from covey.onboard.controller import controller
 from covey.plain_files import check_plain
@@ -29,7 +29,7 @@ def read_record(file: str | Path) -> dict[str, Any]:
     try:
         check_plain(path)
         found = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InvalidValueError(
             f"no record of the policy, which save_record of its environment writes: {path}: {why}"
@@ -42,7 +42,7 @@ def read_record(file: str | Path) -> dict[str, Any]:
 def _sees(*, file: str = "", **_: Any) -> tuple[str, ...]:
     """Return what the policy of a file sees."""
     try:
-        names = [name for one in observed(read_record(file)["observe"]) for name in one.reads]
+        names = [name for one in observed(read_record(file)["observe"], trusted_only=True) for name in one.reads]
     except CoveyError:
         names = []  # its first step says why
     return tuple(dict.fromkeys(("pose", "velocity", *names)))
@@ -55,7 +55,8 @@ class Onnx:
     Beside the file lies its record, ``policy.onnx.json``, which `covey.learning.Environment.save_record` writes: what
     robots observe, what the policy chooses, and how often. An input of the network has the name of each observation
     and takes a row for each robot; the first output holds actions, or for a choice a value of each possibility, of
-    which the largest counts.
+    which the largest counts. A record is data: it may name observations and actions of Covey and of installed packages,
+    not code in a file.
 
     Args:
         file: the policy.
@@ -67,8 +68,8 @@ class Onnx:
 
     def __init__(self, *, file: File, every_s: Stay = 0.0):
         record = read_record(file)
-        self._file, self._observe = file, observed(record["observe"])
-        self._action = record_of(Action, record["action"], "action")
+        self._file, self._observe = file, observed(record["observe"], trusted_only=True)
+        self._action = record_of(Action, record["action"], "action", trusted_only=True)
         if self._action.moves != "twists":
             raise InvalidValueError(
                 f"{file} chooses {type(self._action).__name__}, which needs a robot's map and navigator; "
@@ -80,17 +81,17 @@ class Onnx:
 
     def step(self, group: Any) -> np.ndarray:
         """Return the twists of all robots, float64 (n, 3)."""
-        seen = SeenByGroup(group)
+        known = KnownToGroup(group)
         if group.time >= self._next_s - 1e-9:
             self._next_s = group.time + self._every_s
-            self._chosen = self._decide(seen)
-        return self._action.command(self._chosen, seen)
+            self._chosen = self._decide(known)
+        return self._action.command(self._chosen, known)
 
-    def _decide(self, seen: SeenByGroup) -> np.ndarray:
+    def _decide(self, known: KnownToGroup) -> np.ndarray:
         if self._network is None:
             self._network = opened(self._file)
         names = [one.name for one in self._network.get_inputs()]
-        given = {one.key: one.of(seen) for one in self._observe}
+        given = {one.key: one.of(known) for one in self._observe}
         if len(names) == len(given) == 1:
             given = {names[0]: next(iter(given.values()))}
         if set(names) != set(given):
@@ -103,8 +104,8 @@ class Onnx:
         except Exception as error:
             shapes = ", ".join(f"{name} {rows.dtype} {rows.shape}" for name, rows in given.items())
             raise InvalidValueError(f"{self._file} does not take {shapes}: {error}") from None
-        space, n = self._action.space(seen), len(seen.names)
-        if isinstance(space, Choice):
+        space, n = self._action.space(known), len(known.names)
+        if isinstance(space, OneOf):
             if out.shape == (n, space.count):
                 return out.argmax(axis=1)
             wanted = f"({n}, {space.count})"

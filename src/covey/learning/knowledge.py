@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from covey.controllers.policies.seen import Seen
+from covey.controllers.policies.knowledge import Knowledge
 from covey.errors import InvalidValueError
 from covey.onboard.group import Group
 from covey.runtime.phases.group_fields import rows_of
 from covey.runtime.simulation import Simulation
 
 
-class SeenInSimulation(Seen):
+class KnownInSimulation(Knowledge):
     """What robots of a simulation know, with their maps and all of the team.
 
     Args:
@@ -32,9 +32,9 @@ class SeenInSimulation(Seen):
         self.own, self.is_lost = np.array(self.members), sim.localization.frames is not None
         self._part = slice(first, first + len(group.start))
 
-    def now(self) -> "SeenInSimulation":
+    def now(self) -> "KnownInSimulation":
         """Return what they know now."""
-        return SeenInSimulation(self.sim, self._group, self.members.start, self.goals)
+        return KnownInSimulation(self.sim, self._group, self.members.start, self.goals)
 
     @cached_property
     def pose(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -23,13 +23,13 @@ class Numbers(NamedTuple):
     dtype: type[np.generic] = np.float32
 
 
-class Choice(NamedTuple):
+class OneOf(NamedTuple):
     """What one robot chooses: a whole number from 0 to ``count`` - 1."""
 
     count: int
 
 
-class Seen(ABC):
+class Knowledge(ABC):
     """What the n robots of a group know now.
 
     Attributes:
@@ -93,7 +93,7 @@ class Seen(ABC):
         return places, sizes, count
 
 
-class SeenByGroup(Seen):
+class KnownToGroup(Knowledge):
     """What a controller of a group sees: it knows of the own group alone, and of no maps.
 
     Args:

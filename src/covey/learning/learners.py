@@ -1,0 +1,82 @@
+"""The robots of a group that learn: controllers that do what a policy has chosen for them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from covey.controllers.policies.actions import Action
+from covey.controllers.policies.knowledge import Knowledge
+from covey.onboard.controller import controller
+from covey.onboard.handle import Robot
+
+
+class Learners:
+    """The robots of a group that learn, in one episode.
+
+    Attributes:
+        chosen: what the policy has chosen for them, as `covey.controllers.policies.actions.Action.command` takes it.
+        commanded: what follows from it: twists (n, 3), or goals (n, 2).
+    """
+
+    def __init__(self, action: Action, sensors: Sequence[str], names: Sequence[str], alone: bool):
+        self.action, self.names = action, names
+        self.chosen: np.ndarray | None = None
+        self.commanded = np.zeros((len(names), 3))
+        self.numbers = {name: i for i, name in enumerate(names)}
+        self.known: Callable[[], Knowledge] | None = None
+        self.time_s = -1.0
+        if action.moves == "goals":
+            self.controller = self._drives()
+        else:
+            self.controller: Any = self._steps() if alone else self._moves(tuple(sensors))
+
+    def command(self, time_s: float) -> np.ndarray:
+        """Return the twists of all robots at this time [s], float64 (n, 3)."""
+        if time_s != self.time_s and self.chosen is not None and self.known is not None:
+            self.time_s, self.commanded = time_s, self.action.command(self.chosen, self.known())
+        return self.commanded
+
+    def _moves(self, sensors: tuple[str, ...]) -> Any:
+        learners = self
+
+        @controller(scope="group", sees=("pose", *sensors))
+        class Policy:
+            """Moves the robots of a group as a policy has chosen."""
+
+            def step(self, group: Any) -> np.ndarray:
+                """Return the twists."""
+                return learners.command(group.time)
+
+        return Policy
+
+    def _steps(self) -> Any:
+        learners = self
+
+        class Policy:
+            """Moves a robot as a policy has chosen."""
+
+            def step(self, robot: Robot) -> np.ndarray:
+                """Return its twist."""
+                return learners.command(robot.time)[learners.numbers[robot.name]]
+
+        return controller(Policy)
+
+    def _drives(self) -> Any:
+        learners = self
+
+        async def policy(robot: Robot) -> None:
+            """Drive to the place that a policy has chosen."""
+            i = learners.numbers[robot.name]
+            while True:
+                goals = learners.commanded
+                if learners.chosen is None:
+                    await robot.sleep(0.0)
+                    continue
+                await robot.goto(
+                    tuple(goals[i, :2].tolist()), until=lambda _, goals=goals: learners.commanded is not goals
+                )
+                while learners.commanded is goals:
+                    await robot.sleep(0.0)
+
+        return controller(policy)
