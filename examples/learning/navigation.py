@@ -4,8 +4,8 @@
 
 Five robots in a room with four pillars see twelve distances, their speed, and where their goals are. Each of 32 worlds
 tries a slightly different network in each round. The network moves towards those that brought their robots nearer to
-their goals with fewer contacts (evolution strategies: pairs of opposite noise, and ranks in place of rewards, as in T. Salimans et al., 2017,
-arXiv:1703.03864; steps are plain, without Adam). NumPy is enough.
+their goals with fewer contacts. These are evolution strategies as in T. Salimans et al., 2017, arXiv:1703.03864: pairs
+of opposite noise, and ranks in place of rewards; but steps are plain, without Adam. NumPy is enough.
 """
 
 import argparse

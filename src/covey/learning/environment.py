@@ -229,9 +229,8 @@ class Environment(ParallelEnv):
         return grid.to_world(cells[random.integers(len(cells), size=len(pose))])
 
     def _goals_of(self, first: int, count: int) -> np.ndarray | None:
-        return (
-            None if self._places is None else self._places[first : first + count].copy()
-        )  # observations may write there
+        """Return the goals of some robots; a copy, as an observation may write there."""
+        return None if self._places is None else self._places[first : first + count].copy()
 
     def _known(self) -> list[KnownInSimulation]:
         """Return what the robots of each group that learns know now."""

@@ -34,8 +34,8 @@ def env(
         observe: what robots observe: names, mappings, records or functions of `Knowledge`; see
             `covey.controllers.policies.observations`. Several make a dict. Empty: what fits the robots.
         reward: weights of measurements, columns of ``team.parquet`` or ``measurements.parquet``: the reward is the sum
-            of weight times increase since the last decision; or a function of `Knowledge` that returns a number, or one for
-            each robot of a group. None: the progress of the mission.
+            of weight times increase since the last decision; or a function of `Knowledge` that returns a number, or one
+            for each robot of a group. None: the progress of the mission.
         goals: whether each robot gets a free place to drive to, drawn anew for each episode; then ``goal`` can be
             observed, ``goal_m`` is its distance, and the default reward is the way that comes nearer, less 1 for each
             contact.
