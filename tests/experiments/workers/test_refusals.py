@@ -161,6 +161,7 @@ def test_a_run_that_the_system_ends_for_memory_is_to_blame_if_it_held_more_than_
         GREEDY.format(mib=mib or most + 100, number=number, counted=str(counted), count=3 + ran_out)
     )
     scenario = {"world": {"empty_m": [8, 8]}, "robots": [{"robot": "disc", "controller": f"{tmp_path}/greedy.py:go"}]}
+    scenario["execution"] = {"step_budget_s": 240}  # it takes more than this process has ever held, and that takes time
     limits = {"memory_mib": most}
     design = plain(scenario=scenario, parameters={}, iterations=1, stop={"timeout_s": 1}, limits=limits)
     one = Supervisor()
