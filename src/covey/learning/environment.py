@@ -83,7 +83,10 @@ class Environment(ParallelEnv):
         self._reward = reward
         step_s = scenario.execution.step_s
         every_s = (self._action.every_s or step_s) if every_s is None else every_s
-        self._steps = round(every_s / step_s) if np.isfinite(every_s) else 0
+        is_number = (
+            isinstance(every_s, (int, float, np.number)) and not isinstance(every_s, bool) and np.isfinite(every_s)
+        )
+        self._steps = round(every_s / step_s) if is_number else 0
         if self._steps < 1 or abs(self._steps * step_s - every_s) > 1e-9 * max(every_s, 1):
             raise InvalidValueError(f"every_s is {every_s!r}; give a multiple of the control step, {step_s:g} s")
         self.sim: Simulation | None = None

@@ -296,7 +296,7 @@ def set_up(scenario: "Scenario") -> SetUp:
         for key, file in _files_of(group.controller.program).items():
             if not beside(scenario.folder, file).is_file():
                 path = ("robots", i, "controller", key)
-                what = f"robots.{group.name}.controller.{key}: there is no file {file!r} in {scenario.folder}"
+                what = f"robots.{group.name}.controller.{key}: there is no file {file!r} beside the scenario"
                 problems.append(scenario.document.problem(what, path))
         try:
             if file := _graph(group.localization):

@@ -29,6 +29,6 @@ def record_of(base: type[T], given: Any, what: str, *, trusted_only: bool = Fals
     except ValidationError as error:
         first = error.errors()[0]
         where = "".join(f"{part}: " for part in map(str, first["loc"]))
-        raise InvalidValueError(f"{what}: {where}{first['msg']}") from None
+        raise InvalidValueError(f"{what}: {where}{first['msg'].removeprefix('Value error, ')}") from None
     except CoveyError as error:
         raise InvalidValueError(f"{what}: {error}") from None
