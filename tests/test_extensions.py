@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import covey
-from covey.experiments.design.plan import plan
+from covey.experiments.design.plan import environment, plan
 from covey.experiments.workers.execute import execute
 from covey.plain import unpack
 from covey.registry import _installed, _registries, looking
@@ -209,11 +209,13 @@ def yard(tmp_path, monkeypatch):
     (about / "entry_points.txt").write_text("\n".join(groups))
     monkeypatch.syspath_prepend(packages)
     _installed.cache_clear()
+    environment.cache_clear()  # of the software: the package is part of it, for these tests alone
     yield tmp_path
     for registry in _registries:
         registry.forget_modules({"yard"})
     sys.modules.pop("yard", None)
     _installed.cache_clear()
+    environment.cache_clear()
 
 
 def test_a_scenario_uses_what_a_package_adds(yard):

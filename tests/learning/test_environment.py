@@ -1,6 +1,8 @@
 """Environments: PettingZoo's own tests, the bytes of a run, rewards, ends, distributions, and wrong use in words."""
 
+import gc
 import warnings
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -339,6 +341,20 @@ def test_nothing_remains_of_episodes_without_a_folder(tmp_path, monkeypatch):
     world.close()
     assert not list(tmp_path.iterdir())
     assert folders[0] != folders[1]
+
+
+def test_an_episode_that_is_over_takes_no_memory():
+    world = covey.env(room())
+    past = []
+    for _ in range(3):
+        world.reset()
+        past.append(weakref.ref(world.sim))
+        world.step({one: [0.0, 0.0] for one in world.agents})
+    gc.collect()
+    assert [one() is None for one in past] == [True, True, False]
+    del world  # whoever does not close it
+    gc.collect()
+    assert past[-1]() is None
 
 
 def test_a_function_is_observed_by_its_name():

@@ -90,6 +90,8 @@ class Environment(ParallelEnv):
         if self._steps < 1 or abs(self._steps * step_s - every_s) > 1e-9 * max(every_s, 1):
             raise InvalidValueError(f"every_s is {every_s!r}; give a multiple of the control step, {step_s:g} s")
         self.sim: Simulation | None = None
+        self._teams: list[Learners] = []
+        self._shown: list[KnownInSimulation] = []
         self._seeds = generator(scenario.seed, "environment")
         self._next_seed: int | None = scenario.seed
         self.agents: list[str] = []
@@ -173,6 +175,7 @@ class Environment(ParallelEnv):
         """Return an environment like this one, with another seed of its first episode, and no episode."""
         other = copy(self)
         other._seeds, other._next_seed, other.sim, other.agents = generator(seed, "environment"), seed, None, []
+        other._teams, other._shown = [], []
         return other
 
     def _begin(self, seed: int, options: dict[str, Any]) -> None:
@@ -199,7 +202,7 @@ class Environment(ParallelEnv):
         self._places = self._drawn_goals(sim, seed) if self._goals else None
         for learners, known in zip(teams, self._known(), strict=True):
             learners.commanded = np.zeros((len(learners.names), 3))
-            learners.known = known.now
+            learners.known = known.later()
         sim.look()
         self._shown = self._known()
         self._members = [i for known in self._shown for i in known.members]
@@ -458,7 +461,7 @@ class Environment(ParallelEnv):
                 self.sim.close()
             else:
                 self.sim.discard()
-        self.sim, self.agents = None, []
+        self.sim, self.agents, self._shown = None, [], []
 
 
 def _space(part: Any) -> spaces.Box | spaces.Discrete:

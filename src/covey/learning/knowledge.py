@@ -1,5 +1,7 @@
 """What the robots of a group know in a simulation, before they decide."""
 
+import weakref
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -32,9 +34,16 @@ class KnownInSimulation(Knowledge):
         self.own, self.is_lost = np.array(self.members), sim.localization.frames is not None
         self._part = slice(first, first + len(group.start))
 
-    def now(self) -> "KnownInSimulation":
-        """Return what they know now."""
-        return KnownInSimulation(self.sim, self._group, self.members.start, self.goals)
+    def later(self) -> Callable[[], "KnownInSimulation"]:
+        """Return a function that returns what they know then; it keeps no simulation alive, as caches may keep it."""
+        sim, rest = weakref.ref(self.sim), (self._group, self.members.start, self.goals)
+
+        def known() -> KnownInSimulation:
+            here = sim()
+            assert here is not None
+            return KnownInSimulation(here, *rest)
+
+        return known
 
     @cached_property
     def pose(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
