@@ -33,14 +33,14 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations=30 --duratio
 
 # both of those below at once: tests are collected, and processes get warm, once
 suite: $(VENV)/.developing
-	$(PYTEST) -m 'not cluster'
+	$(PYTEST) -m 'not cluster and not site'
 
 test: $(VENV)/.developing
-	$(PYTEST) -m 'not slow and not cluster'
+	$(PYTEST) -m 'not slow and not cluster and not site'
 
 # the tests that take seconds each: kills, clusters, attacks, many processes, statistics of many runs
 slow: $(VENV)/.developing
-	$(PYTEST) -m 'slow and not cluster'
+	$(PYTEST) -m 'slow and not cluster and not site'
 
 # studies on a real Slurm of this machine (Debian: slurm-wlm, munge); a few minutes
 cluster: $(VENV)/.developing
@@ -67,6 +67,7 @@ check: $(VENV)/.developing
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -m site tests/test_site.py
 	@if command -v npm >/dev/null; then cd web && npm ci --no-audit --no-fund && npm run check && npm test; \
 		else echo "no npm: the page is not built and compared"; fi
 

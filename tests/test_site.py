@@ -90,7 +90,7 @@ def broken(site):
             yield from (f"{page.name}: {link}" for link in links if not (page.parent / link).exists())
 
 
-@pytest.mark.slow
+@pytest.mark.site
 def test_the_site_is_built_without_a_warning_and_complete(tmp_path):
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path]
