@@ -26,10 +26,14 @@ from covey.comms.protocols import Protocol
 from covey.draws import Draws
 from covey.events.fault_records import Fault
 from covey.events.records import Event
+from covey.mapping.exchange.merge_rules import MergeRule
 from covey.mapping.localizer import Estimate, LocalizerRecord
 from covey.mapping.records import Mapping
 from covey.missions import Mission, Tracker
 from covey.onboard.controller import controller
+from covey.physics.planar.physics import PlanarPhysics
+from covey.physics.records import PhysicsRecord
+from covey.planning.planner import Planner
 from covey.sensors import SensorRecord, Values
 from covey.world.records.starts import StartRecord
 from covey.world.records.targets import PlacedTarget, TargetRecord
@@ -151,6 +155,38 @@ class Near(LinkModel):
         return (pairs.distance_m < 0.5).astype(float)
 
 
+class Slippery(PhysicsRecord):
+    """Half of each command is lost."""
+
+    grip: float = 0.5
+
+    def build(self, world, model, substep_s):
+        return Sliding(world, model, substep_s, self.grip)
+
+
+class Sliding(PlanarPhysics):
+    def __init__(self, world, model, substep_s, grip):
+        super().__init__(world, model, substep_s)
+        self.grip = grip
+
+    def step(self, state, commands, *further):
+        return super().step(state, self.grip * commands, *further)
+
+
+class Votes(MergeRule):
+    """Each robot has a vote."""
+
+    def parts(self, evidence):
+        return np.sign(evidence)
+
+
+class Stairs(Planner):
+    """First along the row, then along the column."""
+
+    def corners(self, cost, start, goal):
+        return np.array([start, (start[0], goal[1]), goal])
+
+
 class Mute(Protocol):
     def send(self, frame, station):
         pass
@@ -177,6 +213,9 @@ POINTS = {
     "world": "yard=yard:Yard",
     "link": "yard_near=yard:Near",
     "protocol": "yard_mute=yard:Mute",
+    "physics": "yard_slippery=yard:Slippery",
+    "merger": "yard_votes=yard:Votes",
+    "planner": "yard_stairs=yard:Stairs",
     "controller": "yard_drive=yard:drive",
     "metric": "yard_gusts=yard:yard_gusts",
 }
@@ -184,10 +223,12 @@ SCENARIO = """
 world: {kind: yard, side_m: 8}
 robots:
   - count: 2
-    robot: {base: disc, sensors: [lidar, {kind: yard_depth, rate_hz: 10}], mapping: {kind: yard_fog, sight_m: 2}}
+    robot: {base: disc, sensors: [lidar, {kind: yard_depth, rate_hz: 10}], mapping: {kind: yard_fog, sight_m: 2}, planner: yard_stairs}
     start: {kind: yard_ring, gap_m: 1.5}
     localization: {kind: yard_beacons, sigma_m: 0.25}
     controller: {name: yard_drive, speed: 0.5}
+physics: {kind: yard_slippery, grip: 0.9}
+share_maps: {rule: yard_votes}
 radio: {links: [yard_near], protocol: yard_mute}
 targets: [yard_pair]
 mission: {yard_east: {beyond_m: 0.3}}
@@ -232,6 +273,8 @@ def test_a_scenario_uses_what_a_package_adds(yard):
     np.testing.assert_allclose(sim.localization.covariance[:, 0, 0], 0.01)
     np.testing.assert_allclose(sim.state.pose[:, 1], [0.0, 1.5])
     assert 0.1 < sim.state.pose[1, 0] < 0.6 * sim.state.pose[0, 0]  # the fault
+    np.testing.assert_allclose(sim.state.twist[0, 0], 0.9 * 0.5)
+    assert sim.localization.teams[0].beliefs.rule.kind == "yard_votes"
     assert len(sim.world_state.targets.kinds) == 2
     known = sim.localization.belief_of[0].grid.cells >= 0
     assert known.sum() * 0.01 < 1.2 * np.pi * 2.2**2  # fog: nothing is seen beyond 2 m; the room has 64 m2
@@ -244,6 +287,19 @@ def test_a_scenario_uses_what_a_package_adds(yard):
     assert run.team["east_share"][-1] == 1.0
     page = unpack(list(messages_of(run, []))[1])[0]
     assert [event["robot"] for event in page["events"] if event["kind"] == "gust"] == ["robot0", "robot1"]
+
+
+def test_python_names_what_a_package_adds(yard):
+    async def goes(robot):
+        await robot.goto((2.0, 1.5))
+
+    model = covey.RobotModel(radius_m=0.2, sensors=["lidar"], mapping={}, planner="yard_stairs")
+    groups = [covey.Group("r", model, [(0.0, 0.0, 0.0)], goes)]
+    sim = covey.Simulation(covey.World.empty(8, 8), groups, physics={"kind": "yard_slippery", "grip": 0.5})
+    for _ in range(3):
+        sim.step()
+    np.testing.assert_allclose(sim.robot("r0")._navigator.route, [[2.0, 0.0], [2.0, 1.5], [2.0, 1.5]], atol=0.06)
+    assert sim.physics.grip == 0.5
 
 
 def _check_ros(bank):
@@ -267,8 +323,8 @@ def test_code_in_a_file_takes_the_place_of_each_name(yard):
     text = SCENARIO.replace("{yard_east: {beyond_m: 0.3}}", "{./mine.py:East: {beyond_m: 0.3}}")
     for entry in POINTS.values():
         name, _, place = entry.partition("=")
-        text = text.replace(name + ",", f"./mine.py:{place.partition(':')[2]},")
-        text = text.replace(f"[{name}]", f"[./mine.py:{place.partition(':')[2]}]")
+        for end in ",}]":
+            text = text.replace(name + end, f"./mine.py:{place.partition(':')[2]}{end}")
     (yard / "s.yaml").write_text(text.replace("yard_mute", "./mine.py:Mute").replace("@controller", "#"))
     with looking() as seen:
         load_scenario(yard / "s.yaml")

@@ -162,7 +162,7 @@ def near_file(path: Path) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the tail of an error message: the nearest valid name, or all of them.
+    """Return the tail of an error message: the nearest valid name, or up to 40 of them.
 
     Examples:
         >>> did_you_mean("mase", ["maze", "loop"])
@@ -173,7 +173,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = sorted(set(known))
     if near := nearest(name, known):
         return f", did you mean {near!r}?"
-    return f"; known: {', '.join(known)}" if known else ""
+    more = f" and {len(known) - 40} more" if len(known) > 40 else ""
+    return f"; known: {', '.join(known[:40])}{more}" if known else ""
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:

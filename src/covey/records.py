@@ -81,13 +81,14 @@ def given(value: Any) -> dict[str, Any]:
 R = TypeVar("R", bound=Record)
 
 
-def as_record(kind: type[R], value: Any, place: str) -> R:
+def as_record(kind: type[R], value: Any, place: str, *, trusted_only: bool = False) -> R:
     """Return the record for an argument: a record, or plain data as in a file.
 
     Args:
         kind: the class of the record.
         value: the argument.
-        place: its name, for errors.
+        place: its name, for errors; may be empty.
+        trusted_only: refuse the name of code in a file.
 
     Raises:
         InvalidValueError: the data is invalid, also in a file.
@@ -95,7 +96,7 @@ def as_record(kind: type[R], value: Any, place: str) -> R:
     if isinstance(value, kind):
         return value
     try:
-        return kind.model_validate(value, strict=True)
+        return kind.model_validate(value, strict=True, context={"trusted_only": trusted_only})
     except ValidationError as error:
         raise InvalidValueError(text_of(error, kind, place)) from None
 

@@ -139,7 +139,7 @@ def _module_of(item: Any) -> str:
 
 def kinds_of(name: str) -> set[str]:
     """Return the kinds of objects of which one is called ``name``."""
-    return {registry.kind for registry in _registries if name in registry.names()}
+    return {one.kind for one in list(_registries) if name in one.names()}  # a shelf may make further registries
 
 
 def registry_of(kind: str) -> "Registry[Any]":

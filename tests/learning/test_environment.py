@@ -298,7 +298,7 @@ def test_steps_without_an_episode_say_what_to_do():
     [
         ({"observe": "rangs"}, "did you mean 'ranges'"),
         ({"observe": ["pose", "pose"]}, "names pose twice"),
-        ({"observe": {"neighbours": {"most": 0}}}, "observe: neighbours: most"),
+        ({"observe": {"neighbours": {"most": 0}}}, "observe.neighbours.most"),
         ({"observe": "goal"}, "goals=True"),
         ({"observe": "patch"}, "keep no map"),
         ({"observe": {"ranges": {"sensor": "eye"}}}, "proximity"),

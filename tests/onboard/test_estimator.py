@@ -57,7 +57,7 @@ def estimated(record, rows, *, gyro=None, slip_rad=0.0, steps=60):
     plan = room()
     equipment = Equipment(LASER, (1, np.array([0.02, 0.02, 0.02, 0.02, 0.0, 0.0])), lambda _: plan)
     estimator = Estimator(record.build(names, 7, equipment), LASER, gyro, 0.2, len(rows))
-    beliefs = Beliefs(names, (8.0, 6.0), (-4.0, -3.0), Mapping(resolution_m=0.1), "probabilistic")
+    beliefs = Beliefs(names, (8.0, 6.0), (-4.0, -3.0), Mapping(resolution_m=0.1))
     for k in range(len(rows)):
         estimator.keep_scans(k, beliefs, k)
     pose, out = STARTS[rows], []

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from covey.mapping.exchange.merge_rules import GreedyFill, Maximum, MergeRule, Probabilistic
+
 
 def providers_reference(heard, clocks, reach, clock) -> tuple[np.ndarray, np.ndarray]:
     """Plain reference of `providers`."""
@@ -60,3 +62,28 @@ def search_reference(place, points, guess, window_m, window_rad, step_rad, bias=
                 far = (dx * dx + dy * dy) / max(cells * cells, 1) + a * a / max(turns * turns, 1)
                 best = max(best, score - bias * far)
     return best
+
+
+class Votes(MergeRule):
+    """Each robot has one vote per cell."""
+
+    def parts(self, evidence):
+        return np.sign(evidence)
+
+
+RULES = {"probabilistic": Probabilistic(), "greedy_fill": GreedyFill(), "maximum": Maximum(), "votes": Votes()}
+
+
+def merged(rule, own, others):
+    """Plain reference of merge rules: the map from a robot's own log-odds and those of others, in their order."""
+    evidence = [np.asarray(one, int) for one in (own, *others)]
+    states = [np.select([one > 0, one < 0], [100, 0], -1) for one in evidence]
+    if rule == "greedy_fill":
+        out = states[0]
+        for state in states[1:]:
+            out = np.where(out == -1, state, out)
+        return out
+    if rule == "maximum":
+        return np.max(states, axis=0)
+    total = np.sum([np.sign(one) for one in evidence] if rule == "votes" else evidence, axis=0)
+    return np.select([total > 0, total < 0], [100, 0], -1)

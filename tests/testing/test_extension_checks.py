@@ -10,8 +10,12 @@ from covey.cli import main
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.events import Fault
 from covey.events.records import Event, GroundEvent
+from covey.mapping.exchange.merge_rules import MergeRule
 from covey.mapping.localizer import Estimate, LocalizerRecord
 from covey.mapping.records import Mapping
+from covey.physics.planar.physics import PlanarPhysics
+from covey.physics.records import PhysicsRecord
+from covey.planning.planner import Planner
 from covey.registry import registry_of
 from covey.sensors import SensorRecord, Values
 from covey.testing import POINTS, SensorChecks, check_extension
@@ -77,6 +81,26 @@ class Outside(StartRecord):
         return [[99, 99, 0]] * len(radii)
 
 
+class Straight(Planner):
+    def corners(self, cost, start, goal):
+        return np.array([start, goal] if np.isfinite(cost).any(axis=0).all() else [], int).reshape(-1, 2)
+
+
+class Everywhere(MergeRule):
+    def parts(self, evidence):
+        return evidence + 1
+
+
+class Parked(PhysicsRecord):
+    def build(self, world, model, substep_s):
+        return Still(world, model, substep_s)
+
+
+class Still(PlanarPhysics):
+    def step(self, state, commands, *further):
+        return super().step(state, 0 * commands, *further)
+
+
 @pytest.mark.parametrize(
     ("kind", "check", "problem"),
     [
@@ -87,6 +111,9 @@ class Outside(StartRecord):
         (Luck, "it happens in the same way twice", "draw from at.random"),
         (Nowhere, "it strikes and ends", "struck no robot"),
         (Outside, "robots fit", "outside the world"),
+        (Straight, "routes lead through the gap to the goal", "leads through cells of infinite cost"),
+        (Everywhere, "what one robot sees is known to the other", "and 0 for evidence 0"),
+        (Parked, "a team moves the same way twice", "moves no robot"),
     ],
 )
 def test_what_is_wrong_is_said(kind, check, problem):

@@ -263,6 +263,9 @@ def list_(
         "faults",
         "links",
         "protocols",
+        "mergers",
+        "physics",
+        "planners",
         "controllers",
     ]
     | None = None,

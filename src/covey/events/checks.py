@@ -1,11 +1,9 @@
 """Checks of declared events and faults that need the world and the team."""
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
 
 from covey.comms.radio import Radio
 from covey.errors import InvalidValueError, did_you_mean
@@ -34,7 +32,7 @@ from covey.events.records import (
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.onboard.controller import Program, parameters_of, types_of
 from covey.planning.orders import Order
-from covey.records import text_of
+from covey.records import as_record
 from covey.robots.model import RobotModel
 from covey.robots.parameters import Kinds, RadioRange
 from covey.world.state import AnyWorld
@@ -55,16 +53,10 @@ def as_input(value: Any) -> When:
         return value
     is_fault = isinstance(value, dict) and value.get("kind") in faults.names()
     try:
-        return _inputs(is_fault).validate_python(value, context={"trusted_only": True})  # it may come from the page
-    except ValidationError as error:
-        why = text_of(error, None, "").replace("--trusted-only refuses", "an input may not: give the object itself")
+        return as_record(Fault if is_fault else Event, value, "", trusted_only=True)  # it may come from the page
+    except InvalidValueError as error:
+        why = str(error).replace("--trusted-only refuses", "an input may not: give the object itself")
         raise InvalidValueError(f"{value!r} is neither an event nor a fault: {why}") from None
-
-
-@cache
-def _inputs(fault: bool) -> TypeAdapter[Any]:
-    """Return what reads faults or events; making it takes many times as long as reading one."""
-    return TypeAdapter(Fault if fault else Event)
 
 
 def check(record: When, world: AnyWorld, groups: Sequence[Any], declared: Sequence[When] | None, what: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from covey.errors import ControllerError, CoveyError, InvalidValueError, PlacementError, UnknownNameError, near_file
 from covey.lab.addon import Addons
@@ -24,7 +24,7 @@ from covey.onboard.group_answer import check_arguments, place_of
 from covey.onboard.group_view import MOTION, GroupFacts, GroupView
 from covey.plain_files import check_plain
 from covey.random import generator
-from covey.records import text_of
+from covey.records import as_record, text_of
 from covey.registry import CALLED, Enough, forget_changed_files, is_loading, kinds_of, load_file, told
 from covey.results.recording import Details, Recording
 from covey.results.run import Run
@@ -34,7 +34,7 @@ from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
 from covey.scenario.controller import checked_parameters
 from covey.world.placement.placing import place
-from covey.world.records.starts import Apart, ApartStart, Start
+from covey.world.records.starts import Apart, ApartStart, StartRecord
 from covey.world.world import World
 
 LOG = logging.getLogger("covey")
@@ -436,12 +436,7 @@ def starts_of(part: Robots, world: World, seed: int, taken: np.ndarray) -> np.nd
     n, draw = part.count, generator(seed, f"starts/{part.name}")
     radii, names = np.full(n, part.model.outer_radius_m), [f"{part.name}{i}" for i in range(n)]
     if part.starts is None or isinstance(part.starts, Mapping):
-        record: Any = ApartStart(apart=Apart())
-        if part.starts is not None:
-            try:
-                record = TypeAdapter(Start).validate_python(part.starts)
-            except ValidationError as error:
-                raise InvalidValueError(text_of(error, None, "starts")) from None
+        record = ApartStart(apart=Apart()) if part.starts is None else as_record(StartRecord, part.starts, "starts")
         return place(record, world, radii, draw, taken, names)
     try:
         given = np.asarray(part.starts, float)

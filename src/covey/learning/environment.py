@@ -11,7 +11,6 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 
 from covey.controllers.policies.actions import Action
-from covey.controllers.policies.given import record_of
 from covey.controllers.policies.knowledge import Knowledge, Numbers
 from covey.controllers.policies.observations import Observation, observed
 from covey.controllers.policies.onnx import RECORD
@@ -23,6 +22,7 @@ from covey.learning.picture import picture
 from covey.learning.varied import drawn
 from covey.missions.exploration import Exploration
 from covey.random import generator
+from covey.records import as_record
 from covey.runtime.simulation import Simulation
 from covey.scenario.build import build
 from covey.scenario.controller import ControllerReference
@@ -75,7 +75,7 @@ class Environment(ParallelEnv):
             update={"execution": scenario.execution.model_copy(update={"controllers": "in_process"})}
         )
         self._learn = tuple(learn) or tuple(known)
-        self._action = record_of(Action, action, "action")
+        self._action = as_record(Action, action, "action")
         self._goals, self._vary, self.render_mode = bool(goals), dict(vary or {}), render_mode
         self._record, self._episode = None if record is None else Path(record), -1
         self._given = observe

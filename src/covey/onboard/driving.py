@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
+from covey.planning.planner import AStar, Planner
 from covey.records import Record
 
 _MANY = 100.0  # used as acceleration if there is no limit [m/s2, rad/s2]
@@ -20,6 +21,7 @@ class Driving(Record):
         Robotics 6(3), 2017; the progress check follows TurtleBot3's Nav2 set-up.
     """
 
+    planner: Planner = Field(default=AStar(), description="How the way over the map is searched.")
     tolerance_m: float = Field(default=0.1, gt=0, description="A goal is reached within this distance [m].")
     heading_tolerance_rad: float = Field(
         default=0.05, gt=0, description="... and, where it has a heading, this angle [rad]."

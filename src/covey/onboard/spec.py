@@ -9,7 +9,7 @@ from covey.comms.mailbox import Mailbox
 from covey.geometry import Pose
 from covey.mapping.occupancy.belief import Belief
 from covey.onboard.controller import Program
-from covey.onboard.driving import DriveLimits
+from covey.onboard.driving import DriveLimits, Driving
 from covey.onboard.handle import Robot
 from covey.onboard.navigator import Navigator
 from covey.onboard.onboard import Onboard
@@ -53,7 +53,8 @@ class RobotSpec:
             frames: poses of the frames of others that it has found, by name; None if all robots share one frame.
         """
         model, rng = self.model, generator(self.seed, f"controller/{self.name}")
-        navigator = Navigator(DriveLimits.of(model, self.period_s), model.body_discs, None, self.index, mailbox.team)
+        driving = Driving(planner=model.planner)
+        navigator = Navigator(DriveLimits.of(model, self.period_s), model.body_discs, driving, self.index, mailbox.team)
         robot = Robot(self.name, model, self.home, navigator, rng, mailbox, blackboard, self.sensors, frames)
         robot.map, robot.waypoints = belief, self.waypoints
         sees = self.program.sees

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from covey.errors import InvalidValueError
 from covey.mapping.records import Mapper
+from covey.planning.planner import AStar, Planner
 from covey.records import Record
 from covey.robots.chassis import Chassis, FileChassis, FlyingChassis, WheeledChassis, plain_chassis
 from covey.robots.computer import Computer
@@ -100,6 +101,9 @@ class RobotModel(Record):
     )
     sensors: tuple[SensorRecord, ...] = Field(default=(), description="Sensors of the robot.")
     mapping: Mapper | None = Field(default=None, description="How the robot maps; null: it does not.")
+    planner: Planner = Field(
+        default=AStar(), description="How the way to a goal is searched on the map: astar, or your own: ./mine.py:Name."
+    )
     chassis: Chassis | None = Field(
         default=None,
         description="Masses and wheels for physics: terrain, see docs/terrain.md; null: two wheels below the body.",

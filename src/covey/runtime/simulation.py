@@ -25,9 +25,9 @@ from covey.mapping.exchange.share_maps import ShareMaps, as_share_maps
 from covey.missions import Exploration, Mission, MissionContext, Tracker
 from covey.missions.exploration import ExplorationTracker
 from covey.onboard.group import Group
-from covey.physics.choice import physics_of
 from covey.physics.planar.physics import NO_CONTACTS
 from covey.physics.protocol import Contacts
+from covey.physics.records import PhysicsRecord
 from covey.planning.orders import ORDER_KEY, Order
 from covey.records import as_record
 from covey.results.event_data import Data, OdometryContradicted, Reported, Sighted, said
@@ -95,8 +95,8 @@ class Simulation:
             such as ``[{"draw": "victim", "count": 5}]``.
         events: changes of the world, records of `covey.events.records` or plain data as in a scenario.
         faults: faults of robots, records of `covey.events.fault_records` or plain data as in a scenario.
-        physics: ``planar``, or ``terrain``: bodies in three dimensions, on the world's ground if it has one; None:
-            terrain in a world with ground, else planar.
+        physics: ``planar``, or ``terrain``: bodies in three dimensions, on the world's ground if any; a record,
+            or ``./mine.py:Name``; None: terrain in a world with ground, else planar.
         execution: settings of the computation, such as ``Execution(step_s=0.2)``; or plain data as in a scenario.
         record: what is recorded besides the tables, such as ``Details(scans_every_s=1)``; or plain data as in a
             scenario.
@@ -139,7 +139,7 @@ class Simulation:
         targets: Targets | Sequence[Any] = (),
         events: Sequence[Any] = (),
         faults: Sequence[Any] = (),
-        physics: Literal["planar", "terrain"] | None = "planar",
+        physics: str | PhysicsRecord | Mapping[str, Any] | None = "planar",
         execution: Execution | Mapping[str, Any] = Execution(),
         record: Details | Mapping[str, Any] = Details(),
         recording: Recording | Path | str | None = None,
@@ -178,7 +178,9 @@ class Simulation:
         check_free(starts[:, :2], Standing(world), self.model.radius, self.names)
         self.state = TeamState.at(starts)
         place.targets = lay(targets, world, self.state.pose, self.model.radius, seed)
-        self.physics = physics_of(physics, place, self.model, self.state, execution.substep_s)
+        engine = as_record(PhysicsRecord, physics or ("terrain" if world.ground else "planar"), "physics")
+        self.physics = engine.build(place, self.model, execution.substep_s)
+        self.physics.place(self.state)
         self.sensing = Sensing(place, self.groups, self.model, self.state, self.clock, seed)
         mission = Exploration() if mission is None else mission
         if not isinstance(mission, Mission):
@@ -254,7 +256,7 @@ class Simulation:
         self._is_free, self._process = Lock(), os.getpid()
         self._repeatable = self.deciding.host.repeatable and not self.computing.measures
         try:
-            spatial = physics == "terrain" or world.ground is not None
+            spatial = engine.spatial or world.ground is not None
             self._recorder = self._open_recorder(recording, mission, spatial, record)
         except BaseException:
             self.deciding.close()

@@ -25,6 +25,8 @@ NAMED = {
     "robots[].localization": "localizers",
     "radio.links[]": "links",
     "radio.protocol": "protocols",
+    "physics": "physics",
+    "share_maps.rule": "mergers",
     "targets[]": "targets",
     "mission": "missions",
     "events[]": "events",

@@ -17,6 +17,7 @@ from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.localization import Truth
 from covey.mapping.localizer import LocalizerRecord
 from covey.missions import Exploration, Mission
+from covey.physics.records import PhysicsRecord
 from covey.records import WORD, Record, located
 from covey.results.recording import Details
 from covey.robots.model import RobotModel
@@ -123,10 +124,10 @@ class Scenario(FromFile):
     )
     doors: tuple[DeclaredDoor, ...] = Field(default=(), description="Doors in addition to those of the world.")
     robots: tuple[RobotGroup, ...] = Field(min_length=1, description="Groups of the team.")
-    physics: Literal["planar", "terrain"] | None = Field(
+    physics: PhysicsRecord | None = Field(
         default=None,
         description="planar: discs in the plane; terrain: bodies in three dimensions, with masses and wheels (needs "
-        "the extra terrain); null: terrain in a world with ground, else planar.",
+        "the extra terrain); or your own: ./mine.py:Name; null: terrain in a world with ground, else planar.",
     )
     radio: Radios = Field(default=Radio(), description="A radio, or a list of radios.")
     share_maps: ShareMaps | None = Field(default=None, description="Exchange of maps; null: robots share no maps.")

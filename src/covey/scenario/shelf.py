@@ -24,6 +24,9 @@ _MODULES = {
     "faults": "covey.events.records",
     "links": "covey.comms.links.model",
     "protocols": "covey.comms.protocols.protocol",
+    "mergers": "covey.mapping.exchange.merge_rules",
+    "physics": "covey.physics.records",
+    "planners": "covey.planning.planner",
     "controllers": "covey.controllers",
 }
 """The module of each registry."""
@@ -61,7 +64,7 @@ def describe(name: str, *, trusted_only: bool = False) -> str:
     """
     records = {kind: partial(_record, kind) for kind in _MODULES}
     writers: dict[str, Callable[[str], str]] = {**records, "robots": _robot, "controllers": _controller}
-    parts = [f"# {kind[:-1]} {name}\n{write(name)}" for kind, write in writers.items() if name in names(kind)]
+    parts = [f"# {_one_of(kind)} {name}\n{write(name)}" for kind, write in writers.items() if name in names(kind)]
     if name in library() or name.endswith((".yaml", ".yml")):
         from covey.scenario.dump import to_yaml
         from covey.scenario.load import load_scenario
@@ -106,7 +109,11 @@ def _family(words: list[str]) -> str:
 
 def _registry(kind: str) -> Any:
     importlib.import_module(_MODULES[kind])
-    return registry_of(kind.removesuffix("s"))
+    return registry_of(_one_of(kind))
+
+
+def _one_of(kind: str) -> str:
+    return kind if kind == "physics" else kind.removesuffix("s")
 
 
 def _robot(name: str) -> str:

@@ -11,6 +11,7 @@
 """
 
 import inspect
+import itertools
 import json
 import pickle
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from covey.comms.protocols import Protocol
 from covey.errors import CoveyError, InvalidValueError, UnknownNameError
 from covey.events.fault_records import Fault
 from covey.events.records import Event
+from covey.mapping.exchange.merge_rules import MergeRule
 from covey.mapping.localizer import Equipment, LocalizerRecord, Scan, Sensed
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.records import Mapper, Mapping
@@ -30,6 +32,8 @@ from covey.mapping.slam.log import Laser
 from covey.missions import Mission
 from covey.onboard.controller import Program
 from covey.onboard.group import Group
+from covey.physics.records import PhysicsRecord
+from covey.planning.planner import Planner
 from covey.results.metrics.registry import metrics
 from covey.results.run import Run
 from covey.robots.model import RobotModel
@@ -273,6 +277,72 @@ class ProtocolChecks(RecordChecks):
         check_protocol(self.made())
 
 
+class PhysicsChecks(RecordChecks):
+    """Checks of a physics."""
+
+    of, point = PhysicsRecord, "physics"
+
+    def test_a_team_moves_the_same_way_twice(self) -> None:
+        """Robots that drive move, stay finite, and repeat themselves."""
+        record = self.made()
+        (sim, first), (_, again) = (_run(physics=record) for _ in range(2))
+        name, poses = type(record).__name__, first.measurements["x_m", "y_m", "heading_rad"]
+        assert np.isfinite(sim.state.pose).all(), f"{name} gives poses that are not finite"
+        assert poses.n_unique() > 3, f"{name} moves no robot; step must write state.pose"
+        assert _seen(first) == _seen(again), f"{name} does not repeat itself; draw from covey.random"
+
+
+class PlannerChecks(RecordChecks):
+    """Checks of a planner."""
+
+    of, point = Planner, "planner"
+
+    def test_routes_lead_through_the_gap_to_the_goal(self) -> None:
+        """A route begins and ends where it must, leads through a gap in a wall, and is the same twice."""
+        record, name = self.made(), type(self.made()).__name__
+        cost = np.ones((20, 30), np.float32)
+        cost[:, 15] = np.inf
+        cost[4:8, 15] = 3.0
+        cost.flags.writeable = False
+        start, goal = (15, 3), (15, 27)
+        corners, again = (np.asarray(record.corners(cost, start, goal)) for _ in range(2))
+        assert corners.ndim == 2 and corners.shape[1] == 2 and corners.dtype.kind == "i", (  # noqa: PT018
+            f"{name} gives {corners.dtype} of shape {corners.shape}; rows and columns are int64 (k, 2)"
+        )
+        ends = corners[:1].tolist() + corners[-1:].tolist()
+        assert ends == [list(start), list(goal)], f"{name} gives a route from and to {ends}, not {start} and {goal}"
+        cells = np.concatenate([np.rint(np.linspace(a, b, 200)).astype(int) for a, b in itertools.pairwise(corners)])
+        assert np.isfinite(cost[cells[:, 0], cells[:, 1]]).all(), f"{name} leads through cells of infinite cost"
+        assert np.array_equal(corners, again), f"{name} gives another route the second time"
+
+    def test_without_a_way_there_is_no_route(self) -> None:
+        """Behind a closed wall there are no corners."""
+        record, cost = self.made(), np.ones((9, 9), np.float32)
+        cost[:, 4] = np.inf
+        corners = np.asarray(record.corners(cost, (4, 1), (4, 7)))
+        assert len(corners) == 0, f"{type(record).__name__} gives a route where there is none; return np.empty((0, 2))"
+
+
+class MergerChecks(RecordChecks):
+    """Checks of a merge rule."""
+
+    of, point = MergeRule, "merger"
+
+    def test_what_one_robot_sees_is_known_to_the_other(self) -> None:
+        """Its parts are as they must be. Of two robots one looks; after sharing, both have its map."""
+        record, lidar = self.made(), Lidar(rays=90, range_m=6.0)
+        try:
+            first, again = record.table(), record.table()
+        except CoveyError as error:
+            raise AssertionError(str(error)) from None
+        assert np.array_equal(first, again), f"{type(record).__name__} gives other parts the second time"
+        beliefs = Beliefs(["a", "b"], (16.0, 16.0), (-4.0, -4.0), rule=record)
+        ranges = _read(lidar).ranges[:1]
+        beliefs.update(np.array([0]), np.zeros((1, 3)), ranges, lidar.angles, lidar.mount, lidar.range_m, 0)
+        beliefs.share(np.ones((2, 2), bool))
+        assert np.array_equal(*beliefs.occupancy), f"{type(record).__name__} loses what only another robot has seen"
+
+
 class ControllerChecks(Checks):
     """Checks of a controller, a function or a class."""
 
@@ -315,7 +385,8 @@ class RobotChecks(Checks):
 
 POINTS: tuple[type[Checks], ...] = (
     *(SensorChecks, LocalizerChecks, MapperChecks, MissionChecks, EventChecks, FaultChecks, StartChecks, TargetChecks),
-    *(WorldChecks, LinkChecks, ProtocolChecks, ControllerChecks, MetricChecks, RobotChecks),
+    *(WorldChecks, LinkChecks, ProtocolChecks, PhysicsChecks, PlannerChecks, MergerChecks),
+    *(ControllerChecks, MetricChecks, RobotChecks),
 )
 
 

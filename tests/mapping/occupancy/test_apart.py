@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from tests.references.mapping import RULES
 
-from covey.mapping.exchange.merge_rules import RULES
 from covey.mapping.occupancy.apart import MirroredBeliefs, OwnBelief
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.records import Mapping
@@ -14,7 +14,7 @@ ANGLES = np.linspace(-np.pi, np.pi, 90, endpoint=False)
 FAN = (ANGLES, np.array([0.1, 0.0, 0.2]), 4.0)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_scans_in_processes_and_sharing_in_the_mirror_give_the_same_maps_and_versions(rule):
     random = np.random.default_rng(5)
     whole, mirror = (kind(NAMES, SIZE, ORIGIN, MAPPING, rule) for kind in (Beliefs, MirroredBeliefs))
@@ -58,7 +58,7 @@ def test_scans_in_processes_and_sharing_in_the_mirror_give_the_same_maps_and_ver
 
 
 def test_a_scan_that_comes_too_soon_changes_nothing():
-    own = OwnBelief(1, NAMES, SIZE, ORIGIN, MAPPING, "probabilistic")
+    own = OwnBelief(1, NAMES, SIZE, ORIGIN, MAPPING, RULES["probabilistic"])
     pose, scan = np.zeros(3), np.full(90, 2.0)
     assert own.see(pose, scan, *FAN, 0)
     assert own.changes() is not None

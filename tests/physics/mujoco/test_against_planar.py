@@ -128,5 +128,5 @@ def test_a_planar_world_runs_in_both_physics():
 
 
 def test_other_physics_are_refused():
-    with pytest.raises(ValueError, match="planar or terrain"):
+    with pytest.raises(ValueError, match="unknown physics 'magic'; known: planar, terrain"):
         covey.Simulation(World.empty(3, 3), physics="magic")

@@ -5,6 +5,7 @@ from typing import cast
 
 import numpy as np
 import pytest
+from tests.references.mapping import RULES
 
 import covey
 from covey.clock import Clock
@@ -177,7 +178,7 @@ def test_who_knows_the_starts_has_no_such_metrics_and_no_such_events():
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", ["greedy_fill", "maximum"])
 def test_other_rules_of_merging_work_too(rule):
-    sim, run = finished(RING + MARKS, share_maps=UNKNOWN.model_copy(update={"rule": rule}))
+    sim, run = finished(RING + MARKS, share_maps=UNKNOWN.model_copy(update={"rule": RULES[rule]}))
     assert run.metrics["aligned_share"] == 1.0
     assert all((b.occupancy() >= 0).sum() > (b.own != 0).sum() for b in sim.localization.belief_of.values())
 

@@ -246,7 +246,7 @@ def test_continuous_sharing_keeps_maps_equal_within_three_steps():
 
 def test_rules_reach_the_maps():
     sim = team(share_maps=ShareMaps(rule="maximum"))
-    assert sim.localization.teams[0].beliefs.rule == "maximum"
+    assert sim.localization.teams[0].beliefs.rule.kind == "maximum"
 
 
 def test_values_of_another_policy_are_refused():

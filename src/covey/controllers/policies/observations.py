@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from covey.controllers.policies.given import record_of
 from covey.controllers.policies.knowledge import Knowledge, Numbers
 from covey.errors import InvalidValueError
 from covey.kernel import kernel
 from covey.named import Named
+from covey.records import as_record
 from covey.registry import Registry
 from covey.robots.model import RobotModel
 
@@ -364,7 +364,7 @@ def observed(given: Any, *, trusted_only: bool = False) -> list[Observation]:
 def _one(given: Any, trusted_only: bool) -> Observation:
     if callable(given) and not isinstance(given, type):
         return OfFunction(function=given)
-    return record_of(Observation, given, "observe", trusted_only=trusted_only)
+    return as_record(Observation, given, "observe", trusted_only=trusted_only)
 
 
 @kernel

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from covey.controllers.policies.actions import Action
-from covey.controllers.policies.given import record_of
 from covey.controllers.policies.knowledge import KnownToGroup, OneOf
 from covey.controllers.policies.observations import observed
 from covey.errors import CoveyError, InvalidValueError
 from covey.onboard.controller import controller
 from covey.plain_files import check_plain
+from covey.records import as_record
 from covey.robots.parameters import File, Stay
 
 RECORD = ".json"
@@ -69,7 +69,7 @@ class Onnx:
     def __init__(self, *, file: File, every_s: Stay = 0.0):
         record = read_record(file)
         self._file, self._observe = file, observed(record["observe"], trusted_only=True)
-        self._action = record_of(Action, record["action"], "action", trusted_only=True)
+        self._action = as_record(Action, record["action"], "action", trusted_only=True)
         if self._action.moves != "twists":
             raise InvalidValueError(
                 f"{file} chooses {type(self._action).__name__}, which needs a robot's map and navigator; "

@@ -5,7 +5,6 @@ References:
     6(3):21, 2017, section 3 (the six elements of an experimental design).
 """
 
-from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
@@ -131,8 +130,7 @@ def known_metrics(names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ..
     context, found, wrong = info.context or {}, list[str](), list[Located]()
     for i, name in enumerate(names):
         try:
-            refuse_code(name, context)
-            found.append(named(name, Path(context.get("folder", "."))))
+            found.append(named(name, context))
         except CoveyError as error:
             wrong.append(((i,), str(error), name))
     if wrong:

@@ -41,7 +41,7 @@ def execute(planned: PlannedRun, folder: Path, limits: Limits | None = None) -> 
     wall, cpu, load = time.perf_counter(), time.process_time(), _load()
     try:
         for reference in planned.metrics:
-            load_metric(reference, Path())
+            load_metric(reference, {})
         with Showing(work) as showing:
             run = planned.load().build(work, overwrite=True).run(before_step=showing)
         why = _why_failed(run) if run.status == "failed" else {}

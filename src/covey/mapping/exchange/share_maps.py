@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from covey.errors import InvalidValueError
-from covey.mapping.exchange.merge_rules import Rule
+from covey.mapping.exchange.merge_rules import MergeRule, Probabilistic
 from covey.records import Record
 
 
@@ -24,11 +24,11 @@ class ShareMaps(Record):
         ge=0,
         description="With policy on_meeting: two robots meet if they have not heard each other for this long [s].",
     )
-    rule: Rule = Field(
-        default="probabilistic",
+    rule: MergeRule = Field(
+        default=Probabilistic(),
         description="How evidence becomes a map. probabilistic: the log-odds of all robots add up (Burgard "
         "2000); greedy_fill: others fill only unknown cells (map_merging); maximum: occupied wins "
-        "over free, and free over unknown (multirobot_map_merge).",
+        "over free, and free over unknown (multirobot_map_merge); or your own: ./mine.py:Name.",
     )
     start_poses: Literal["known", "unknown"] = Field(
         default="known",

@@ -9,7 +9,7 @@ import numpy as np
 from covey.errors import InvalidValueError
 from covey.mapping.exchange.apart import MirroredMaps
 from covey.mapping.exchange.map_updates import MapUpdate
-from covey.mapping.exchange.merge_rules import Rule
+from covey.mapping.exchange.merge_rules import MergeRule
 from covey.mapping.occupancy import tiles as tiles_of
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.records import Mapping
@@ -44,7 +44,7 @@ class OwnBelief(Beliefs):
         size_m: tuple[float, float],
         origin: tuple[float, float],
         mapping: Mapping,
-        rule: Rule,
+        rule: MergeRule,
     ):
         super().__init__(names, size_m, origin, mapping, rule, kept=(robot,))
         self.robot, self._one = robot, np.array([robot])
@@ -98,7 +98,7 @@ class BeliefStart:
     size_m: tuple[float, float]
     origin: tuple[float, float]
     mapping: Mapping
-    rule: Rule
+    rule: MergeRule
     known: np.ndarray | None = None
 
     def begin(self) -> OwnBelief:

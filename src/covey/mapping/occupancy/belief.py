@@ -22,7 +22,7 @@ from covey.errors import InvalidValueError
 from covey.geometry.beams import beam_directions
 from covey.geometry.grid import Grid
 from covey.mapping.exchange.map_updates import MapUpdate
-from covey.mapping.exchange.merge_rules import RULES, Rule
+from covey.mapping.exchange.merge_rules import MergeRule, Probabilistic
 from covey.mapping.exchange.shared_maps import SharedMap, SharedMaps, check_memory
 from covey.mapping.occupancy import evidence, tile_code, tiles
 from covey.mapping.occupancy.tiles import MOST_ROBOTS, TILE, TILE_CELLS, TeamTiles, empty_store
@@ -48,7 +48,7 @@ class Beliefs(SharedMaps):
         version: int64 (n,), grows whenever a cell of that belief changes between unknown, free and occupied.
         tile_changed: int64 (n, tiles), the version at which a cell of the tile last did so; tiles in storage order.
         clock: int64 (n, n), row i: the newest publication of each robot that i holds completely.
-        evidence_model: int64 (5,): miss, hit, lowest and highest evidence, in units of 0.05, and index of the rule.
+        evidence_model: int64 (262,): miss, hit, lowest and highest evidence, in units of 0.05, and the rule's table.
 
     Raises:
         InvalidValueError: there are no robots or too many, the area is empty, or the maps are too large for the memory.
@@ -60,11 +60,11 @@ class Beliefs(SharedMaps):
         size_m: tuple[float, float],
         origin: tuple[float, float] = (0.0, 0.0),
         mapping: Mapping | None = None,
-        rule: Rule = "probabilistic",
+        rule: MergeRule = Probabilistic(),
         kept: Sequence[int] | None = None,
     ):
         self.names, self.mapping = list(names), mapping or Mapping()
-        self.rule: Rule = rule
+        self.rule = rule
         units = self.mapping.units
         model = [self.mapping.miss_log_odds, self.mapping.hit_log_odds]
         bounds = [self.mapping.lowest_log_odds, self.mapping.highest_log_odds]
@@ -78,7 +78,7 @@ class Beliefs(SharedMaps):
         kept = range(n) if kept is None else kept
         check_memory(len(kept), n, (rows, columns))
         shape = n, rows // TILE * (columns // TILE)
-        self._rule = RULES.index(rule)
+        self._rule = rule.table()
         self._store = empty_store(n, rule, max(abs(units(b)) for b in bounds))
         self._team = TeamTiles(
             *(np.zeros(shape, np.int32) for _ in range(4)),
@@ -92,7 +92,7 @@ class Beliefs(SharedMaps):
         self.version, self.tile_changed = self._team.version, self._team.changed
         self.grid = Grid(self.occupancy[0], resolution, (*origin, 0.0))
         self._scratch = np.zeros((rows, columns), np.uint8)
-        self.evidence_model = np.array([*(units(x) for x in model + bounds), self._rule])
+        self.evidence_model = np.array([*(units(x) for x in model + bounds), *self._rule])
         self._motion = np.array([self.mapping.min_motion_m, math.radians(self.mapping.min_turn_deg)])
         self._angles, self._directions = np.zeros(0), np.zeros((0, 2))
         self._use_scans: Bound | None = None  # for these directions and this store
@@ -106,7 +106,7 @@ class Beliefs(SharedMaps):
         names: Sequence[str],
         mapping: Mapping | None = None,
         margin_m: float = 0.0,
-        rule: Rule = "probabilistic",
+        rule: MergeRule = Probabilistic(),
     ) -> "Beliefs":
         """Return empty beliefs that cover a grid (the world's, of any yaw), and a margin [m] around it."""
         rows, columns = grid.shape

@@ -6,6 +6,7 @@ import numpy as np
 
 from covey.geometry.beams import mark_fan, sensor_in_grid
 from covey.kernel import bare, kernel
+from covey.mapping.exchange.merge_rules import PLAIN
 from covey.mapping.occupancy.tiles import TILE, TILE_CELLS, Store, TeamTiles, show, state_of
 
 _HIT = 2
@@ -113,10 +114,11 @@ def use_segment(mark, own, published, joined, occupancy, model):
         mark: uint8 (32,), marks of the cells.
         own, published, joined: values of these cells, see `covey.mapping.occupancy.tiles.state_of`; ``own`` is changed.
         occupancy: int8 (32,), states of the cells, changed.
-        model: int64 (5,): miss, hit, lowest and highest evidence, in units, and index of the rule.
+        model: int64 (262,): miss, hit, lowest and highest evidence, in units, and `MergeRule.table`.
     """
     turned, sized = np.int8(0), joined.dtype.type  # the narrowest types, for the vector unit
-    rule, none, one = model[4], np.int16(0), np.int16(1)
+    rule, none, one = model[4:], np.int16(0), np.int16(1)
+    plain = rule[0] == PLAIN
     gain, loss, low, high = np.int16(model[1]), np.int16(-model[0]), np.int16(model[2]), np.int16(model[3])
     for k in range(TILE):
         m = mark[k]
@@ -125,7 +127,7 @@ def use_segment(mark, own, published, joined, occupancy, model):
         after = min(max(np.int16(own[k] + delta), low), high)
         after = np.int8(seen if after == none else after)
         own[k] = after
-        if rule == 0:
+        if plain:
             total = sized(joined[k] - sized(published[k]) + sized(after))
             state = np.int8(100 if total > 0 else (0 if total < 0 else -1))
         else:
@@ -255,7 +257,7 @@ def put_tiles(robot, tiles, cells, team, store, rule):
         tiles: int32 (k,), indices of the tiles.
         cells: int8 (k, 1024), their evidence.
         team, store: `TeamTiles`, `Store`.
-        rule: index in `RULES`.
+        rule: see `MergeRule.table`.
     """
     per_row = team.occupancy.shape[2] // TILE
     turned = False

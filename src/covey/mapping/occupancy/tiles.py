@@ -12,17 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from covey.kernel import kernel
-from covey.mapping.exchange.merge_rules import RULES, Rule
+from covey.mapping.exchange.merge_rules import FILL, PLAIN, MergeRule
 
 TILE = 32
 """Side of a tile [cells]."""
 TILE_CELLS = TILE * TILE
 
-_GREEDY, _MAXIMUM = RULES.index("greedy_fill"), RULES.index("maximum")
 MOST_ROBOTS = 32767
 """Largest number of robots that can share beliefs: sums have 32 bits, and a `MapUpdate` identifies robots by 16."""
-# Under the rule "maximum", an occupied cell adds this to a node, and a free cell 1: more than all robots together.
-_OCCUPIED = 65536
 
 
 class Store(NamedTuple):
@@ -78,7 +75,7 @@ class TeamTiles(NamedTuple):
     mapped_pose: np.ndarray
 
 
-def empty_store(robots: int, rule: Rule, largest: int) -> Store:
+def empty_store(robots: int, rule: MergeRule, largest: int) -> Store:
     """Return a store with only the empty slot, page and node.
 
     Args:
@@ -87,7 +84,8 @@ def empty_store(robots: int, rule: Rule, largest: int) -> Store:
         largest: largest evidence of one robot in a cell, in units. If the sum of all robots fits into 16 bits, sums
             have 16 bits, which halves the memory; else 32.
     """
-    sum_of_all = {"probabilistic": robots * largest, "greedy_fill": largest, "maximum": robots * _OCCUPIED}[rule]
+    part = int(np.abs(rule.parts(np.arange(-largest, largest + 1)).astype(np.int64)).max())
+    sum_of_all = part if rule.fills else robots * part
     fits = sum_of_all <= np.iinfo(np.int16).max
     return Store(
         np.zeros((1, TILE_CELLS), np.int8),
@@ -205,49 +203,47 @@ def make_node(parts, at, base, store, rule):
     Args:
         parts: int32 (n,), the slot of each robot's version.
         at: place of the node in the table.
-        rule: index in `RULES`.
+        rule: see `MergeRule.table`.
     """
     node = store.free_nodes[store.used[1]]
     store.used[1] += 1
     store.table[at] = node
     joined = store.joined[node]
     for k in range(joined.size):
-        joined[k] = 0 if rule == _GREEDY else store.joined[base, k]
+        joined[k] = 0 if rule[0] == FILL else store.joined[base, k]
     for o in range(parts.size):
         new, old = parts[o], store.parts[base, o]
         store.parts[node, o] = new
-        if rule == _GREEDY:
+        if rule[0] == FILL:
             if new != 0:
-                _fill(joined, store.evidence[new])
+                _fill(joined, store.evidence[new], rule)
         elif new != old:
             _replace(joined, store.evidence[new], store.evidence[old], rule)
     return node
 
 
 @kernel
-def _fill(joined, evidence):
-    """Copy evidence to the cells that have none yet."""
+def _fill(joined, evidence, rule):
+    """Copy the parts of a robot to the cells that have none yet."""
     for k in range(joined.size):
-        joined[k] = evidence[k] if joined[k] == 0 else joined[k]
+        joined[k] = added(evidence[k], rule) if joined[k] == 0 else joined[k]
 
 
 @kernel
 def _replace(joined, new, old, rule):
     """Replace an older version of a robot by a new one in the sum of a node."""
-    if rule == _MAXIMUM:
-        for k in range(joined.size):
-            joined[k] += added(new[k], rule) - added(old[k], rule)
-    else:
+    if rule[0] == PLAIN:
         for k in range(joined.size):
             joined[k] += np.int16(new[k]) - np.int16(old[k])
+    else:
+        for k in range(joined.size):
+            joined[k] += added(new[k], rule) - added(old[k], rule)
 
 
 @kernel
 def added(evidence, rule):
     """Return the contribution of one robot's evidence in one cell to the sum of a node."""
-    if rule == _MAXIMUM:
-        return _OCCUPIED if evidence > 0 else (1 if evidence < 0 else 0)
-    return np.int64(evidence)
+    return rule[130 + np.int64(evidence)]
 
 
 @kernel
@@ -257,15 +253,13 @@ def state_of(own, published, joined, rule):
     Args:
         own: the robot's own evidence; ``published``: the version of it that is in the node.
         joined: the sum of the node.
-        rule: index in `RULES`.
+        rule: see `MergeRule.table`.
     """
-    if rule == _GREEDY:
-        total = np.int64(joined) if own == 0 else np.int64(own)
+    if rule[0] == FILL:
+        total = np.int64(joined) if own == 0 else added(own, rule)
     else:
         total = joined - added(published, rule) + added(own, rule)
-    if rule == _MAXIMUM:
-        return 100 if total >= _OCCUPIED else (0 if total > 0 else -1)
-    return 100 if total > 0 else (0 if total < 0 else -1)
+    return 100 if total >= rule[1] else (0 if total != 0 else -1)
 
 
 @kernel
@@ -276,9 +270,9 @@ def show(own, published, joined, before, occupancy, top, left, rule):
         own, published: int8 (1024,); joined: int16 or int32 (1024,), see `state_of`.
         before: an earlier ``joined``; rows in which the signs are equal are skipped. Empty: no row is skipped.
         occupancy: int8 (rows, columns); the tile starts at row ``top``, column ``left``.
-        rule: index in `RULES`.
+        rule: see `MergeRule.table`.
     """
-    turned, sized = 0, joined.dtype.type  # the narrowest type, for the vector unit
+    turned, sized, plain = 0, joined.dtype.type, rule[0] == PLAIN  # the narrowest type, for the vector unit
     for i in range(TILE):
         at = slice(i * TILE, i * TILE + TILE)
         a, b, c = own[at], published[at], joined[at]
@@ -289,7 +283,7 @@ def show(own, published, joined, before, occupancy, top, left, rule):
             if other == 0:
                 continue
         row = occupancy[top + i, left : left + TILE]
-        if rule == 0:
+        if plain:
             for k in range(TILE):
                 total = sized(c[k] - sized(b[k]) + sized(a[k]))
                 now = np.int8(100 if total > 0 else (0 if total < 0 else -1))
@@ -401,7 +395,7 @@ def merge_updates(received, items, bounds, since, until, team, store, first, tak
             if node == 0:
                 node = make_node(parts[tile], at, last, store, rule)
             team.node[robot, tile] = node
-            same = rule == 0 and mine == known and mine == store.parts[last, robot]
+            same = rule[0] == PLAIN and mine == known and mine == store.parts[last, robot]
             before = store.joined[last] if same else store.joined[last, :0]
             top, left = tile // per_row * TILE, tile % per_row * TILE
             own, published, joined = store.evidence[mine], store.evidence[known], store.joined[node]

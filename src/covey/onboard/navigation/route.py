@@ -13,9 +13,7 @@ from covey.geometry import Grid
 from covey.kernel import kernel
 from covey.lazy import ndimage
 from covey.onboard.driving import Driving
-from covey.planning.astar import astar
 from covey.planning.costs import clearance, refresh_cost, soften, traversal_cost
-from covey.planning.shorten import shorten
 
 
 class Route(NamedTuple):
@@ -181,10 +179,10 @@ def _plan(
         if row < 0:
             return "wall"
         goal = tuple(grid.to_world((row, column)).tolist())
-    path, _ = astar(cost, (start_row, start_column), (row, column))
-    if not len(path):
+    corners = driving.planner.corners(cost, (start_row, start_column), (row, column))
+    if not len(corners):
         return "no way"
-    line = grid.to_world(shorten(path, cost, 0.02))
+    line = grid.to_world(corners)
     line[0], line[-1] = start, goal
     if len(line) == 1:
         line = np.array([start, goal], float)

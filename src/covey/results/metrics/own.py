@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from covey.errors import InvalidValueError, nearest
+from covey.errors import InvalidValueError
+from covey.named import find, refuse_code
 from covey.plain_files import beside
-from covey.registry import Unread, load_from_file
+from covey.registry import Unread
 from covey.results.metrics.registry import metrics, time_to_goal
 
 
@@ -22,27 +23,23 @@ def column_of(name: str) -> str:
     return name.rpartition(":")[2] if ".py:" in name else name
 
 
-def named(name: str, folder: Path) -> str:
+def named(name: str, context: dict[str, Any]) -> str:
     """Return how other processes find a metric: its name, or ``./file.py:name`` if a program or a file has it.
 
     A metric of a file is registered under its name in the file.
 
     Args:
         name: a registered name, or ``./file.py:name``.
-        folder: base of relative paths.
+        context: see `covey.named.find`.
 
     Raises:
         CoveyError: there is no such metric, or other processes cannot load it.
     """
     if ".py:" in name:
-        load_metric(name, folder)
+        load_metric(name, context)
         return name
-    known = metrics.names()
-    if name not in known:
-        like, of_file = nearest(name, known), f"for one of a file write ./file.py:{name}"
-        hint = f"did you mean {like!r}? Or {of_file}" if like else f"docs/metrics.md lists them all; {of_file}"
-        raise InvalidValueError(f"unknown metric {name!r}, {hint}")
-    return _reference(name, folder) if metrics.is_registered_here(name) else name
+    find(name, metrics, context)
+    return _reference(name, Path(context.get("folder", "."))) if metrics.is_registered_here(name) else name
 
 
 def _reference(name: str, folder: Path) -> str:
@@ -59,17 +56,19 @@ def _reference(name: str, folder: Path) -> str:
     return f"./{path.relative_to(folder).as_posix()}:{name}" if path.is_relative_to(folder) else f"{path}:{name}"
 
 
-def load_metric(reference: str, folder: Path) -> None:
+def load_metric(reference: str, context: dict[str, Any]) -> None:
     """Register the metric ``./file.py:name`` under its name; if code is not to be run, what can be read of it.
 
     Raises:
         CoveyError: there is no such file or name, it is no function, or another metric has this name.
     """
-    name, path = column_of(reference), beside(folder, reference.rpartition(":")[0]).resolve()
+    name, folder = column_of(reference), Path(context.get("folder", "."))
+    path = beside(folder, reference.rpartition(":")[0]).resolve()
+    refuse_code(reference, context)
     there = metrics.get(name) if metrics.is_registered_here(name) else None
     if there is not None and not isinstance(there, _AsRead) and _file_of(there) == path:
         return
-    metric = load_from_file(reference, folder)
+    metric = find(reference, metrics, context)
     if isinstance(metric, Unread):
         metric = _AsRead(reference, path, name)
     elif not callable(metric):

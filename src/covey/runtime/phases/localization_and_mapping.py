@@ -16,7 +16,7 @@ from covey.geometry.se2 import Pose, compose, inverse
 from covey.mapping.dead_reckoning import turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
 from covey.mapping.elevation.slopes import PoseErrors
-from covey.mapping.exchange.merge_rules import Rule
+from covey.mapping.exchange.merge_rules import MergeRule, Probabilistic
 from covey.mapping.localization import TrueLocalizer, Truth
 from covey.mapping.localizer import Localizer, Scan, Sensed
 from covey.mapping.map_of_scans import map_of
@@ -98,7 +98,7 @@ class LocalizationAndMapping:
         grid: Grid,
         plan: Grid,
         seed: int,
-        rule: Rule = "probabilistic",
+        rule: MergeRule = Probabilistic(),
         own_frames: bool = False,
         kinds: Kinds = MappingProxyType({}),
     ):
@@ -169,7 +169,7 @@ class LocalizationAndMapping:
         self._scans = [scan for scan in scans if len(scan[2])]
 
     def _beliefs(
-        self, kinds: Kinds, members: list[int], names: list[str], world: Grid, record: Any, rule: Rule
+        self, kinds: Kinds, members: list[int], names: list[str], world: Grid, record: Any, rule: MergeRule
     ) -> Beliefs | Elevations:
         """Return empty beliefs that hold the world, from every start if the robots do not know their start poses."""
         if isinstance(record, ElevationMapping):

@@ -27,7 +27,7 @@ def only_moves(sim: "Simulation") -> bool:
     place, scoring = sim.world_state, sim.scoring
     measures = sim.sensing.banks or scoring.search or sim.computing.machines or sim.recording
     return (
-        isinstance(sim.physics, PlanarPhysics)
+        type(sim.physics) is PlanarPhysics  # a subclass may move a team otherwise
         and not measures
         and scoring.measuring == [scoring.coverage]
         and not sim.reporting.is_by_radio
