@@ -14,7 +14,7 @@ from covey.controllers import controllers
 from covey.experiments.design.load import design_summaries
 from covey.experiments.design.shipped import designs
 from covey.results.metrics import is_time_to_goal, is_until_goal, metrics
-from covey.scenario.shelf import KINDS, describe, paper_of, summaries
+from covey.scenario.shelf import KINDS, describe, paper_of, singular, summaries
 from covey.scenario.shipped import library
 
 ROOT = Path(__file__).parents[2]
@@ -147,7 +147,7 @@ def _controllers() -> str:
 def _kind(kind: str) -> str:
     """Return the page of all names of a kind: what `covey show` prints of each."""
     lines = [f"# {kind.capitalize()}", f"What `covey list {kind}` names, and `covey show NAME` prints of each."]
-    one = kind.removesuffix("s")
+    one = singular(kind)
     for name in summaries(kind):
         text = next(text for what, text in _described(name) if what == one)
         lines += [f"## {name} {{ #{_slug(name)} }}", *_entry(text)]
@@ -156,7 +156,7 @@ def _kind(kind: str) -> str:
 
 def _described(name: str) -> Iterator[tuple[str, str]]:
     """Yield each kind of object with a name, and its description."""
-    kinds = "|".join(kind.removesuffix("s") for kind in KINDS)
+    kinds = "|".join(map(singular, KINDS))
     for part in re.split(rf"^# (?=(?:{kinds}) {re.escape(name)}\n)", describe(name), flags=re.MULTILINE)[1:]:
         head, _, text = part.partition("\n")
         yield head.partition(" ")[0], text.rstrip()

@@ -6,7 +6,7 @@ import pytest
 
 from covey.controllers import controllers
 from covey.errors import UnknownNameError
-from covey.scenario.shelf import KINDS, _registry, describe, names, paper_of
+from covey.scenario.shelf import KINDS, _registry, describe, names, paper_of, singular
 
 
 def test_each_paper_in_the_list_of_controllers_is_authors_and_a_year():
@@ -82,5 +82,5 @@ def test_names_like_what_is_asked_for_are_told_once_each():
 def test_whatever_a_file_can_name_is_described(kind):
     for name in names(kind):
         text = describe(name)
-        assert re.search(rf"^# {kind[:-1]}s? {re.escape(name)}$", text, re.MULTILINE)
+        assert f"# {singular(kind)} {name}\n" in text
         assert "Undefined" not in text

@@ -64,7 +64,7 @@ def describe(name: str, *, trusted_only: bool = False) -> str:
     """
     records = {kind: partial(_record, kind) for kind in _MODULES}
     writers: dict[str, Callable[[str], str]] = {**records, "robots": _robot, "controllers": _controller}
-    parts = [f"# {_one_of(kind)} {name}\n{write(name)}" for kind, write in writers.items() if name in names(kind)]
+    parts = [f"# {singular(kind)} {name}\n{write(name)}" for kind, write in writers.items() if name in names(kind)]
     if name in library() or name.endswith((".yaml", ".yml")):
         from covey.scenario.dump import to_yaml
         from covey.scenario.load import load_scenario
@@ -109,10 +109,11 @@ def _family(words: list[str]) -> str:
 
 def _registry(kind: str) -> Any:
     importlib.import_module(_MODULES[kind])
-    return registry_of(_one_of(kind))
+    return registry_of(singular(kind))
 
 
-def _one_of(kind: str) -> str:
+def singular(kind: str) -> str:
+    """Return what one of a kind of `KINDS` is called, as its registry."""
     return kind if kind == "physics" else kind.removesuffix("s")
 
 
