@@ -13,7 +13,8 @@ from covey.cli.app import app
 from covey.controllers import controllers
 from covey.experiments.design.load import design_summaries
 from covey.experiments.design.shipped import designs
-from covey.results.metrics import is_time_to_goal, is_until_goal, metrics
+from covey.results.metrics import metrics
+from covey.scenario.fields import page as fields_of_scenarios
 from covey.scenario.shelf import KINDS, describe, paper_of, singular, summaries
 from covey.scenario.shipped import library
 
@@ -25,11 +26,13 @@ def written() -> dict[str, str]:
     """Return the pages that are written when the site is built, by their paths in it."""
     homes = {id(target): f"../controllers.md#{name}" for name, target in controllers.items().items()}
     api = {f"reference/api/{name}.md": _module(name, homes) for name in public_modules()}
-    names = {f"reference/names/{kind}.md": _kind(kind) for kind in KINDS if kind not in ("scenarios", "controllers")}
+    kinds = [kind for kind in KINDS if kind not in ("scenarios", "controllers", "metrics")]
+    names = {f"reference/names/{kind}.md": _kind(kind) for kind in kinds}
     return {
         "reference/commands.md": _commands(),
         "reference/controllers.md": _controllers(),
         "reference/all-metrics.md": _metrics(),
+        "reference/fields.md": _fields(),
         "reference/schemas.md": _schemas(),
         "reference/scenario.schema.json": _schema("scenario"),
         "reference/design.schema.json": _schema("design"),
@@ -198,11 +201,9 @@ def _metrics() -> str:
     """Return the page of all metrics."""
     rooms: dict[str, list[str]] = {}
     for name, metric in metrics.items().items():
-        marks = [text for text, marked in _MARKS.items() if marked(name)]
-        said = " ".join((inspect.getdoc(metric) or "").partition("\n\n")[0].split())
-        rooms.setdefault(metric.__module__.rpartition(".")[2], []).append(
-            f"- `{name}`{{ #{name} }}: {said}{' *' + '; '.join(marks) + '.*' if marks else ''}"
-        )
+        text = next(text for what, text in _described(name) if what == "metric")
+        said = " ".join(" ".join(part for part in text.split("\n\n") if not part.startswith("Args:")).split())
+        rooms.setdefault(metric.__module__.rpartition(".")[2], []).append(f"- `{name}`{{ #{name} }}: {said}")
     lines = [
         "# All metrics",
         "Every metric of `metrics.json`. [Metrics](../metrics.md) explains their symbols and sources.",
@@ -210,12 +211,6 @@ def _metrics() -> str:
     for room, rows in sorted(rooms.items()):
         lines += [f"## {room.replace('_', ' ').capitalize()}", "\n".join(rows)]
     return "\n\n".join(lines) + "\n"
-
-
-_MARKS = {
-    "Time to a goal: none means not within the timeout": is_time_to_goal,
-    "Counts only if the goal was reached": is_until_goal,
-}
 
 
 def _commands() -> str:
@@ -229,6 +224,17 @@ def _schema(kind: str) -> str:
     from covey.scenario.records import Scenario
 
     return json.dumps({"scenario": Scenario, "design": Design}[kind].model_json_schema(), indent=2) + "\n"
+
+
+def _fields() -> str:
+    """Return the page of all fields of a scenario."""
+    return f"""# Fields of a scenario
+
+What `covey show fields`, `covey show "robots[].robot"` and their like print. [Scenario files](../scenario.md) explains
+them. A heading is the path of a record, `[]` each item of a list. Brackets hold the default, and the kinds that have
+the field.
+
+{fields_of_scenarios()}"""
 
 
 def _schemas() -> str:

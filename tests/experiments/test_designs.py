@@ -8,9 +8,10 @@ import pytest
 
 from covey.experiments.design import fields
 from covey.experiments.design import plan as planning
+from covey.experiments.design.alone import with_alone
 from covey.experiments.design.describe import FAMILIES, table
 from covey.experiments.design.load import design_summaries, load_design, parse_design
-from covey.experiments.design.plan import plan, scenarios
+from covey.experiments.design.plan import base_scenario, plan, scenarios
 from covey.experiments.design.shipped import designs, is_design
 from covey.experiments.design.vectors import vectors
 from covey.scenario.build import set_up
@@ -126,12 +127,20 @@ def test_the_list_tells_source_and_outcome():
     assert "11 robots" in summaries["table4"]
 
 
-@pytest.mark.slow
-def test_the_page_about_designs_has_its_tables_as_they_are(monkeypatch):
-    monkeypatch.setattr(fields, "load_design", known)
+def test_the_page_about_designs_has_its_quantities_as_they_are():
     page = (Path(__file__).parents[2] / "docs" / "designs.md").read_text(encoding="utf-8")
     assert fields.renew(page) == page, "renew it: python -m covey.experiments.design.fields"
-    assert all(f"| `{name}` |" in page for name in designs())
+
+
+@pytest.mark.slow
+def test_the_files_of_designs_say_what_is_asked_and_how_many_runs_that_takes():
+    for name, path in designs().items():
+        head = path.read_text(encoding="utf-8").partition("\n")[0]
+        assert head.startswith("# ")
+        design = known(name)
+        runs = len(with_alone(design, vectors(design), base_scenario(design))) * design.iterations
+        said = re.findall(r"(\d+) runs", head)
+        assert said == [f"{runs}"], name
 
 
 def test_the_example_of_the_page_is_a_design():

@@ -73,7 +73,7 @@ def test_a_scenario_is_described_without_its_code_and_in_full_if_that_is_enough(
 
 def test_names_like_what_is_asked_for_are_told_once_each():
     with pytest.raises(UnknownNameError) as error:
-        describe("victim")
+        describe("qqqqqq")
     assert len(error.value.known) == len(set(error.value.known))
     assert str(error.value).count("acknowledged") == 1
 

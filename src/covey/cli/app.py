@@ -233,7 +233,7 @@ def show(name: str, /, *, trusted_only: TrustedOnly = False) -> None:
     Parameters
     ----------
     name
-        A name from `covey list`, or the path of a scenario or design.
+        A name from `covey list`, the path of a scenario or design, or a record of scenarios: stop, robots[].robot.
     """
     from covey.experiments.design.shipped import designs, is_design
 
@@ -267,6 +267,7 @@ def list_(
         "physics",
         "planners",
         "controllers",
+        "metrics",
     ]
     | None = None,
     /,

@@ -1,9 +1,8 @@
-"""The fields of scenario files; ``python -m covey.scenario.fields`` updates their lists in ``docs/scenario.md``."""
+"""The fields of scenario files, as `covey show` prints them and the page of the site lists them."""
 
 import re
 import typing
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
@@ -16,7 +15,6 @@ from covey.records import members
 from covey.scenario.dump import plain
 from covey.scenario.records import Scenario
 
-BEGIN, END = "<!-- fields -->\n", "<!-- end of fields -->\n"
 NAMED = {
     "world": "worlds",
     "robots[].robot.sensors[]": "sensors",
@@ -179,18 +177,10 @@ def _default(field: FieldInfo) -> str:
     return f"`{text}`".replace("None", "null").replace("False", "false").replace("True", "true")
 
 
-def renew(page: str) -> str:
-    """Return the text of the page with updated lists; those of `NAMED` kinds are left out."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    lists = "\n".join(
+def page() -> str:
+    """Return the lists of all fields as Markdown; those of `NAMED` kinds are left out."""
+    return "\n".join(
         _printed(path, rows)
         for path, rows in fields().items()
         if path.partition(" (")[0] == path or path.partition(" (")[0] not in NAMED
     )
-    return f"{before}{BEGIN}\n{lists}\n{END}{after}"
-
-
-if __name__ == "__main__":
-    path = Path("docs/scenario.md")
-    path.write_text(renew(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,15 +1,18 @@
-"""The names for use in scenarios: scenarios, robots, sensors, controllers and so on, each with a one-line summary."""
+"""The names for use in files: scenarios, robots, sensors, controllers and so on, each with a one-line summary."""
 
 import importlib
 import inspect
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from covey.errors import CoveyError, UnknownNameError
 from covey.registry import looking, registry_of
 from covey.scenario.shipped import find_scenario, library
+
+if TYPE_CHECKING:
+    from covey.scenario.fields import Row
 
 _MODULES = {
     "robots": "covey.robots.catalogue",
@@ -28,6 +31,7 @@ _MODULES = {
     "physics": "covey.physics.records",
     "planners": "covey.planning.planner",
     "controllers": "covey.controllers",
+    "metrics": "covey.results.metrics",
 }
 """The module of each registry."""
 KINDS = ("scenarios", *_MODULES)
@@ -58,12 +62,19 @@ def summaries(kind: str) -> dict[str, str]:
 def describe(name: str, *, trusted_only: bool = False) -> str:
     """Return a full description of a scenario (also by its path), or of what has a name of one of `KINDS`.
 
+    The path of a record of a scenario, such as ``robots[].robot``, is a name, too; ``fields`` are those at the top.
+
     Raises:
         ScenarioError: the scenario is invalid.
         UnknownNameError: nothing has this name.
     """
     records = {kind: partial(_record, kind) for kind in _MODULES}
-    writers: dict[str, Callable[[str], str]] = {**records, "robots": _robot, "controllers": _controller}
+    writers: dict[str, Callable[[str], str]] = {
+        **records,
+        "robots": _robot,
+        "controllers": _controller,
+        "metrics": _metric,
+    }
     parts = [f"# {singular(kind)} {name}\n{write(name)}" for kind, write in writers.items() if name in names(kind)]
     if name in library() or name.endswith((".yaml", ".yml")):
         from covey.scenario.dump import to_yaml
@@ -77,8 +88,13 @@ def describe(name: str, *, trusted_only: bool = False) -> str:
                 full = to_yaml(scenario, full=True).rstrip().replace("\n", "\n# ")
                 text += f"\n\n# Every setting, also those that the file leaves as they are:\n#\n# {full}"
         parts.insert(0, f"# scenario {name} ({path})\n{text}")
+    from covey.scenario.fields import fields
+
+    paths = {path or "fields": rows for path, rows in fields().items()}
+    if name in paths:
+        parts.append(f"# fields {name}\n{_rows({'': paths[name]})}")
     if not parts:
-        raise UnknownNameError("name", name, [known for kind in KINDS for known in names(kind)])
+        raise UnknownNameError("name", name, [*paths, *(known for kind in KINDS for known in names(kind))])
     return "\n\n".join(part.rstrip() for part in parts)
 
 
@@ -128,12 +144,28 @@ def _record(kind: str, name: str) -> str:
         return f"{_doc(record)}\n\n{_text(record())}"
     from covey.scenario.fields import fields
 
-    rows = [(".".join(filter(None, [path, row.key])), row) for path, found in fields(record).items() for row in found]
+    return f"{_doc(record)}\n\n{_rows(fields(record))}"
+
+
+def _rows(lists: "dict[str, list[Row]]") -> str:
+    """Return the lines of lists of fields."""
+    rows = [(".".join(filter(None, [path, row.key])), row) for path, found in lists.items() for row in found]
     lines = [
         f"  {key}{f' = {row.default}' if row.default else ''}{f' ({row.kind})' if row.kind else ''}: {row.meaning}"
         for key, row in rows
     ]
-    return "\n".join([_doc(record), "", *(line.replace("`", "").replace("\\|", "|") for line in lines)])
+    return "\n".join(lines).replace("`", "").replace("\\|", "|")
+
+
+def _metric(name: str) -> str:
+    from covey.results.metrics import is_time_to_goal, is_until_goal
+
+    marks = {
+        "Time to a goal: none means not within the timeout": is_time_to_goal,
+        "Counts only if the goal was reached": is_until_goal,
+    }
+    said = [f"{text}." for text, marked in marks.items() if marked(name)]
+    return "\n\n".join([_doc(_registry("metrics").get(name)), *said])
 
 
 def _controller(name: str) -> str:

@@ -92,10 +92,12 @@ def _rest(data: dict[str, Any], error: ValidationError, context: dict[str, Any])
 
 
 def design_summaries() -> dict[str, str]:
-    """Return the names of the shipped designs, each with its source and published outcome in one line."""
+    """Return the names of the shipped designs, each with its question, source and published outcome in one line."""
     found = {}
     for name, path in designs().items():
-        data = parse_yaml(path.read_bytes(), path.name).data
+        text = path.read_bytes()
+        question = text.decode("utf-8").partition("\n")[0].removeprefix("# ")
+        data = parse_yaml(text, path.name).data
         source, published = (" ".join(data.get(key, "").split()).rstrip(".") for key in ("source", "published"))
-        found[name] = f"{source}. Outcome: {published}."
+        found[name] = f"{question} {source}. Outcome: {published}."
     return found

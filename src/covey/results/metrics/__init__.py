@@ -1,6 +1,6 @@
 """Metrics: each is a documented function of a finished `Run`; the registry `metrics` holds them by name.
 
-``docs/metrics.md`` lists all of them with formula and source.
+`covey list metrics` prints them; ``docs/metrics.md`` says what their symbols and sources mean.
 """
 
 from covey.results.metrics import (

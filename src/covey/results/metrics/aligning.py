@@ -73,7 +73,7 @@ def alignment_error_m(run: "Run") -> float | None:
 
 @metrics.register("alignment_error_deg")
 def alignment_error_deg(run: "Run") -> float | None:
-    """The same of the heading [deg]."""
+    """Mean error of i's estimate of the heading of j at its start, over pairs aligned at the end [deg]."""
     return _mean(run, "error_deg")
 
 
@@ -117,7 +117,7 @@ def wrong_merges(run: "Run") -> int | None:
 
 @metrics.register("wrong_merges_at_end")
 def wrong_merges_at_end(run: "Run") -> int | None:
-    """The same at the end: wrong merges that stay."""
+    """Number of ordered pairs (i, j) for which i's start of j is over 0.5 m or 5 degrees off at the end."""
     pairs = _in_force(run)
     return None if pairs is None else sum(_is_wrong(numbers, WRONG_DEG) for numbers in pairs)
 

@@ -55,7 +55,11 @@ _MEASURES: dict[str, tuple[str, str, Callable[["Run", int, int], Any]]] = {
     "overlap": ("overlap_t{}", "Overlap of what the robots had seen", overlap_at),
     "bytes_sent": ("bytes_sent_t{}", "Bytes that all robots had sent", bytes_at),
     "map_quality": ("map_quality_t{}", "Quality of the union of the maps", quality_at),
-    "map_quality_known": ("map_quality_known_t{}", "The same, wrong only among known cells,", quality_known_at),
+    "map_quality_known": (
+        "map_quality_known_t{}",
+        "Quality of the union of the maps, wrong only among known cells,",
+        quality_known_at,
+    ),
 }
 
 

@@ -125,7 +125,7 @@ def ate_m(run: "Run") -> float | None:
 
 @metrics.register("ate_by_robot_m")
 def ate_by_robot_m(run: "Run") -> dict[str, float] | None:
-    """The same of each robot [m]."""
+    """Root mean square of the distances of a robot's estimates from the truth, aligned with it, by robot [m]."""
     return {name: errors.translation.rms for name, errors in _absolute(run).items()} or None
 
 
@@ -215,7 +215,7 @@ def mean_nees(run: "Run") -> float | None:
 
 @metrics.register("nees_end")
 def nees_end(run: "Run") -> float | None:
-    """The same in the last second, mean over robots: ends of runs do not depend on each other (NEES)."""
+    """Mean over robots of the NEES in the last second, see `nees`: ends of runs do not depend on each other."""
     found = _nees(run)
     return float(found[1][found[0] == found[0][-1]].mean()) if found is not None and len(found[1]) else None
 
@@ -228,5 +228,5 @@ def scan_cpu_ms_p50(run: "Run") -> float | None:
 
 @metrics.register("scan_cpu_ms_p99")
 def scan_cpu_ms_p99(run: "Run") -> float | None:
-    """99th percentile of the same [ms]."""
+    """99th percentile of the processor time of a robot's localizer for a scan [ms]; None if it uses no scans."""
     return (run.manifest.get("scan_ms") or {}).get("p99")

@@ -105,7 +105,7 @@ def map_error_cells_mean(run: "Run") -> float | None:
 
 @metrics.register("map_wrong_cells_mean")
 def map_wrong_cells_mean(run: "Run") -> float | None:
-    """The same of the cells that are known: what robots saw, but believe wrongly."""
+    """Mean over robots of the known cells of each one's own map that are wrong: free for occupied, or the reverse."""
     from covey.mapping.occupancy import compare
 
     return _mean_over_robots(run, compare.map_wrong)

@@ -27,7 +27,7 @@ def average_graph_idleness_s(run: "Run") -> float | None:
 
 @metrics.register("settled_graph_idleness_s")
 def settled_graph_idleness_s(run: "Run") -> float | None:
-    """The same over the second half of the run [s], without the time in which the team spreads out."""
+    """Mean of the graph idleness over the second half of the run [s], when the team has spread out."""
     idle = _column(run, "graph_idleness_s")
     return None if idle is None else float(idle[len(idle) // 2 :].mean())
 

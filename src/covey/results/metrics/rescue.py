@@ -63,7 +63,7 @@ def targets_found(run: "Run") -> int | None:
 
 @metrics.register("targets_found_share")
 def targets_found_share(run: "Run") -> float | None:
-    """The same as a share of all targets."""
+    """Share of all targets whose report was accepted."""
     return float(len(found_s(run)) / sum(run.mission["targets"].values())) if _is_rescue(run) else None
 
 
