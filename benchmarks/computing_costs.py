@@ -18,7 +18,7 @@ import numpy as np
 from covey.controllers.exploration.next_best_view import unseen_area
 from covey.kernel import kernel
 from covey.mapping.occupancy.belief import Beliefs
-from covey.planning.dijkstra import searched
+from covey.robots.computer import Work
 from covey.scenario.load import load_scenario
 
 PARTICLES = 30
@@ -155,16 +155,21 @@ def main() -> None:
     starts = np.repeat([robot.pose[:2]], 8, axis=0)
     navigator = robot._navigator
     navigator.start(unknown)
+    navigator.work = work = robot._work = Work()
+
+    def plan() -> None:
+        work.add_search(navigator.plan.make(robot.map, robot.pose, navigator.robots, sim.time, navigator.jams))
+
     print("search      per million entries of the queue:")
     for what, call in (
         ("all ways", robot.travel_cost),
         ("the nearest cell", lambda: robot.nearest(frontiers.cells)),
-        ("one way", lambda: navigator.plan.make(robot.map, robot.pose, navigator.robots, sim.time)),
+        ("one way", plan),
         ("the ways of 8 robots", lambda: robot.travel_from(starts, frontiers.cells)),
     ):
-        spent, before = median_s(call), searched()
+        spent, before = median_s(call), work.entries
         call()
-        entries = searched() - before
+        entries = work.entries - before
         print(f"            {1e3 * spent / entries * 1e6:8.2f} for {what}: {entries} entries, {1e3 * spent:.2f}")
     reach = 26.0 / robot.map.grid.resolution
     seen = median_s(lambda: unseen_area(robot.map.occupancy(), views, reach)) / len(views)

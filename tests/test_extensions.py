@@ -184,7 +184,7 @@ class Stairs(Planner):
     """First along the row, then along the column."""
 
     def corners(self, cost, start, goal):
-        return np.array([start, (start[0], goal[1]), goal])
+        return np.array([start, (start[0], goal[1]), goal]), 2
 
 
 class Mute(Protocol):

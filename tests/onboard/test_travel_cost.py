@@ -26,7 +26,7 @@ def both(grid, start, goals):
     cells = grid.to_cells(goals)
     field = travel(grid, start, RADIUS, Driving(), NOBODY)
     fine = field.cost[cells[:, 0], cells[:, 1]] * grid.resolution
-    coarse = travel_from(grid, (1.0, 1.0), RADIUS, Driving(), NOBODY, np.array([start]), cells)
+    coarse = travel_from(grid, (1.0, 1.0), RADIUS, Driving(), NOBODY, np.array([start]), cells)[0]
     return fine, coarse[0]
 
 
@@ -56,7 +56,7 @@ def test_a_start_beside_a_wall_has_a_way_out_and_one_outside_the_map_has_none():
     grid = rooms(0.1, 1.6)
     goal = np.array([[4.5, 1.5]])
     starts = np.array([[0.15, 1.5], [-5.0, 1.5]])
-    costs = travel_from(grid, (1.0, 1.0), RADIUS, Driving(), NOBODY, starts, grid.to_cells(goal))
+    costs = travel_from(grid, (1.0, 1.0), RADIUS, Driving(), NOBODY, starts, grid.to_cells(goal))[0]
     assert np.isfinite(costs[0, 0])
     assert np.isinf(costs[1, 0])
 
@@ -66,7 +66,7 @@ def test_what_the_way_costs_counts_the_places_where_it_did_not_get_through():
     cells, start = grid.to_cells(np.array([[4.5, 1.5], [7.5, 1.5]])), np.array([[1.5, 1.5]])
     jams = np.array([[6.05, y] for y in (4.4, 5.0, 5.6)])  # the door
     free, jammed = (
-        travel_from(grid, (1.0, 1.0), RADIUS, Driving(), NOBODY, start, cells, j)[0] for j in (NOBODY, jams)
+        travel_from(grid, (1.0, 1.0), RADIUS, Driving(), NOBODY, start, cells, j)[0][0] for j in (NOBODY, jams)
     )
     field = travel(grid, (1.5, 1.5), RADIUS, Driving(), NOBODY, jams)
     fine = field.cost[cells[:, 0], cells[:, 1]] * grid.resolution

@@ -83,7 +83,7 @@ class Outside(StartRecord):
 
 class Straight(Planner):
     def corners(self, cost, start, goal):
-        return np.array([start, goal] if np.isfinite(cost).any(axis=0).all() else [], int).reshape(-1, 2)
+        return np.array([start, goal] if np.isfinite(cost).any(axis=0).all() else [], int).reshape(-1, 2), 0
 
 
 class Everywhere(MergeRule):

@@ -61,7 +61,7 @@ def _way(
     inside = all(0 <= row < cost.shape[0] and 0 <= column < cost.shape[1] for row, column in ends)
     if not inside or not free[ends[1]]:
         return None
-    cells, _ = astar(cost, *ends)
+    cells = astar(cost, *ends).cells
     if not len(cells):
         return None
     corners = place.to_world(shorten(cells, cost, 0.02))

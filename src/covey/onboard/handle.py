@@ -49,7 +49,6 @@ from covey.onboard.reachable import reachable
 from covey.onboard.searched import Searched
 from covey.onboard.travel_cost import cheapest_cell, travel, travel_from
 from covey.plain import again, copied
-from covey.planning.dijkstra import Field
 from covey.planning.waypoints import Waypoints
 from covey.robots.computer import WORKS, Work
 from covey.robots.model import RobotModel
@@ -286,8 +285,13 @@ class Robot:
 
         float32 (rows, columns); inf where no path is known. Cells near walls cost more, see `Driving`.
         """
-        field = self._travel()
-        return field.cost * self._belief().grid.resolution if field else np.full(self._belief().grid.shape, np.inf)
+        navigator, grid = self._navigator, self._belief().grid
+        others = navigator.others(*self.pose)
+        field = travel(grid, self.pose[:2], navigator.radius, navigator.driving, others, navigator.jams)
+        if field is None:
+            return np.full(grid.shape, np.inf)
+        self.charge_search(field.work)
+        return field.cost * grid.resolution
 
     def reachable(self) -> np.ndarray:
         """Return the cells of its own map that it can drive to, bool (rows, columns): where `travel_cost` is finite."""
@@ -312,7 +316,9 @@ class Robot:
         navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
         others, grid = navigator.others(*self.pose), self._belief().grid
         where = grid, self.pose[:2], navigator.radius, navigator.driving, others
-        return travel_from(*where, points, np.asarray(cells), navigator.jams)
+        costs, work = travel_from(*where, points, np.asarray(cells), navigator.jams)
+        self.charge_search(work)
+        return costs
 
     def nearest(self, cells: np.ndarray) -> tuple[float, float] | None:
         """Return the centre (x, y [m]) of the cell that is cheapest to drive to.
@@ -329,7 +335,8 @@ class Robot:
         navigator = self._navigator
         others = navigator.others(*self.pose)
         where = grid, self.pose[:2], navigator.radius, navigator.driving, others
-        cell = cheapest_cell(*where, cells, navigator.jams)
+        cell, work = cheapest_cell(*where, cells, navigator.jams)
+        self.charge_search(work)
         if cell is None:
             return None
         x, y = grid.to_world(cell).tolist()
@@ -565,7 +572,7 @@ class Robot:
     def charge_work(self, kind: str, amount: float = 1.0) -> None:
         """Charge work of the controller's own code to the robot's computer, if it has one.
 
-        Work of the handle (frontiers, paths, driving to goals) is charged automatically.
+        Work of the handle (frontiers, paths, driving to goals) is charged automatically; see also `charge_search`.
 
         Args:
             kind: one of `covey.robots.computer.WORKS`.
@@ -578,6 +585,15 @@ class Robot:
             raise UnknownNameError("kind of work", kind, WORKS)
         if self._work is not None:
             self._work.add(kind, amount)
+
+    def charge_search(self, entries: int) -> None:
+        """Charge a search of the controller's own code to the robot's computer, if it has one.
+
+        Args:
+            entries: number of entries of its queue, such as ``astar(…).work``.
+        """
+        if self._work is not None:
+            self._work.add_search(entries)
 
     def note(self, text: str) -> None:
         """Write a note for the event log and the pictures; repeating the last note has no effect."""
@@ -620,12 +636,6 @@ class Robot:
         new = [(k, motions) for k, motions in moved if k > self._corrected]
         self._corrected = new[-1][0] if new else self._corrected
         self.corrections = tuple(motions for _, motions in new)
-
-    def _travel(self) -> Field | None:
-        navigator = self._navigator
-        others = navigator.others(*self.pose)
-        where = self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others
-        return travel(*where, navigator.jams)
 
     def _begin(self, motion: Motion) -> Motion:
         before, call = self._motion, _call()

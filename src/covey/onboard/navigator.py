@@ -217,7 +217,9 @@ class Navigator:
             self._mode, self._angle, self._last_heading = "turn", wrap_angle(self._heading - heading), heading
             return self._turn_step(heading, w, time_s)
         if plan.is_due(belief, self.view.grid, x, y, time_s, progress.stalled_s(time_s)):
-            plan.make(belief, pose, self.robots, time_s, self.jams)
+            work = plan.make(belief, pose, self.robots, time_s, self.jams)
+            if self.work is not None:
+                self.work.add_search(work)
         if plan.problem:
             if plan.problem == "no way" and time_s - min(self.robots.met_s, plan.lost_s) < _SEARCH_S:
                 return follower.safe(v, w, 0.0, 0.3 * self.limits.max_turn), "driving"  # others may hide the path

@@ -13,7 +13,6 @@ from covey.onboard.handle import Robot
 from covey.onboard.motions import STILL, Twist, Waiting
 from covey.onboard.permissions import Declared
 from covey.onboard.step import Failed, Requests, StepInput, StepOutput
-from covey.planning.dijkstra import searched
 from covey.robots.computer import Work
 
 _NOTHING, _NONE = StepOutput(), Requests()
@@ -146,12 +145,7 @@ class Onboard:
         if robot.finished:
             robot._command = STILL
             return self._answer(STILL)
-        if robot._work is None:
-            self._run(robot)
-        else:
-            before = searched()
-            self._run(robot)
-            robot._work.add("search", (searched() - before) / 1e6)
+        self._run(robot)
         command = robot._command
         if robot.finished:
             command = robot._command = STILL

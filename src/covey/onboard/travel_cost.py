@@ -51,14 +51,17 @@ def cheapest_cell(
     others: np.ndarray,
     cells: np.ndarray,
     jams: np.ndarray = NO_PLACES,
-) -> tuple[int, int] | None:
-    """Return the cell of ``cells``, int (k, 2), that is cheapest to reach, or None. Other arguments as in `travel`."""
+) -> tuple[tuple[int, int] | None, int]:
+    """Return the cell of ``cells``, int (k, 2), that is cheapest to reach, or None; and the work of the search.
+
+    Other arguments as in `travel`.
+    """
     row, column = grid.cell_at(*start)
     if not (0 <= row < grid.shape[0] and 0 <= column < grid.shape[1]):
-        return None
+        return None, 0
     _, cost = passage(grid, start, radius, driving, others, jams)
-    found = cheapest(cost, (row, column), cells)
-    return found if found[0] >= 0 else None
+    cell, work = cheapest(cost, (row, column), cells)
+    return cell if cell[0] >= 0 else None, work
 
 
 def travel_from(
@@ -70,7 +73,7 @@ def travel_from(
     starts: np.ndarray,
     cells: np.ndarray,
     jams: np.ndarray = NO_PLACES,
-) -> np.ndarray:
+) -> tuple[np.ndarray, int]:
     """Estimate the cost of driving from some places to some cells, in metres of open floor.
 
     The search runs over blocks of cells, each as cheap as its cheapest cell. Blocks are small enough that no wall, with
@@ -87,7 +90,7 @@ def travel_from(
         jams: float64 (k, 2), places where they did not get through [m].
 
     Returns:
-        float64 (n, k); inf where no path is known, or the start lies outside the grid.
+        float64 (n, k), inf where no path is known, or the start lies outside the grid; and the work of the searches.
     """
     occupancy, cost = ground(grid, here, radius, driving, others)
     if len(jams):
@@ -100,17 +103,18 @@ def travel_from(
     reach = math.ceil((radius + 0.1) / (block * grid.resolution))
     at, places = cells // block, grid.to_cells(starts) // block
     inside = np.flatnonzero(((places >= 0) & (places < coarse.shape)).all(axis=1))
-    ahead = None
+    ahead, work = None, 0
     if len(inside) > _FEW:
         easiest = coarse.copy()
         for i in inside:
             soften(easiest, solid, *places[i], reach)
-        ahead = costs_ahead(easiest, places[inside], at)
+        ahead, work = costs_ahead(easiest, places[inside], at)
     for i in inside:
         own = coarse.copy()
         soften(own, solid, *places[i], reach)
-        out[i] = costs_to(own, places[i], at, ahead)
-    return out * (block * grid.resolution)
+        out[i], entries = costs_to(own, places[i], at, ahead)
+        work += entries
+    return out * (block * grid.resolution), work
 
 
 @kernel

@@ -31,11 +31,27 @@ class Field(NamedTuple):
             cells beyond the hit are at inf or above their true cost.
         parent: int8 (rows, columns), the move that led here; -1 at the source and where not reached.
         hit: row and column of the first cell of the mask, or (-1, -1).
+        work: the number of entries that the search put in its queue.
     """
 
     cost: np.ndarray
     parent: np.ndarray
     hit: tuple[int, int]
+    work: int
+
+
+class Path(NamedTuple):
+    """The cheapest path from one cell to another.
+
+    Attributes:
+        cells: int64 (m, 2), rows and columns from source to target; empty (0, 2) if there is no path.
+        cost: its cost in cells; inf if there is no path.
+        work: the number of entries that the search put in its queue.
+    """
+
+    cells: np.ndarray
+    cost: float
+    work: int
 
 
 class _Scratch(threading.local):
@@ -43,7 +59,6 @@ class _Scratch(threading.local):
 
     size = -1  # of the framed grids; -1 also while a search uses the arrays, in case it is interrupted
     kept = -1
-    searched = 0
 
     def of(self, shape: tuple[int, ...]) -> tuple[np.ndarray, ...]:
         size = (shape[0] + 2) * (shape[1] + 2)
@@ -56,7 +71,6 @@ class _Scratch(threading.local):
         return self.come, self.move, self.cell_of, self.next_of, self.come_of
 
     def wipe(self, entries: int) -> None:
-        self.searched += entries
         if 4 * entries > self.kept:
             self.come[:], self.move[:] = np.inf, -1
         else:
@@ -84,65 +98,62 @@ def dijkstra(cost: np.ndarray, source: tuple[int, int], mask: np.ndarray | None 
     """
     cells = _NOWHERE if mask is None else np.argwhere(mask)
     hit, come, move, entries, _ = _spread(cost, np.array([source]), cells, 1)
-    field = Field(come.copy(), move.copy(), hit)
+    field = Field(come.copy(), move.copy(), hit, entries)
     _scratch.wipe(entries)
     return field
 
 
 def costs_to(
     cost: np.ndarray, source: tuple[int, int], cells: np.ndarray, ahead: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the cost to come from ``source`` to some cells, int (k, 2), as by `dijkstra`: float32 (k,).
+) -> tuple[np.ndarray, int]:
+    """Return the cost to come from ``source`` to some cells, int (k, 2), as by `dijkstra`: float32 (k,); and the work.
 
     The search ends when it has reached all of them; ``ahead``, from `costs_ahead`, guides it.
     """
     _, come, _, entries, _ = _spread(cost, np.array([source]), cells, -1, _UNKNOWN if ahead is None else ahead)
     costs = come[cells[:, 0], cells[:, 1]]
     _scratch.wipe(entries)
-    return costs
+    return costs, entries
 
 
-def costs_ahead(cost: np.ndarray, sources: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return a lower bound of the cost from each cell to the nearest of ``cells``, for `costs_to`.
+def costs_ahead(cost: np.ndarray, sources: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return a lower bound of the cost from each cell to the nearest of ``cells``, for `costs_to`; and the work.
 
     It also holds for any larger ``cost``. It is capped at the largest cost from any of the ``sources``.
     """
     _, _, _, entries, level = _spread(cost, cells, sources, -1)
     ahead = np.minimum(_scratch.come, np.float32(level))
     _scratch.wipe(entries)
-    return ahead
+    return ahead, entries
 
 
-def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tuple[int, int]:
-    """Return row and column of the cell that is cheapest to reach of ``cells``, int (k, 2); (-1, -1) if there is none.
+def cheapest(cost: np.ndarray, source: tuple[int, int], cells: np.ndarray) -> tuple[tuple[int, int], int]:
+    """Return row and column of the cell that is cheapest to reach of ``cells``, int (k, 2); and the work.
 
-    Of equally cheap cells it is the one that `dijkstra` with these cells as its ``mask`` reaches first.
+    (-1, -1) if none can be reached. Of equally cheap cells it is the one that `dijkstra` with these cells as its
+    ``mask`` reaches first.
     """
+    before = 0
     if 0 < len(cells) <= _GUIDED:
         targets = np.ascontiguousarray(cells, np.int64)
-        hit, entries, alone = search(cost, source[0], source[1], targets, *_scratch.of(cost.shape))
-        _scratch.wipe(entries)
+        hit, before, alone = search(cost, source[0], source[1], targets, *_scratch.of(cost.shape))
+        _scratch.wipe(before)
         if alone or hit < 0:
-            return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1)
+            return divmod(hit, cost.shape[1]) if hit >= 0 else (-1, -1), before
     hit, _, _, entries, _ = _spread(cost, np.array([source]), cells, 1)
     _scratch.wipe(entries)
-    return hit
+    return hit, before + entries
 
 
-def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) -> tuple[np.ndarray, float]:
-    """Return the cells from a source to a target, int64 (m, 2), and the path's cost; see `covey.planning.astar`."""
+def cheapest_path(cost: np.ndarray, source: tuple[int, int], target: tuple[int, int]) -> Path:
+    """Return the cheapest path between two cells; see `covey.planning.astar`."""
     arrays = _scratch.of(cost.shape)
     hit, entries, _ = search(cost, source[0], source[1], np.array([target]), *arrays)
     path, total = np.empty((0, 2), np.int64), math.inf
     if hit >= 0:
         path, total = trace(arrays[1][: cost.size].reshape(cost.shape), target[0], target[1]), float(arrays[0][hit])
     _scratch.wipe(entries)
-    return path, total
-
-
-def searched() -> int:
-    """Return the number of queue entries that the searches of this thread have made so far, a measure of their work."""
-    return _scratch.searched
+    return Path(path, total, entries)
 
 
 def _spread(

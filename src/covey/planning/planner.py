@@ -19,10 +19,11 @@ class Planner(OfKind, ABC):
     registry = planners
 
     @abstractmethod
-    def corners(self, cost: np.ndarray, start: tuple[int, int], goal: tuple[int, int]) -> np.ndarray:
-        """Return the corners of a route of straight lines, int64 (k, 2), rows and columns from start to goal.
+    def corners(self, cost: np.ndarray, start: tuple[int, int], goal: tuple[int, int]) -> tuple[np.ndarray, int]:
+        """Return the corners of a route of straight lines, int64 (k, 2), rows and columns from start to goal; and work.
 
-        There are none, (0, 2), if there is no route.
+        There are none, (0, 2), if there is no route. The work is the number of entries of the search's queue, for which
+        the robot's computer is charged.
 
         Args:
             cost: float32 (rows, columns), of a metre in each cell: 1 in open space, more near walls and where another
@@ -38,10 +39,10 @@ class AStar(Planner):
 
     kind: Literal["astar"] = "astar"
 
-    def corners(self, cost: np.ndarray, start: tuple[int, int], goal: tuple[int, int]) -> np.ndarray:
+    def corners(self, cost: np.ndarray, start: tuple[int, int], goal: tuple[int, int]) -> tuple[np.ndarray, int]:
         """Return the corners of the route, see `Planner.corners`."""
         from covey.planning.astar import astar  # these load kernels
         from covey.planning.shorten import shorten
 
-        path, _ = astar(cost, start, goal)
-        return shorten(path, cost, _SLACK) if len(path) else path
+        path = astar(cost, start, goal)
+        return shorten(path.cells, cost, _SLACK) if len(path.cells) else path.cells, path.work

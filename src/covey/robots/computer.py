@@ -94,13 +94,19 @@ class Work:
     """The work of a robot's software since the last call of `pop`, in units of each kind of work."""
 
     def __init__(self) -> None:
-        self.amounts = dict.fromkeys(WORKS, 0.0)
+        self.amounts, self.entries = dict.fromkeys(WORKS, 0.0), 0
 
     def add(self, kind: str, amount: float = 1.0) -> None:
         """Add units of a kind of work, one of `WORKS`."""
         self.amounts[kind] += amount
 
+    def add_search(self, entries: int) -> None:
+        """Add a search of a path: the number of entries of its queue."""
+        self.entries += entries
+
     def pop(self) -> dict[str, float]:
         """Return the amounts, and reset them."""
-        amounts, self.amounts = self.amounts, dict.fromkeys(WORKS, 0.0)
+        amounts = self.amounts
+        amounts["search"] += self.entries / 1e6
+        self.amounts, self.entries = dict.fromkeys(WORKS, 0.0), 0
         return amounts

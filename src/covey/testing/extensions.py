@@ -305,7 +305,7 @@ class PlannerChecks(RecordChecks):
         cost[4:8, 15] = 3.0
         cost.flags.writeable = False
         start, goal = (15, 3), (15, 27)
-        corners, again = (np.asarray(record.corners(cost, start, goal)) for _ in range(2))
+        corners, again = (self._corners(record, cost, start, goal) for _ in range(2))
         assert corners.ndim == 2 and corners.shape[1] == 2 and corners.dtype.kind == "i", (  # noqa: PT018
             f"{name} gives {corners.dtype} of shape {corners.shape}; rows and columns are int64 (k, 2)"
         )
@@ -319,8 +319,16 @@ class PlannerChecks(RecordChecks):
         """Behind a closed wall there are no corners."""
         record, cost = self.made(), np.ones((9, 9), np.float32)
         cost[:, 4] = np.inf
-        corners = np.asarray(record.corners(cost, (4, 1), (4, 7)))
+        corners = self._corners(record, cost, (4, 1), (4, 7))
         assert len(corners) == 0, f"{type(record).__name__} gives a route where there is none; return np.empty((0, 2))"
+
+    def _corners(self, record: Any, *where: Any) -> np.ndarray:
+        answer, name = record.corners(*where), type(record).__name__
+        assert isinstance(answer, tuple) and len(answer) == 2, (  # noqa: PT018
+            f"{name} gives {type(answer).__name__}; corners returns the corners and the work of the search"
+        )
+        assert answer[1] >= 0, f"{name} says that its search is {answer[1]!r} work; it is a number from 0"
+        return np.asarray(answer[0])
 
 
 class MergerChecks(RecordChecks):

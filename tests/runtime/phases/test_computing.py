@@ -14,7 +14,7 @@ from covey.robots.catalogue import disc
 from covey.robots.computer import Computer, Cost, Costs
 from covey.runtime.phases.computing import Computing
 from covey.runtime.stop import Stop
-from covey.scenario.load import parse_scenario
+from covey.scenario.load import load_scenario, parse_scenario
 from covey.sensors.lidar import Lidar
 
 FREE = {name: Cost(seconds=0.0) for name in ("scan_match", "map_update", "frontiers", "search", "view", "control")}
@@ -235,3 +235,25 @@ def test_unknown_work_is_refused():
     with pytest.raises(UnknownNameError, match="veiw"):
         sim.robot("robot0").charge_work("veiw")
     sim.close()
+
+
+def test_a_search_of_the_controllers_own_takes_the_time_of_its_entries():
+    async def search_and_drive(robot):
+        robot.charge_search(300_000)
+        robot.charge_search(200_000)
+        await robot.drive(0.5, until=lambda robot: robot.pose.x > -3.0)
+        robot.stop()
+
+    at_once, _ = simulate(search_and_drive, None, search=Cost(seconds=2.0))
+    later, _ = simulate(search_and_drive, Computer(cpus=1), search=Cost(seconds=2.0))
+    assert later.times[-1] - at_once.times[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("strategy", ["boustrophedon", "partitioned_coverage", "ssb"])
+def test_the_searches_of_coverage_strategies_are_charged(strategy, tmp_path):
+    only = {f"execution.costs.{name}.seconds": 0.0 for name in FREE if name != "search"}
+    cleaner = {"count": 1, "controller": strategy, "robot.computer": {"cpus": 1}}
+    changes = only | {f"robots.cleaner.{key}": value for key, value in cleaner.items()} | {"stop.timeout_s": 30}
+    sim = load_scenario("coverage", changes).build(tmp_path)
+    sim.run()
+    assert sim.computing.machines[0].delay_s > 0.0

@@ -139,9 +139,10 @@ class Sweep:
         for spare_m in (0.5 * self.grid.resolution, 0.0):  # paths cut corners by up to half a cell
             cost = traversal_cost(walls, self.clearance, self.radius + self.gap_m + spare_m, comfort_m, 1.0, np.inf)
             cost[target] = min(float(cost[target]), 50.0)
-            path, length = astar(cost, self.cell_of(*start), target)
-            if math.isfinite(length):
-                points = self.grid.to_world(shorten(path, cost, 0.02))[1:-1]
+            path = astar(cost, self.cell_of(*start), target)
+            robot.charge_search(path.work)
+            if math.isfinite(path.cost):
+                points = self.grid.to_world(shorten(path.cells, cost, 0.02))[1:-1]
                 return [*((float(a), float(b)) for a, b in points), (x, y)]
         return []
 

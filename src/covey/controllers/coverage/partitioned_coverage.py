@@ -49,7 +49,8 @@ async def partitioned_coverage(robot: Robot, *, overlap: Overlap = 0.1, gap_m: G
         sources = [robot.pose[:2], *(mate.pose[:2] for mate in sweep.mates.others(robot).values())]
         names = [robot.name, *sweep.mates.others(robot)]
         rank = sorted(range(len(names)), key=lambda k: names[k])
-        part = nearest_robot(sweep.standing, [sweep.cell_of(*sources[k]) for k in rank])
+        part, work = nearest_robot(sweep.standing, [sweep.cell_of(*sources[k]) for k in rank])
+        robot.charge_search(work)
         region = sweep.standing & sweep.left & (part == rank.index(0))
         left = int(region.sum())
         if left < small or left > 0.7 * before:
@@ -62,20 +63,24 @@ async def partitioned_coverage(robot: Robot, *, overlap: Overlap = 0.1, gap_m: G
 controllers.renamed["voronoi_coverage"] = "partitioned_coverage"
 
 
-def nearest_robot(standing: np.ndarray, robots: list[tuple[int, int]]) -> np.ndarray:
-    """Return the robot with the shortest path to each cell, int (rows, columns); -1: none; ties: the first.
+def nearest_robot(standing: np.ndarray, robots: list[tuple[int, int]]) -> tuple[np.ndarray, int]:
+    """Return the robot with the shortest path to each cell, int (rows, columns); and the work of the searches.
+
+    It is -1 where no robot has a path; of several, the first.
 
     Args:
         standing: bool (rows, columns), where a robot can be.
         robots: row and column of each robot.
 
     Examples:
-        >>> nearest_robot(np.ones((1, 5), bool), [(0, 0), (0, 4)]).tolist()
+        >>> nearest_robot(np.ones((1, 5), bool), [(0, 0), (0, 4)])[0].tolist()
         [[0, 0, 0, 1, 1]]
         >>> wall = np.array([[1, 0, 1], [1, 0, 1], [1, 1, 1]], bool)  # a wall between the two upper corners
-        >>> nearest_robot(wall, [(0, 0), (2, 2)]).tolist()
+        >>> nearest_robot(wall, [(0, 0), (2, 2)])[0].tolist()
         [[0, -1, 1], [0, -1, 1], [0, 1, 1]]
     """
     cost = np.where(standing, np.float32(1), np.float32(np.inf)).astype(np.float32)
-    way = np.stack([dijkstra(cost, robot).cost for robot in robots])
-    return np.where(standing & np.isfinite(way).any(axis=0), way.argmin(axis=0), -1)
+    fields = [dijkstra(cost, robot) for robot in robots]
+    way = np.stack([field.cost for field in fields])
+    near = np.where(standing & np.isfinite(way).any(axis=0), way.argmin(axis=0), -1)
+    return near, sum(field.work for field in fields)

@@ -83,10 +83,11 @@ def corners_to(robot: Robot, place: tuple[float, float], room: np.ndarray) -> li
     start, end = (tuple(grid.to_cells(p).tolist()) for p in (robot.pose[:2], place))
     cost = np.where(room, np.float32(1.0), np.float32(np.inf))
     cost[start] = cost[end] = 1.0
-    path, length = astar(cost, start, end)
-    if not math.isfinite(length):
+    path = astar(cost, start, end)
+    robot.charge_search(path.work)
+    if not math.isfinite(path.cost):
         return []
-    x, y = grid.to_world(shorten(path, cost, 0.02))[1:-1].T.tolist()
+    x, y = grid.to_world(shorten(path.cells, cost, 0.02))[1:-1].T.tolist()
     return [*zip(x, y, strict=True), place]
 
 

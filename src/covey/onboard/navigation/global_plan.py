@@ -69,8 +69,12 @@ class GlobalPlan:
         place = belief.occupancy(), x0, y0, grid.resolution
         return route.is_blocked(self.line, self._segment, x, y, *place, lethal, 6.0)
 
-    def make(self, belief: Any, pose: Any, others: RobotsInSight, time_s: float, jams: np.ndarray) -> None:
-        """Search for the path from here, around the robots in sight and the places where it did not get through."""
+    def make(self, belief: Any, pose: Any, others: RobotsInSight, time_s: float, jams: np.ndarray) -> int:
+        """Search for the path from here, around the robots in sight and the places where it did not get through.
+
+        Returns:
+            the work of the search, see `covey.planning.dijkstra.Path`.
+        """
         start = pose[0], pose[1]
         self._segment, self.off_m, self.made_s, self._doubted = 0, 0.0, time_s, False
         if belief is None:
@@ -80,13 +84,14 @@ class GlobalPlan:
             around = np.array(others.places(*pose), float).reshape(-1, 2)
             how = self._radius, self._driving, around, self.tolerance_m, others.been_at, jams
             found = route.plan(belief.grid, start, self.goal, *how)
-        self._made = not isinstance(found, str)
-        if isinstance(found, str):
-            self.problem, self.lost_s = found, min(self.lost_s, time_s)
-            return
-        self.problem, self.lost_s, self.line, self.narrow = "", math.inf, found.line, found.narrow.tolist()
+        self.problem, self._made = found.problem, not found.problem
+        if found.problem:
+            self.lost_s = min(self.lost_s, time_s)
+            return found.work
+        self.lost_s, self.line, self.narrow = math.inf, found.line, found.narrow.tolist()
         self.length = float(np.hypot(*np.diff(self.line, axis=0).T).sum())
         self._short = belief is not None and math.dist(self.goal, self.line[-1]) > self.tolerance_m
+        return found.work
 
     def ahead(self, x: float, y: float, v: float) -> tuple[float, float, float]:
         """Return the point to steer to, x and y, and the length of the path left [m]."""

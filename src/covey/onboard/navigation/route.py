@@ -17,13 +17,21 @@ from covey.planning.costs import clearance, refresh_cost, soften, traversal_cost
 
 
 class Route(NamedTuple):
-    """A line to follow, float64 (m, 2) [m], and its stretches where two robots cannot pass each other.
+    """A line to follow, or why there is none.
 
-    ``narrow`` is float64 (k, 2): start and end of each stretch, as lengths along the line [m].
+    Attributes:
+        line: float64 (m, 2) [m].
+        narrow: its stretches where two robots cannot pass each other, float64 (k, 2): start and end of each, as lengths
+            along the line [m].
+        problem: "wall" if the goal is in or too close to a wall, or outside the map; or "no way"; empty if there is a
+            line.
+        work: the work of the searches for it, see `covey.planning.planner.Planner`.
     """
 
     line: np.ndarray
     narrow: np.ndarray
+    problem: str = ""
+    work: int = 0
 
 
 SMALL_M = 1.0
@@ -126,7 +134,7 @@ def plan(
     tolerance: float,
     been: Callable[[], np.ndarray] | None = None,
     jams: np.ndarray = NO_PLACES,
-) -> Route | str:
+) -> Route:
     """Plan a route on an occupancy grid (int8: above 50 occupied, 0..50 free, -1 unknown).
 
     Args:
@@ -141,16 +149,17 @@ def plan(
         jams: places where the robot did not get through [m], float64 (k, 2); it takes another way, if there is one.
 
     Returns:
-        the route; or "wall" if the goal is in or too close to a wall, or outside the map; or "no way". If something
-        smaller than `SMALL_M` stands at the goal, it may be a robot, and the route ends as close as possible.
+        the route; if something smaller than `SMALL_M` stands at the goal, it may be a robot, and the route ends as
+        close as possible.
     """
     route = _plan(grid, start, goal, radius, driving, others, tolerance, jams)
-    if isinstance(route, Route) or been is None:
+    if not route.problem or been is None:
         return route
     cells = grid.cells.copy()
     _paint(cells, been(), grid.origin[0], grid.origin[1], grid.resolution, radius + 0.5 * grid.resolution)
     cells = _without_small(cells, grid.resolution)
-    return _plan(grid.with_cells(cells), start, goal, radius, driving, others, tolerance, jams)
+    again = _plan(grid.with_cells(cells), start, goal, radius, driving, others, tolerance, jams)
+    return again._replace(work=route.work + again.work)
 
 
 def _plan(
@@ -162,12 +171,12 @@ def _plan(
     others: np.ndarray,
     tolerance: float,
     jams: np.ndarray,
-) -> Route | str:
+) -> Route:
     """Plan on the unchanged map; see `plan`."""
     rows, columns = grid.shape
     (start_row, start_column), (row, column) = grid.cell_at(*start), grid.cell_at(*goal)
     if not (0 <= row < rows and 0 <= column < columns):
-        return "wall"
+        return Route(NO_PLACES, NO_NARROW, "wall")
     start_row, start_column = min(max(start_row, 0), rows - 1), min(max(start_column, 0), columns - 1)
     occupancy, cost = passage(grid, start, radius, driving, others, jams)
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
@@ -177,17 +186,17 @@ def _plan(
         reach = max(tolerance, 1.5 * SMALL_M if small else 0.0)
         row, column = _nearest_passable(cost, row, column, int(reach / resolution))
         if row < 0:
-            return "wall"
+            return Route(NO_PLACES, NO_NARROW, "wall")
         goal = tuple(grid.to_world((row, column)).tolist())
-    corners = driving.planner.corners(cost, (start_row, start_column), (row, column))
+    corners, work = driving.planner.corners(cost, (start_row, start_column), (row, column))
     if not len(corners):
-        return "no way"
+        return Route(NO_PLACES, NO_NARROW, "no way", work)
     line = grid.to_world(corners)
     line[0], line[-1] = start, goal
     if len(line) == 1:
         line = np.array([start, goal], float)
     width = 4.0 * radius + 2.0 * (driving.wall_margin_m + driving.robot_margin_m) + 0.1
-    return Route(line, narrow_stretches(line, occupancy, x0, y0, resolution, width))
+    return Route(line, narrow_stretches(line, occupancy, x0, y0, resolution, width), work=work)
 
 
 @kernel
