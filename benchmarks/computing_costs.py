@@ -120,16 +120,16 @@ def map_update_s(robot: Any) -> float:
     return median_s(enter)
 
 
-def control_s(sim: Any, robot: Any) -> float:
+def control_s(sim: Any, state: Any) -> float:
     """Return the time of one command of the local planner on a way that stands [s]."""
     times = []
     while len(times) < 200:
         sim.step()
-        if robot.status == "going":
-            plans, begun = robot._navigator.plan.made_s, time.thread_time()
-            robot._navigate()
+        if state.status == "going":
+            plans, begun = state.navigator.plan.made_s, time.thread_time()
+            state.navigate()
             spent = time.thread_time() - begun
-            if robot._navigator.plan.made_s == plans:
+            if state.navigator.plan.made_s == plans:
                 times.append(spent)
     return statistics.median(times)
 
@@ -140,7 +140,7 @@ def main() -> None:
     sim = load_scenario("maze", changes).build()
     while sim.time < 60.0:
         sim.step()
-    robot = sim.robot("scout0")
+    robot, state = sim.robot("scout0"), sim.deciding.host.onboard[0].state
     cells = robot.map.occupancy().size / 1e6
     frontiers = robot.frontiers("explore", 8)
     unknown = robot.map.grid.to_world(frontiers.nearest[0]).tolist()
@@ -153,9 +153,9 @@ def main() -> None:
     print(f"map_update  {1e3 * entered:8.3f} per scan")
     print(f"frontiers   {1e3 * median_s(lambda: robot.frontiers('explore', 8)) / cells:8.2f} per million cells")
     starts = np.repeat([robot.pose[:2]], 8, axis=0)
-    navigator = robot._navigator
+    navigator = state.navigator
     navigator.start(unknown)
-    navigator.work = work = robot._work = Work()
+    state.work = work = Work()
 
     def plan() -> None:
         work.add_search(navigator.plan.make(robot.map, robot.pose, navigator.robots, sim.time, navigator.jams))
@@ -174,7 +174,7 @@ def main() -> None:
     reach = 26.0 / robot.map.grid.resolution
     seen = median_s(lambda: unseen_area(robot.map.occupancy(), views, reach)) / len(views)
     print(f"view        {1e3 * seen:8.4f} per place")
-    print(f"control     {1e3 * control_s(sim, robot):8.3f} per command")
+    print(f"control     {1e3 * control_s(sim, state):8.3f} per command")
     sim.close()
 
 

@@ -298,7 +298,7 @@ def test_python_names_what_a_package_adds(yard):
     sim = covey.Simulation(covey.World.empty(8, 8), groups, physics={"kind": "yard_slippery", "grip": 0.5})
     for _ in range(3):
         sim.step()
-    np.testing.assert_allclose(sim.robot("r0")._navigator.route, [[2.0, 0.0], [2.0, 1.5], [2.0, 1.5]], atol=0.06)
+    np.testing.assert_allclose(sim.robot("r0")._state.navigator.route, [[2.0, 0.0], [2.0, 1.5], [2.0, 1.5]], atol=0.06)
     assert sim.physics.grip == 0.5
 
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,15 @@ from covey.mapping.records import Mapping
 from covey.onboard.driving import DriveLimits
 from covey.onboard.handle import Robot
 from covey.onboard.navigator import Navigator
+from covey.onboard.state import OnboardState
 from covey.robots.catalogue import disc
 
 STATES = {"?": -1, ".": 0, "#": 100, "R": 0}
+
+
+def put(robot: Robot, **changes: Any) -> None:
+    """Change the last input of a robot: its ``pose``, or ``time_s``."""
+    robot._state.shown = robot._state.shown._replace(**changes)
 
 
 @pytest.fixture
@@ -28,9 +36,9 @@ def robot_on():
                     home = Pose(j + 0.5, i + 0.5, 0.0)
         model = disc()
         navigator = Navigator(DriveLimits.of(model, 0.1), model.body_discs)
-        robot = Robot("r0", model, home, navigator, np.random.default_rng(0))
-        robot.map = belief
-        return robot
+        state = OnboardState("r0", model, home, navigator, np.random.default_rng(0))
+        state.map = belief
+        return Robot(state)
 
     return make
 

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.controllers.conftest import put
 
 import covey
 from covey.comms.message import Message
@@ -127,7 +128,7 @@ class TestSweep:
         sweep.mates.mates["r1"] = Mate(0.0, Pose(7.5, 2.5, 0.0), None, {})
         mine = np.argwhere(sweep.mine(robot, sweep.left))
         assert mine[:, 1].max() == 5  # what lies west of the middle between 4.5 and 7.5 m
-        robot.time = 60.0  # not heard of for a minute
+        put(robot, time_s=60.0)  # not heard of for a minute
         assert sweep.mine(robot, sweep.left).sum() == sweep.left.sum()
 
     def test_a_tree_keeps_out_of_the_trees_of_robots_that_are_heard(self, robot, monkeypatch):
@@ -154,21 +155,22 @@ class TestSweep:
 
         assert walk() == set(cells.all_free()) - others
         assert max(x for x, _ in been) < 11 * 2 * cells.side
-        robot.time, told = 60.0, []  # not heard of for a minute
+        put(robot, time_s=60.0)  # not heard of for a minute
+        told.clear()
         assert walk() == set(cells.all_free())
 
     def test_what_a_nearer_robot_does_not_come_to_is_covered_all_the_same(self, robot, monkeypatch):
         sweep, gone_to = Sweep(robot), []
 
         async def sleep(duration_s, until=None):
-            robot.time += duration_s
+            put(robot, time_s=robot.time + duration_s)
             for cell in np.argwhere(sweep.left):  # another robot stands on every place that is left, and stays
                 x, y = sweep.grid.to_world(cell)
                 sweep.mates.mates[f"r{cell[0]}_{cell[1]}"] = Mate(robot.time, Pose(x, y, 0.0), None, {})
 
         async def go(robot, x, y):
             gone_to.append((x, y))
-            robot.time += 1.0
+            put(robot, time_s=robot.time + 1.0)
             return True
 
         monkeypatch.setattr(robot, "sleep", sleep, raising=False)

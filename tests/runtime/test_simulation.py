@@ -74,9 +74,9 @@ def raises_at_two(robot):
 
 
 def commands_nan(robot):
-    robot._command = (math.nan, 0.0, 0.0)
-    robot._motion = None
-    robot._move = lambda: None
+    robot._state.command = (math.nan, 0.0, 0.0)
+    robot._state.motion = None
+    robot._state.move = lambda: None
 
 
 def test_a_run_whose_controllers_all_raise_has_failed_and_one_of_some_has_not():
@@ -145,7 +145,7 @@ def test_the_truth_is_not_reachable_from_a_handle():
 def test_a_leak_would_be_found():
     sim = covey.Simulation(covey.World.empty(6, 6), robots=1, controller=square)
     sim.step()
-    sim.robot(sim.names[0]).random = lambda: sim
+    sim.robot(sim.names[0]).leak = lambda: sim
     with pytest.raises(AssertionError, match="could cheat"):
         check_boundary(sim)
     sim.close()

@@ -1,29 +1,25 @@
 """`Robot`: the handle that a controller gets, and the boundary of what it may know.
 
-Everything here belongs to the robot: its estimate, its readings, its belief, its past. The truth cannot be reached.
+Its only field is a `covey.onboard.state.OnboardState`, which holds what the robot itself knows; the truth cannot be
+reached.
 """
 
-import logging
 import math
 import sys
-from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from inspect import CO_COROUTINE
-from types import CodeType
-from typing import Any, NamedTuple
+from functools import cache
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
-from covey.comms.blackboard import Blackboard, BlackboardView
-from covey.comms.mailbox import Mailbox
+from covey.comms.blackboard import BlackboardView
 from covey.comms.message import Message
 from covey.comms.tags import TagReading
 from covey.errors import InvalidValueError, UnknownAttributeError, UnknownNameError, printable
 from covey.geometry import Pose
-from covey.mapping.occupancy.belief import Belief
 from covey.mapping.occupancy.frontiers import Frontiers, find_frontiers
-from covey.onboard.giving_up import Reason
 from covey.onboard.motions import (
     DURATION,
     STILL,
@@ -38,45 +34,20 @@ from covey.onboard.motions import (
     Sleep,
     Twist,
     Until,
-    Waiting,
     above_zero,
     finite_twist,
     number,
 )
-from covey.onboard.navigator import Navigator
-from covey.onboard.outcome import Outcome
+from covey.onboard.permissions import denied_by
 from covey.onboard.reachable import reachable
 from covey.onboard.searched import Searched
+from covey.onboard.state import Call, History, OnboardState, by_name
 from covey.onboard.travel_cost import cheapest_cell, travel, travel_from
 from covey.plain import again, copied
 from covey.planning.waypoints import Waypoints
-from covey.robots.computer import WORKS, Work
+from covey.robots.computer import WORKS
 from covey.robots.model import RobotModel
 from covey.robots.sample import Sample
-
-HISTORY = 100
-"""Number of past steps of readings and commands that a robot remembers."""
-_TOLD_AGAIN_S = 60.0  # after this time it tells again that it gives up the same goal
-
-
-class History(Sequence[tuple[float, dict[str, Any], Twist]]):
-    """The past of a robot, oldest first: time [s], readings by the sensor's name, commanded twist.
-
-    Attributes:
-        steps: the stored form: time, index of each sensor by name, readings by index, twist.
-    """
-
-    def __init__(self) -> None:
-        self.steps: deque[tuple[float, dict[str, int], tuple[Any, ...], Twist]] = deque(maxlen=HISTORY)
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __getitem__(self, k: Any) -> Any:
-        if isinstance(k, slice):
-            return list(self)[k]
-        time_s, places, seen, twist = self.steps[k]
-        return time_s, _by_name(places, seen), twist
 
 
 def _whole(value: Any) -> int | None:
@@ -88,32 +59,20 @@ def _whole(value: Any) -> int | None:
         return None
 
 
-def _by_name(places: dict[str, int], seen: tuple[Any, ...]) -> dict[str, Any]:
-    return {name: seen[place] for name, place in places.items() if seen[place] is not None}
-
-
-class _Call(NamedTuple):
-    """Where a controller called for something: its code and line, and the name of what it called."""
-
-    code: CodeType
-    line: int
-    name: str
-
-    def seen_from(self, other: "_Call") -> str:
-        """Return words for its line, with the file if the other is in another one."""
-        of = "" if self.code.co_filename == other.code.co_filename else f" of {self.code.co_filename}"
-        return f"line {self.line}{of}"
-
-
-def _call() -> _Call:
+def _call() -> Call:
     """Return from where the method of the handle that is running was called."""
     name, frame = "", sys._getframe(1)
     while frame.f_code.co_filename == _FILE and frame.f_back is not None:
         name, frame = frame.f_code.co_name, frame.f_back
-    return _Call(frame.f_code, frame.f_lineno, name)
+    return Call(frame.f_code, frame.f_lineno, name)
 
 
 _FILE = _call.__code__.co_filename
+
+
+def _of(path: str) -> Any:
+    """Return a property of the handle: a value of its state."""
+    return property(attrgetter(f"_state.{path}"))
 
 
 class Robot:
@@ -142,66 +101,38 @@ class Robot:
         waypoints: the graph to patrol in a patrolling mission; None otherwise.
     """
 
-    def __init__(
-        self,
-        name: str,
-        model: RobotModel,
-        home: Pose,
-        navigator: Navigator,
-        rng: np.random.Generator,
-        mailbox: Mailbox | None = None,
-        blackboard: Blackboard | None = None,
-        sensors: Iterable[str] = (),
-        frames: Mapping[str, Pose] | None = None,
-    ):
-        self.name, self.model, self.home, self.random = name, model, home, rng
-        self._mailbox = mailbox or Mailbox(name, (name,))
-        self.team = self._mailbox.team
-        self.blackboard = BlackboardView(blackboard or Blackboard())
-        self._tags: Sequence[TagReading] = ()
-        self._gave_up: dict[tuple[int, int, str], float] = {}  # goals, to a metre, and why: when told last
-        self._asked: defaultdict[str, list[Any]] = defaultdict(list)  # fields of `Requests`
-        self._digs_until = -math.inf
-        self._frames = frames
-        self.controller_view: Any = self
-        self.pose = home
-        self._covariance: Sequence[float] = ()
-        self._odometry: Sequence[float] = ()
-        self.time = 0.0
-        self._places: dict[str, int] = {name: place for place, name in enumerate(sensors)}
-        self._seen: tuple[Any, ...] = (None,) * len(self._places)
-        self._times: Sequence[tuple[float, ...]] = ()
-        self._older: tuple[tuple[Any, ...], ...] = ()
-        self._silent: Sequence[str] = ()
-        self.map: Any = None
-        self.waypoints: Waypoints | None = None
-        self.searched: Searched | None = None
-        self.collided = False
-        self.text = ""
-        self.finished = False
-        self.history = History()
-        self._navigator = navigator
-        self._motion: Motion | None = None
-        self._begun_at: _Call  # where it was called for
-        self._warned: set[tuple[str, int, str]] = set()  # file, line, of what
-        self._wait: tuple[Waiting, _Call] | None = None  # the last that is no motion, and where it was called for
-        self._command: Twist = STILL
-        self._work: Work | None = None
-        self._reports: dict[int, Report] = {}  # those without an answer, by number
-        self._reported = 0
-        self.corrections: tuple[np.ndarray, ...] = ()
-        self._corrected = 0  # number of the last one
+    name: str = _of("name")
+    model: RobotModel = _of("model")
+    home: Pose = _of("home")
+    pose: Pose = _of("shown.pose")
+    time: float = _of("shown.time_s")
+    map: Any = _of("map")
+    collided: bool = _of("shown.collided")
+    random: np.random.Generator = _of("random")
+    text: str = _of("text")
+    team: Sequence[str] = _of("team")
+    blackboard: BlackboardView = _of("blackboard")
+    corrections: tuple[np.ndarray, ...] = _of("corrections")
+    searched: Searched | None = _of("searched")
+    waypoints: Waypoints | None = _of("waypoints")
+    finished: bool = _of("finished")
+    history: History = _of("history")
+
+    def __init__(self, state: OnboardState):
+        self._state = state
 
     def __repr__(self) -> str:
-        return f"<Robot {self.name} at ({self.pose.x:.2f}, {self.pose.y:.2f}), {self.status}>"
+        x, y, _ = self._state.shown.pose
+        return f"<Robot {self.name} at ({x:.2f}, {y:.2f}), {self.status}>"
 
     def __getattr__(self, name: str) -> Any:
         if name == "board":
             raise AttributeError("robot.board is now robot.blackboard")
-        place = None if name == "_places" else self._places.get(name)
-        if place is not None and self._seen[place] is not None:
-            return self._seen[place]
-        sensors = () if name == "_places" else self.readings
+        if name == "_state":
+            raise AttributeError(name)
+        sensors = by_name(self._state.places, self._state.shown.readings)
+        if name in sensors:
+            return sensors[name]
         text = f"its sensors with a reading so far: {', '.join(sensors) or 'none'}"
         raise UnknownAttributeError(name, (*dir(type(self)), *vars(self), *sensors), text)
 
@@ -210,7 +141,8 @@ class Robot:
     @property
     def pose_covariance(self) -> np.ndarray:
         """The covariance of ``pose``: of x, y [m] and heading [rad], float64 (3, 3); NaN where it is not known."""
-        return np.array(self._covariance if len(self._covariance) else [math.nan] * 9).reshape(3, 3)
+        covariance = self._state.shown.covariance
+        return np.array(covariance if len(covariance) else [math.nan] * 9).reshape(3, 3)
 
     @property
     def odometry_pose(self) -> Pose | None:
@@ -218,12 +150,13 @@ class Robot:
 
         It is its pose in the odom frame of ROS REP 105. None if its localization uses no odometry.
         """
-        return Pose(*self._odometry) if self._odometry else None
+        odometry = self._state.shown.odometry
+        return Pose(*odometry) if odometry else None
 
     @property
     def readings(self) -> dict[str, Any]:
         """The newest reading of each sensor by the sensor's name."""
-        return _by_name(self._places, self._seen)
+        return by_name(self._state.places, self._state.shown.readings)
 
     @property
     def silent(self) -> tuple[str, ...]:
@@ -232,7 +165,7 @@ class Robot:
         A sensor that drops out stops giving samples, as a driver does that stops publishing. ``readings`` then hold
         nothing of it (rays of NaN, no marker), and ``samples`` are none. So what no sample shows has not been seen.
         """
-        return tuple(self._silent)
+        return tuple(self._state.shown.silent)
 
     @property
     def blind(self) -> bool:
@@ -240,7 +173,7 @@ class Robot:
 
         ``goto``, ``follow`` and ``forward`` of a blind robot stand and go on when it sees again; ``drive`` does not.
         """
-        return bool(self._silent) and self.model.is_blind(self._silent)
+        return self._state.is_blind
 
     def samples(self, sensor: str) -> list[Sample]:
         """Return all readings of a sensor since the controller's last step, oldest first.
@@ -251,43 +184,38 @@ class Robot:
         Raises:
             UnknownNameError: the robot has no such sensor.
         """
-        place = self._places.get(sensor, len(self._times))
-        if place >= len(self._times):
+        shown = self._state.shown
+        place = self._state.places.get(sensor, len(shown.times_s))
+        if place >= len(shown.times_s):
             carried = [s.name for s in self.model.sensors]
             if sensor not in carried:
                 raise UnknownNameError("sensor", sensor, carried)
             return []
-        if not self._times[place]:
-            return []
-        older = self._older[place] if self._older else ()
-        return list(map(Sample, self._times[place], (*older, self._seen[place])))
+        return list(map(Sample, shown.times_s[place], shown.come(place)))
 
     @property
     def status(self) -> str:
         """Its activity: idle, driving, turning, going, following, resting, or done."""
-        if self.finished:
-            return "done"
-        return self._motion.label if self._motion is not None and self._motion.outcome is None else "idle"
+        return self._state.status
 
     @property
     def twist(self) -> Twist:
         """The last commanded twist: vx, vy [m/s], omega [rad/s] in the body frame."""
-        return self._command
+        return self._state.command
 
     def frontiers(self, definition: str = "explore", min_cells: int = 1) -> Frontiers:
         """Return the frontiers of its own map, by one of the published definitions (`find_frontiers`)."""
-        if self._work is not None:
-            self._work.add("frontiers", self._belief().occupancy().size / 1e6)
-        return find_frontiers(self._belief().occupancy(), definition, min_cells)
+        occupancy = self._state.belief.occupancy()
+        self.charge_work("frontiers", occupancy.size / 1e6)
+        return find_frontiers(occupancy, definition, min_cells)
 
     def travel_cost(self) -> np.ndarray:
         """Return the cost of driving from here to each cell of its own map, in metres of open floor.
 
         float32 (rows, columns); inf where no path is known. Cells near walls cost more, see `Driving`.
         """
-        navigator, grid = self._navigator, self._belief().grid
-        others = navigator.others(*self.pose)
-        field = travel(grid, self.pose[:2], navigator.radius, navigator.driving, others, navigator.jams)
+        where = self._state.driven_on
+        field, grid = travel(*where, self._state.navigator.jams), where[0]
         if field is None:
             return np.full(grid.shape, np.inf)
         self.charge_search(field.work)
@@ -295,13 +223,9 @@ class Robot:
 
     def reachable(self) -> np.ndarray:
         """Return the cells of its own map that it can drive to, bool (rows, columns): where `travel_cost` is finite."""
-        navigator = self._navigator
-        others = navigator.others(*self.pose)
-        where = self._belief().grid, self.pose[:2], navigator.radius, navigator.driving, others
-        found = reachable(*where, navigator.jams)
-        if self._work is not None:
-            self._work.add("search", np.count_nonzero(found) / 1e6)
-        return found
+        cells = reachable(*self._state.driven_on, self._state.navigator.jams)
+        self.charge_work("search", np.count_nonzero(cells) / 1e6)
+        return cells
 
     def travel_from(self, starts: Any, cells: np.ndarray) -> np.ndarray:
         """Estimate the cost for robots like this one to drive from each start to each cell, in metres of open floor.
@@ -313,10 +237,8 @@ class Robot:
         Returns:
             float64 (n, k); inf where no path is known.
         """
-        navigator, points = self._navigator, np.asarray(starts, float).reshape(-1, 2)
-        others, grid = navigator.others(*self.pose), self._belief().grid
-        where = grid, self.pose[:2], navigator.radius, navigator.driving, others
-        costs, work = travel_from(*where, points, np.asarray(cells), navigator.jams)
+        state, points = self._state, np.asarray(starts, float).reshape(-1, 2)
+        costs, work = travel_from(*state.driven_on, points, np.asarray(cells), state.navigator.jams)
         self.charge_search(work)
         return costs
 
@@ -331,26 +253,24 @@ class Robot:
         """
         if not len(cells):
             return None
-        grid = self._belief().grid
-        navigator = self._navigator
-        others = navigator.others(*self.pose)
-        where = grid, self.pose[:2], navigator.radius, navigator.driving, others
-        cell, work = cheapest_cell(*where, cells, navigator.jams)
+        where = self._state.driven_on
+        cell, work = cheapest_cell(*where, cells, self._state.navigator.jams)
         self.charge_search(work)
         if cell is None:
             return None
-        x, y = grid.to_world(cell).tolist()
+        x, y = where[0].to_world(cell).tolist()
         return x, y
 
     @property
     def tags(self) -> list[TagReading]:
         """The environment tags in reach, nearest first; their contents are copies."""
-        own = [again(tag.content) for tag in self._tags]
-        return [t if c is t.content else replace(t, content=c) for t, c in zip(self._tags, own, strict=True)]
+        tags = self._state.shown.tags
+        own = [again(tag.content) for tag in tags]
+        return [t if c is t.content else replace(t, content=c) for t, c in zip(tags, own, strict=True)]
 
     def messages(self, kind: str | None = None) -> list[Message]:
         """Return the new messages of a kind (None: all), oldest first; each message is returned once."""
-        return self._mailbox.pop(kind)
+        return self._state.mailbox.pop(kind)
 
     def frame_of(self, robot: str) -> Pose | None:
         """Return the pose, in this robot's frame, of the frame in which another robot gives positions.
@@ -358,7 +278,7 @@ class Robot:
         (0, 0, 0) if the robots know all start poses. With ``share_maps: {start_poses: unknown}`` it is None until their
         maps have been aligned; then ``robot.frame_of(sender) @ place`` converts a place from a message.
         """
-        return Pose(0.0, 0.0, 0.0) if self._frames is None else self._frames.get(robot)
+        return self._state.frame_of(robot)
 
     # -- actions ----------------------------------------------------------------------------------------------------
 
@@ -370,8 +290,8 @@ class Robot:
         if abs(omega) > math.tau and abs(omega) > 2 * self.model.max_turn_rad_s and float(omega).is_integer():
             most = f"a turn rate is in rad/s, and this robot's is at most {self.model.max_turn_rad_s:g}"
             text = f"drive({v:g}, {omega:g}): {most}; if this is in degrees, write math.radians({omega:g})"
-            self._warn(_call(), "degrees", text)
-        return self._begin(Drive(command, self.time + number("drive(…, for_s=", for_s, DURATION), until))
+            self._state.warn(_call(), "degrees", text)
+        return self._state.begin(Drive(command, self.time + number("drive(…, for_s=", for_s, DURATION), until), _call())
 
     def torque(self, left_n_m: float, right_n_m: float, *, for_s: float = math.inf, until: Until = None) -> Motion:
         """Set the torques of the left and right side [N m], like `drive`; for a chassis with ``control: torque``."""
@@ -379,11 +299,12 @@ class Robot:
 
     def stop(self) -> Motion:
         """Stand still; if awaited, this takes one step."""
-        return self._begin(Drive(STILL, self.time, None))
+        return self._state.begin(Drive(STILL, self.time, None), _call())
 
     def rest(self) -> Motion:
         """Stand still with nothing left to do, until the next command; when all robots rest, the run may end."""
-        return self._motion if isinstance(self._motion, Rest) else self._begin(Rest())
+        motion = self._state.motion
+        return motion if isinstance(motion, Rest) else self._state.begin(Rest(), _call())
 
     def goto(self, goal: Any, heading: float | None = None, *, tolerance_m: float = 0.1, until: Until = None) -> Motion:
         """Go to a point (x, y [m]) or pose of the world frame, around walls and robots.
@@ -400,7 +321,7 @@ class Robot:
             heading = goal[2]
         if heading is not None:
             heading = number("goto(…, heading=", heading, "a heading is a finite number of radians", math.isfinite)
-        current = self._motion
+        current = self._state.motion
         if (
             isinstance(current, Goto)
             and current.outcome is None
@@ -409,7 +330,7 @@ class Robot:
             current.until = until
             return current  # a reactive controller may repeat itself every step
         tolerance_m = above_zero("goto(…, tolerance_m=", tolerance_m)
-        return self._begin(Goto((x, y), heading, tolerance_m, until))
+        return self._state.begin(Goto((x, y), heading, tolerance_m, until), _call())
 
     def jammed(self, at: Any = None) -> None:
         """Remember that it does not get through, such as at a gap that its map shows too wide.
@@ -419,12 +340,12 @@ class Robot:
         Args:
             at: the place, x, y [m]; None: just ahead of it on its route.
         """
-        self._navigator.jammed(*self.pose[:2], None if at is None else (float(at[0]), float(at[1])))
+        self._state.navigator.jammed(*self.pose[:2], None if at is None else (float(at[0]), float(at[1])))
 
     def follow(self, path: Iterable[Any], *, tolerance_m: float = 0.3, until: Until = None) -> Motion:
         """Go through points (x, y [m]) one after another."""
         tolerance_m = above_zero("follow(…, tolerance_m=", tolerance_m)
-        return self._begin(Follow([(float(p[0]), float(p[1])) for p in path], tolerance_m, until))
+        return self._state.begin(Follow([(float(p[0]), float(p[1])) for p in path], tolerance_m, until), _call())
 
     def forward(self, distance_m: float, *, until: Until = None) -> Motion:
         """Go straight ahead (negative: back) by a distance [m].
@@ -432,21 +353,21 @@ class Robot:
         The robot stops before walls and robots; the outcome is stuck if it cannot continue.
         """
         distance_m = number("forward(", distance_m, "a distance is a number of metres")
-        return self._begin(Manoeuvre("forward", distance_m, until))
+        return self._state.begin(Manoeuvre("forward", distance_m, until), _call())
 
     def turn(self, angle: float, *, until: Until = None) -> Motion:
         """Turn on the spot by an angle [rad], counter-clockwise positive, any number of turns."""
         angle = number("turn(", angle, "an angle is a number of radians")
         if abs(angle) > math.tau and angle.is_integer():
             text = f"turn({angle:g}): an angle is in radians; if this is in degrees, write math.radians({angle:g})"
-            self._warn(_call(), "degrees", text)
-        return self._begin(Manoeuvre("turn", angle, until))
+            self._state.warn(_call(), "degrees", text)
+        return self._state.begin(Manoeuvre("turn", angle, until), _call())
 
     def sleep(self, seconds: float, *, until: Until = None) -> Sleep:
         """Wait for simulated seconds; the last twist stays in force. At least one step passes."""
-        self._check_wait()
+        self._state.check_wait()
         sleep = Sleep(self.time + number("sleep(", seconds, DURATION), until)
-        self._wait = sleep, _call()
+        self._state.wait = sleep, _call()
         return sleep
 
     def send(
@@ -467,13 +388,13 @@ class Robot:
             ttl_s: the message is dropped if it has not arrived after this time [s].
             radio: name of the radio; None: the first.
         """
-        self._mailbox.send(payload, to, kind, ttl_s, radio)
+        self._state.mailbox.send(payload, to, kind, ttl_s, radio)
 
     def receive(self, kind: str | None = None, *, timeout_s: float = math.inf) -> Receive:
         """Wait for a message of a kind (None: any); the await returns the message, or None after ``timeout_s``."""
-        self._check_wait()
+        self._state.check_wait()
         wait = Receive(kind, self.time + number("receive(…, timeout_s=", timeout_s, DURATION))
-        self._wait = wait, _call()
+        self._state.wait = wait, _call()
         return wait
 
     def report(self, identity: int, position: Any, *, timeout_s: float = math.inf) -> Report:
@@ -505,14 +426,15 @@ class Robot:
             raise InvalidValueError(f"report({identity!r}, {position!r:.60}): {hint}")
         wait_s = number("report(…, timeout_s=", timeout_s, DURATION)
         x, y, height = place if len(place) == 3 else (*place, math.nan)
-        self._reported += 1
-        self._asked["reports"].append((self._reported, marker, x, y, height))
-        self._reports[self._reported] = waiting = Report(self.time + wait_s)
+        state = self._state
+        state.reported += 1
+        state.asked["reports"].append((state.reported, marker, x, y, height))
+        state.reports[state.reported] = waiting = Report(self.time + wait_s)
         return waiting
 
     def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:
         """Leave a tag with plain data where the robot stands; it disappears after its lifetime [s]."""
-        self._asked["tags"].append((copied(content)[0], float(lifetime_s)))
+        self._state.asked["tags"].append((copied(content)[0], float(lifetime_s)))
 
     def dig(self, from_m: Any, to_m: Any, volume_m3: float) -> Sleep:
         """Move ground from one place to another, both within reach; if awaited, it lasts the time of a load.
@@ -534,8 +456,9 @@ class Robot:
         if not 0 < volume_m3 <= digger.most_m3:
             most = f"a load must be more than 0 and at most most_m3, {digger.most_m3:g} m3"
             raise InvalidValueError(f"{self.name} cannot move {volume_m3!r} m3; {most}")
-        if self.time < self._digs_until - 1e-9:
-            raise InvalidValueError(f"{self.name} is moving a load until {self._digs_until:g} s; await robot.dig(…)")
+        until_s = self._state.digs_until
+        if self.time < until_s - 1e-9:
+            raise InvalidValueError(f"{self.name} is moving a load until {until_s:g} s; await robot.dig(…)")
         back, places = self.pose.inverse(), list[float]()
         for name, place in (("from_m", from_m), ("to_m", to_m)):
             x, y = back @ (float(place[0]), float(place[1]))
@@ -543,19 +466,19 @@ class Robot:
                 far = f"{math.hypot(x, y):.2f} m from {self.name}, which reaches {digger.reach_m:g} m"
                 raise InvalidValueError(f"{name} is {tuple(place)}, {far}; drive nearer, or give it a larger reach_m")
             places += (x, y)
-        self._asked["digs"].append((places[0], places[1], places[2], places[3], float(volume_m3)))
-        self._digs_until = self.time + digger.load_s
+        self._state.asked["digs"].append((places[0], places[1], places[2], places[3], float(volume_m3)))
+        self._state.digs_until = self.time + digger.load_s
         return Sleep(self.time + digger.load_s)
 
     def request_maps(self) -> None:
         """Ask the robots that hear this one for the parts of the map that it lacks; they arrive some steps later."""
-        self._belief()
-        self._asked["maps"].append("request")
+        _ = self._state.belief  # it must have one
+        self._state.asked["maps"].append("request")
 
     def share_map(self) -> None:
         """Announce new parts of the map to the robots that hear this one; those that lack them ask and get them."""
-        self._belief()
-        self._asked["maps"].append("share")
+        _ = self._state.belief  # it must have one
+        self._state.asked["maps"].append("share")
 
     def share_searched(self) -> None:
         """Tell the robots that hear this one where its camera and those of others have looked, and take in their news.
@@ -583,8 +506,8 @@ class Robot:
         """
         if kind not in WORKS:
             raise UnknownNameError("kind of work", kind, WORKS)
-        if self._work is not None:
-            self._work.add(kind, amount)
+        if self._state.work is not None:
+            self._state.work.add(kind, amount)
 
     def charge_search(self, entries: int) -> None:
         """Charge a search of the controller's own code to the robot's computer, if it has one.
@@ -592,122 +515,58 @@ class Robot:
         Args:
             entries: number of entries of its queue, such as ``astar(…).work``.
         """
-        if self._work is not None:
-            self._work.add_search(entries)
+        self._state.charge_search(entries)
 
     def note(self, text: str) -> None:
         """Write a note for the event log and the pictures; repeating the last note has no effect."""
         note = printable(str(text))
         if note != self.text:
-            self.text = note
-            self._asked["notes"].append(note)
+            self._state.text = note
+            self._state.asked["notes"].append(note)
 
     def finish(self) -> None:
         """Declare the task done: the robot stands still from now on."""
-        self.finished = True
+        self._state.finished = True
 
-    # -- between the handle and the software below it ----------------------------------------------------------------
+    # -- what it may do ----------------------------------------------------------------------------------------------
 
-    def _keep_account(self, work: Work) -> None:
-        """Add the work of its software to ``work``."""
-        self._work = self._navigator.work = work
+    def declared(self, controller: str, sees: tuple[str, ...]) -> "Robot":
+        """Return a handle of the same robot that permits only what a controller declares that it reads.
 
-    def _hear_answers(self, answers: Sequence[tuple[int, str]]) -> None:
-        """Process the answers to its reports."""
-        for reported, answer in answers:
-            report = self._reports.pop(reported, None)
-            if report is not None and report.outcome is None:
-                report.outcome = answer
-
-    def _give_up(self, goal: tuple[float, float], why: Reason) -> None:
-        """Tell the event log that it gives up a goal, but not again and again."""
-        told = round(goal[0]), round(goal[1]), why.kind
-        if self.time >= self._gave_up.get(told, -math.inf) + _TOLD_AGAIN_S:
-            self._gave_up[told] = self.time
-            self._asked["gave_up"].append((*goal, *why))
-
-    def _belief(self) -> Belief:
-        if self.map is None:
-            raise InvalidValueError(f"{self.name} has no map; give its robot a lidar and `mapping`")
-        return self.map
-
-    def _correct(self, moved: Iterable[tuple[int, np.ndarray]]) -> None:
-        """Take in how its past poses have moved; see `covey.onboard.step.StepInput`. One may come twice."""
-        new = [(k, motions) for k, motions in moved if k > self._corrected]
-        self._corrected = new[-1][0] if new else self._corrected
-        self.corrections = tuple(motions for _, motions in new)
-
-    def _begin(self, motion: Motion) -> Motion:
-        before, call = self._motion, _call()
-        if before is not None and before.outcome is None:
-            before.outcome = Outcome(
-                "cancelled", "another motion replaced it" + ("" if before.began else " before it began")
-            )
-            if before.has_end and motion.has_end:
-                self._check_motion(before, f"{call.seen_from(self._begun_at)} replaced it", call)
-        self._motion, self._begun_at = motion, call
-        return motion
-
-    def _check_motion(self, motion: Motion, ended: str, by: "_Call | None" = None) -> None:
-        """Warn of a motion with an end that has not come, if nobody awaits it.
+        What this handle does not permit, that one does not permit either.
 
         Args:
-            motion: the last one that has begun.
-            ended: what ended it, as words.
-            by: the call that replaced it.
+            controller: name of the controller, for errors.
+            sees: words of `covey.onboard.permissions.WORDS` and names of sensors.
+
+        Raises:
+            InvalidValueError: there is no such word.
         """
-        call, early = self._begun_at, "" if motion.began else " before it began"
-        if call.code.co_flags & CO_COROUTINE and not motion.awaited:
-            self._warn(call, "await", f"nobody awaits this motion, so {ended}{early}; write await robot.{call.name}(…)")
-        elif early and by is not None:
-            self._warn(by, "await", "this motion replaces one that has not begun; of one step, only the last counts")
+        sensors = tuple(s.name for s in self.model.sensors)
+        return _declaring(type(self), controller, sees, sensors)(self._state)
 
-    def _check_wait(self) -> None:
-        """Warn of a sleep, or a wait for a message, that nobody awaits."""
-        if self._wait is not None:
-            wait, call = self._wait
-            self._wait = None
-            if not wait.awaited:
-                what, how = wait.said
-                self._warn(
-                    call, "await", f"nobody awaits this {what.removeprefix('a ')}, so it does nothing; write {how}"
-                )
 
-    def _warn(self, call: "_Call", about: str, text: str) -> None:
-        """Warn of a line of the controller's code, once."""
-        where = call.code.co_filename, call.line
-        if (*where, about) not in self._warned:
-            self._warned.add((*where, about))
-            logging.getLogger("covey").warning("%s at %.4g s: %s:%d: %s", self.name, self.time, *where, text)
+@cache
+def _declaring(base: type[Robot], controller: str, sees: tuple[str, ...], sensors: tuple[str, ...]) -> type[Robot]:
+    """Return the class of the handle of a controller that declares what it reads; see `Robot.declared`."""
+    denied = denied_by(controller, sees, sensors)
 
-    def _camera(self) -> tuple[int, Any] | None:
-        """Return the place and the record of its first tag camera that its controller reads."""
-        cameras = [s for s in self.model.sensors if "targets" in s.feeds and s.name in self._places]
-        return (self._places[cameras[0].name], cameras[0]) if cameras else None
+    class Declared(base):
+        def samples(self, sensor: str) -> list[Sample]:
+            return super().samples(sensor) if sensor not in denied else getattr(self, sensor)
 
-    def _navigate(self) -> tuple[Twist, str]:
-        places, seen = self._places, self._seen
-        lidar, neighbours = places.get("lidar"), places.get("neighbours")
-        return self._navigator.command(
-            self.pose,
-            self._command,
-            self.map,
-            None if lidar is None else seen[lidar],
-            None if neighbours is None else seen[neighbours],
-            self.time,
-            self._odometry or None,
-        )
+        def __getattr__(self, name: str) -> Any:
+            if name not in denied:
+                return super().__getattr__(name)
+            raise AttributeError(
+                f"controller {controller!r} declares sees={sees} and asked for {name!r}; "
+                f"declare it: @covey.controller(..., sees=({denied[name]!r}, ...))"
+            )
 
-    def _move(self) -> None:
-        """Let the present motion choose the twist of this step."""
-        motion, command = self._motion, STILL
-        if motion is not None and motion.outcome is None:
-            if motion.until is not None:
-                motion.poll(self)
-            if motion.outcome is None and motion.looks_ahead and self.blind:
-                self._navigator.wait()
-            elif motion.outcome is None:
-                twist = motion.twist(self)  # uses the previous command
-                if motion.outcome is None:
-                    command = twist
-        self._command = command
+    def refuse(_: Robot) -> None:
+        raise AttributeError  # so that `__getattr__` is called
+
+    for name in denied:
+        if hasattr(base, name):
+            setattr(Declared, name, property(refuse))
+    return Declared

@@ -17,6 +17,7 @@ from covey.onboard.outcome import REACHED, Outcome
 if TYPE_CHECKING:
     from covey.comms.message import Message
     from covey.onboard.handle import Robot
+    from covey.onboard.state import OnboardState
 
 Twist = tuple[float, float, float]
 Until = Callable[["Robot"], Any] | None
@@ -67,13 +68,13 @@ class Waiting:
 
     __hash__ = object.__hash__
 
-    def poll(self, robot: "Robot") -> None:
+    def poll(self, state: "OnboardState") -> None:
         """End the wait if its ``until`` is true.
 
         Raises:
             ControllerError: what ``until`` returned is neither true nor false.
         """
-        if self.outcome is None and self.until is not None and _holds(self.until, robot.controller_view):
+        if self.outcome is None and self.until is not None and _holds(self.until, state.view):
             self.outcome = Outcome("cancelled", "its `until` became true")
 
 
@@ -105,9 +106,9 @@ class Sleep(Waiting):
         super().__init__(until)
         self.wake_s = wake_s
 
-    def poll(self, robot: "Robot") -> None:
-        super().poll(robot)
-        if self.outcome is None and robot.time >= self.wake_s - 1e-9:
+    def poll(self, state: "OnboardState") -> None:
+        super().poll(state)
+        if self.outcome is None and state.shown.time_s >= self.wake_s - 1e-9:
             self.outcome = REACHED
 
 
@@ -123,9 +124,9 @@ class Receive(Waiting):
     def __await__(self) -> Generator["Waiting", Any, "Message | None"]:
         return (yield from super().__await__()).message
 
-    def poll(self, robot: "Robot") -> None:
-        message = robot._mailbox.pop_one(self.kind)
-        if message is not None or robot.time >= self.end_s - 1e-9:
+    def poll(self, state: "OnboardState") -> None:
+        message = state.mailbox.pop_one(self.kind)
+        if message is not None or state.shown.time_s >= self.end_s - 1e-9:
             self.outcome = Received(message)
 
 
@@ -141,10 +142,6 @@ class Report(Waiting):
 
     def __await__(self) -> Generator["Waiting", Any, str]:
         return (yield from super().__await__())
-
-    def poll(self, robot: "Robot") -> None:
-        if self.outcome is None and robot.time >= self.end_s - 1e-9:
-            self.outcome = "no answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +174,7 @@ class Motion(Waiting, ABC):
         return True
 
     @abstractmethod
-    def twist(self, robot: "Robot") -> Twist:
+    def twist(self, state: "OnboardState") -> Twist:
         """Return the body twist [m/s, m/s, rad/s] for this step; set `outcome` if the end is reached."""
 
 
@@ -194,9 +191,9 @@ class Drive(Motion):
     def has_end(self) -> bool:
         return self.command != STILL and self.end_s < math.inf
 
-    def twist(self, robot: "Robot") -> Twist:
+    def twist(self, state: "OnboardState") -> Twist:
         self.began = True
-        if robot.time < self.end_s - 1e-9:
+        if state.shown.time_s < self.end_s - 1e-9:
             return self.command
         self.outcome = REACHED
         return STILL
@@ -211,7 +208,7 @@ class Rest(Motion):
     def has_end(self) -> bool:
         return False
 
-    def twist(self, robot: "Robot") -> Twist:
+    def twist(self, state: "OnboardState") -> Twist:
         return STILL
 
 
@@ -226,19 +223,17 @@ class Goto(Motion):
         super().__init__(until)
         self.goal, self.heading, self.tolerance_m = goal, heading, tolerance_m
 
-    def twist(self, robot: "Robot") -> Twist:
-        navigator = robot._navigator
+    def twist(self, state: "OnboardState") -> Twist:
+        navigator = state.navigator
         if not self.began:
             navigator.start(self.goal, self.heading, self.tolerance_m)
             self.began = True
-        return self._finish(robot, *robot._navigate())
-
-    def _finish(self, robot: "Robot", twist: Twist, state: str) -> Twist:
-        if state == "reached":
+        twist, end = state.navigate()
+        if end == "reached":
             self.outcome = REACHED
-        elif state != "driving":
-            self.outcome = Outcome(state, robot._navigator.reason)  # type: ignore[arg-type]
-            robot._give_up(self.goal, robot._navigator.why)
+        elif end != "driving":
+            self.outcome = Outcome(end, navigator.reason)  # type: ignore[arg-type]
+            state.give_up(self.goal, navigator.why)
         return twist
 
 
@@ -254,7 +249,7 @@ class Follow(Motion):
         self.path, self.tolerance_m = list(path), tolerance_m
         self._leg: Goto | None = None
 
-    def twist(self, robot: "Robot") -> Twist:
+    def twist(self, state: "OnboardState") -> Twist:
         self.began = True
         while True:
             if self._leg is None:
@@ -262,7 +257,7 @@ class Follow(Motion):
                     self.outcome = REACHED
                     return STILL
                 self._leg = Goto(self.path.pop(0), None, self.tolerance_m, None)
-            twist = self._leg.twist(robot)
+            twist = self._leg.twist(state)
             if self._leg.outcome is None:
                 return twist
             if not self._leg.outcome:
@@ -280,13 +275,13 @@ class Manoeuvre(Motion):
         self.looks_ahead = kind != "turn"
         self.kind, self.amount = kind, amount
 
-    def twist(self, robot: "Robot") -> Twist:
+    def twist(self, state: "OnboardState") -> Twist:
         if not self.began:
-            getattr(robot._navigator, self.kind)(self.amount)
+            getattr(state.navigator, self.kind)(self.amount)
             self.began = True
-        twist, state = robot._navigate()
-        if state != "driving":
-            self.outcome = REACHED if state == "reached" else Outcome(state, robot._navigator.reason)  # type: ignore[arg-type]
+        twist, end = state.navigate()
+        if end != "driving":
+            self.outcome = REACHED if end == "reached" else Outcome(end, state.navigator.reason)  # type: ignore[arg-type]
         return twist
 
 

@@ -10,10 +10,10 @@ from covey.geometry import Pose
 from covey.mapping.occupancy.belief import Belief
 from covey.onboard.controller import Program
 from covey.onboard.driving import DriveLimits, Driving
-from covey.onboard.handle import Robot
 from covey.onboard.navigator import Navigator
 from covey.onboard.onboard import Onboard
 from covey.onboard.searched import Searched
+from covey.onboard.state import OnboardState
 from covey.planning.waypoints import Waypoints
 from covey.random import generator
 from covey.robots.model import RobotModel
@@ -55,10 +55,10 @@ class RobotSpec:
         model, rng = self.model, generator(self.seed, f"controller/{self.name}")
         driving = Driving(planner=model.planner)
         navigator = Navigator(DriveLimits.of(model, self.period_s), model.body_discs, driving, self.index, mailbox.team)
-        robot = Robot(self.name, model, self.home, navigator, rng, mailbox, blackboard, self.sensors, frames)
-        robot.map, robot.waypoints = belief, self.waypoints
+        state = OnboardState(self.name, model, self.home, navigator, rng, mailbox, blackboard, self.sensors, frames)
+        state.map, state.waypoints = belief, self.waypoints
         sees = self.program.sees
-        camera = robot._camera() if sees is None or "searched" in sees else None
+        camera = state.camera if sees is None or "searched" in sees else None
         if camera is not None and isinstance(belief, Belief):
-            robot.searched = Searched(self.name, camera[1], belief, mailbox, robot.frame_of)
-        return Onboard(robot, self.program)
+            state.searched = Searched(self.name, camera[1], belief, mailbox, state.frame_of)
+        return Onboard(state, self.program)

@@ -64,7 +64,8 @@ def check_boundary(sim: Simulation) -> None:
     for i in sim.deciding.answered:
         robot = sim.deciding.host.handle(i)
         for item in _inside(robot, f"from the handle of {robot.name}", truth_arrays):
-            assert item is robot or not isinstance(item, Robot), f"{item!r} can be reached by {robot.name}"
+            of_another = isinstance(item, Robot) and item.name != robot.name
+            assert not of_another, f"{item!r} can be reached by {robot.name}"
         _check_names(sim, robot)
         handed = [
             robot.readings,

@@ -94,10 +94,8 @@ def _software(sim: Simulation, i: int) -> list[tuple[str, str]]:
     pairs = [("status", status)]
     host = sim.deciding.host
     if isinstance(host, LocalHost) and i in host.onboard:
-        handle = host.onboard[i].robot
-        pairs += (
-            [("note", handle.text or "–"), ("finished", "yes")] if handle.finished else [("note", handle.text or "–")]
-        )
+        state = host.onboard[i].state
+        pairs += [("note", state.text or "–"), *([("finished", "yes")] if state.finished else [])]
     share = sim.scoring.values.get("known_share")
     if share is not None and math.isfinite(share[i]):
         pairs.append(("its map", f"{100 * share[i]:.1f} % of what can be explored"))

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.controllers.conftest import put
 
 from covey.controllers.exploration.minotaur import _Door, _Minotaur, all_unseen_ahead, beyond_wall, crossers
 from covey.controllers.exploration.nearest_frontier import choose_nearest
@@ -74,7 +75,7 @@ GAP = """
 
 
 def choose(mind, robot, pose=None, time=0.0):
-    robot.pose, robot.time = pose or robot.pose, time
+    put(robot, pose=pose or robot.pose, time_s=time)
     frontiers = robot.frontiers("explore", 1)
     return mind(robot, frontiers, np.ones(len(frontiers.cells), bool))
 
@@ -100,7 +101,7 @@ def test_a_wider_gap_is_looked_at_once_and_is_no_doorway(robot_on):
             break
         assert goal not in looks
         looks.add(goal)
-        robot.pose = Pose(*goal, 0.0)
+        put(robot, pose=Pose(*goal, 0.0))
     assert looks
     assert mind.look is None
     assert not mind.doors
@@ -137,7 +138,7 @@ SQUARE = """
 def test_what_is_ahead_to_the_right_comes_first_unless_all_ahead_is_unseen(robot_on):
     # R = 3: 4 and 5 cells to the north everything is unseen, so the corner is no corner: first comes the right, east.
     robot, mind = robot_on(SQUARE), _Minotaur(door_m=2.0, reach_m=3.0)
-    robot.pose = Pose(6.5, 5.5, np.pi / 2)
+    put(robot, pose=Pose(6.5, 5.5, np.pi / 2))
     near, own = robot.map.occupancy()[:11, :14], (5, 6)
     assert all_unseen_ahead(near, own, np.pi / 2, 4.0, 5.0)
     assert mind._in_room(near, [], own, robot, 3.0)[0] == (5, 10)

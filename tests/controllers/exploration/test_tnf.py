@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.controllers.conftest import put
 
 from covey.controllers.exploration.nearest_frontier import choose_nearest
 from covey.controllers.exploration.tnf import NextFrontier, target, unknown_beside, utility, wavefront
@@ -101,8 +102,7 @@ def test_fftnf_leaves_the_frontier_that_another_goes_to_as_long_as_it_is_news(ro
         ?.R...?
         #######
     """)
-    robot.pose = Pose(3.5, 1.5, 0.0)
-    robot.time = 200.0
+    put(robot, pose=Pose(3.5, 1.5, 0.0), time_s=200.0)
     team = Teammates(every_s=2.0, forget_s=60.0)
     team.mates["r1"] = Mate(robot.time - ago_s, Pose(9, 9, 0), (1.5, 1.5), {})
     frontiers = robot.frontiers("explore", 1)

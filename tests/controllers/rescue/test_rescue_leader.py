@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.controllers.conftest import put
 
 import covey
 from covey.comms.radio import Radio
@@ -113,7 +114,7 @@ def test_a_meeting_needs_enough_mates():
     mate = Mate(0.0, Pose(3.0, 0.0, 0.0), None, {"meeting": None})
     assert meetings.call(robot, 4, found, {"robot1": mate})
     assert meetings.facts["meeting"] == (4, False, False, ("robot1",))
-    robot.time = 61.0
+    put(robot, time_s=61.0)
     assert meetings.step(robot, found, {"robot1": mate})
     assert meetings.at is None  # given up
     assert not meetings.call(robot, 4, found, {"robot1": mate})

@@ -151,8 +151,8 @@ def test_a_robot_that_comes_no_nearer_to_a_goal_avoids_the_place_where_it_was_ne
 
         for x in (-3.0, 0.0, -2.5, -0.5):  # it turns back at (0, 1) again and again
             await robot.goto((x, 1.0), until=roams)
-            jams.append(len(robot._navigator.jams))
-        jams.extend(robot._navigator.jams)
+            jams.append(len(robot._state.navigator.jams))
+        jams.extend(robot._state.navigator.jams)
 
     group = covey.Group("robot", covey.robots.turtlebot3_waffle_pi(), [(0.0, 1.0, 0.0)], roam)
     covey.Simulation(covey.World.empty(12, 6), [group], seed=1, stop=covey.Stop(timeout_s=60.0)).run()

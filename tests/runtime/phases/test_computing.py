@@ -2,14 +2,17 @@
 
 import hashlib
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
 
 import covey
+from covey.controllers.coverage import coverage_loop, partitioned_coverage, ssb_driving
 from covey.errors import UnknownNameError
 from covey.mapping.localization import Noise, Truth
 from covey.mapping.records import Mapping
+from covey.onboard.handle import Robot
 from covey.robots.catalogue import disc
 from covey.robots.computer import Computer, Cost, Costs
 from covey.runtime.phases.computing import Computing
@@ -249,11 +252,28 @@ def test_a_search_of_the_controllers_own_takes_the_time_of_its_entries():
     assert later.times[-1] - at_once.times[-1] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("strategy", ["boustrophedon", "partitioned_coverage", "ssb"])
-def test_the_searches_of_coverage_strategies_are_charged(strategy, tmp_path):
-    only = {f"execution.costs.{name}.seconds": 0.0 for name in FREE if name != "search"}
-    cleaner = {"count": 1, "controller": strategy, "robot.computer": {"cpus": 1}}
-    changes = only | {f"robots.cleaner.{key}": value for key, value in cleaner.items()} | {"stop.timeout_s": 30}
-    sim = load_scenario("coverage", changes).build(tmp_path)
-    sim.run()
-    assert sim.computing.machines[0].delay_s > 0.0
+@pytest.mark.parametrize(
+    ("strategy", "module", "search"),
+    [
+        ("boustrophedon", coverage_loop, "astar"),
+        ("ssb", ssb_driving, "astar"),
+        ("partitioned_coverage", partitioned_coverage, "dijkstra"),
+    ],
+)
+def test_the_searches_of_coverage_strategies_are_charged(strategy, module, search, monkeypatch):
+    searched, charged, really = Counter(), Counter(), getattr(module, search)
+
+    def watched(*where):
+        found = really(*where)
+        searched.update([found.work])
+        return found
+
+    monkeypatch.setattr(module, search, watched)
+    monkeypatch.setattr(Robot, "charge_search", lambda robot, entries: charged.update([entries]))
+    changes = {"robots.cleaner.count": 1, "robots.cleaner.controller": strategy, "stop.timeout_s": 20}
+    sim = load_scenario("coverage", changes).build()
+    while not sim.done:
+        sim.step()
+    sim.close()
+    assert searched
+    assert searched <= charged

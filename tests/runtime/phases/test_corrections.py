@@ -69,7 +69,7 @@ def test_a_robot_under_way_reaches_its_goal_in_the_world():
     while not sim.done:
         sim.step()
         robot = sim.robot("one0")
-        shown.append((robot.pose, robot.odometry_pose, robot._navigator.route))
+        shown.append((robot.pose, robot.odometry_pose, robot._state.navigator.route))
         if len(shown) == round(TO_S / 0.1) - 1:
             under_way = sim.state.pose[0].copy()
     assert -9 < under_way[0] < 8  # it was corrected on its way

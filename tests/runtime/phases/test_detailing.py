@@ -40,7 +40,7 @@ def watched(text):
         bank = sim.sensing.feeding("scan")[0]
         beliefs = sim.localization.belief_of
         seen[snapshot.step] = {
-            "routes": {name: robot._navigator.route for name, robot in robots.items() if robot.status == "going"},
+            "routes": {name: robot._state.navigator.route for name, robot in robots.items() if robot.status == "going"},
             "ranges": bank.readings.ranges.copy(),
             "sensor": bank.newest.pose[bank.members],
             "taken": bank.newest.substep,

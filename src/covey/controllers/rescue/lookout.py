@@ -191,7 +191,6 @@ class Lookout:
 
     def _hear(self, robot: Robot) -> None:
         for identity, (report, candidate) in list(self._asked.items()):
-            report.poll(robot)
             if report.outcome is None:
                 continue
             del self._asked[identity]

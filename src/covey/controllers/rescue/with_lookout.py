@@ -10,7 +10,6 @@ from covey.errors import CoveyError
 from covey.onboard.controller import Program, controller
 from covey.onboard.handle import Robot
 from covey.onboard.motions import Waiting
-from covey.onboard.permissions import Declared
 from covey.robots.parameters import Count, Share
 
 
@@ -44,7 +43,7 @@ async def with_lookout(
     """
     program = Program.of(strategy)
     lookout = Lookout(robot, targets, report_at)
-    shown: Any = robot if program.sees is None else Declared(robot, program.name, program.sees)
+    shown: Any = robot if program.sees is None else robot.declared(program.name, program.sees)
     if program.is_sequential:
         await _Watched(program.bound()(shown), lookout)
         return

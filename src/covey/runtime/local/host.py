@@ -41,10 +41,10 @@ class LocalHost(Host):
             )
             for i, spec in team.specs.items()
         }
-        self._robots = [(i, onboard.robot) for i, onboard in self.onboard.items()]
+        self._states = [(i, onboard.state) for i, onboard in self.onboard.items()]
         warned = set[tuple[str, int, str]]()
-        for _, robot in self._robots:  # a line that many robots run is told of once
-            robot._warned = warned
+        for _, state in self._states:  # a line that many robots run is told of once
+            state.warned = warned
         measured = team.computing.machines if team.computing.measures else ()
         self._steps: dict[int, Callable[[StepInput], StepOutput]] = {
             i: partial(self._measured, i) if i in measured else onboard.step for i, onboard in self.onboard.items()
@@ -122,9 +122,9 @@ class LocalHost(Host):
     def navigators(self) -> list[tuple[int, Navigator]]:
         """Return the navigators that drive their robots to a goal now."""
         return [
-            (i, robot._navigator)
-            for i, robot in self._robots  # each step, in runs of any size
-            if (motion := robot._motion) is not None and motion.plans and motion.outcome is None and not robot.finished
+            (i, state.navigator)
+            for i, state in self._states  # each step, in runs of any size
+            if (motion := state.motion) is not None and motion.plans and motion.outcome is None and not state.finished
         ]
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class LocalHost(Host):
                 raise
             except BaseException as error:
                 text = failed(error, self.watchdog).text
-                warnings.warn(failed_at_the_end(onboard.robot.name, text), stacklevel=2)
+                warnings.warn(failed_at_the_end(onboard.state.name, text), stacklevel=2)
         self.watchdog.close()
 
     def _measured(self, i: int, shown: StepInput) -> StepOutput:

@@ -17,9 +17,9 @@ from covey.onboard.giving_up import Kind
 from covey.onboard.group import Group
 from covey.onboard.group_answer import checked
 from covey.onboard.group_view import GroupFacts, GroupView
-from covey.onboard.handle import HISTORY
 from covey.onboard.motions import STILL
 from covey.onboard.spec import RobotSpec
+from covey.onboard.state import HISTORY
 from covey.onboard.step import Failed, GroupInput, GroupOutput, Requests, StepInput, StepOutput
 from covey.planning.waypoints import Waypoints
 from covey.results.recorder import Recorder
