@@ -252,6 +252,8 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
     """
     if isinstance(value, base):
         return value
+    if isinstance(value, dict) and isinstance(like := value.get("like"), base):  # one of its kind, with other values
+        return _made(type(like), {key: item for key, item in value.items() if key != "like"}, like._reference, (), info)
     if isinstance(value, Record):
         raise ValueError(f"must be a {base.registry.kind}; given: {value!r:.60}")
     if not isinstance(value, (str, dict)):
@@ -285,12 +287,16 @@ def resolve(value: Any, base: type[T], info: ValidationInfo) -> T:
         if isinstance(value, dict) and value.get("kind") == name:
             raise located([(("kind",), str(error), name)]) from None
         raise ValueError(str(error)) from None
+    return _made(kind, parameters, name if ".py:" in name else "", below, info)
+
+
+def _made(kind: Any, parameters: Any, reference: str, below: tuple[str, ...], info: ValidationInfo) -> Any:
+    """Return the record of a kind, see `resolve`."""
     try:
-        record: Any = kind.model_validate(parameters, context=info.context)
+        record = kind.model_validate(parameters, context=info.context)
     except ValidationError as error:
         raise _below(error, below, kind) from None
-    if ".py:" in name:
-        record._reference = name
+    record._reference = reference
     return record
 
 
@@ -301,7 +307,7 @@ def _unread(base: type[T], name: str, given: Any) -> T:
         model_config = ConfigDict(extra="allow")
 
         def in_file(self, parameters: dict[str, Any]) -> Any:
-            return super().in_file(given)
+            return super().in_file({**given, **parameters, **self.model_extra})
 
     NotLoaded.__abstractmethods__ = frozenset()  # nobody calls them
     stand_in(name)

@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
-from covey.errors import CoveyError, Problem, ScenarioError
+from covey.errors import Problem, ScenarioError
 from covey.scenario.from_file import read_file
-from covey.scenario.messages import coercions, problems_of
+from covey.scenario.messages import read
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
 from covey.scenario.shipped import find_scenario, library
@@ -76,18 +74,9 @@ def scenario_of(
         message = f"a scenario is a mapping with the keys world and robots; this is {kind}"
         raise ScenarioError([Problem(message, document.file, 1, 1)])
     data = {"name": name[:100], **document.data} if name else document.data
-    context = {"folder": folder, "document": document, "trusted_only": trusted_only}
-    problems = list(document.problems)
-    try:
-        scenario = Scenario.model_validate(data, context=context)
-    except ValidationError as error:
-        problems += problems_of(error, document, Scenario)
-        raise ScenarioError(sorted(problems, key=lambda p: (p.line, p.column))) from None
-    except CoveyError as error:
-        raise ScenarioError([*problems, Problem(str(error), document.file)]) from None
-    problems += coercions(document.data, scenario, document)
-    if problems:
-        raise ScenarioError(problems)
+    scenario, problems = read(Scenario, data, document, {"folder": folder, "trusted_only": trusted_only})
+    if scenario is None or document.problems or problems:
+        raise ScenarioError(sorted([*document.problems, *problems], key=lambda p: (p.line, p.column)))
     return scenario
 
 

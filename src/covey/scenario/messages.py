@@ -1,16 +1,35 @@
 """Conversion of pydantic's errors to problems with the place in the file and the nearest valid name."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from covey.errors import Problem, did_you_mean
+from covey.errors import CoveyError, Problem, did_you_mean
 from covey.named import Named
 from covey.records import hinted_at, misspelt, unknown_key, wanted, wrong_length
 from covey.scenario.yaml12 import Document, Path
 
+R = TypeVar("R", bound=BaseModel)
 _WRONG_SHAPE = ("_type", "_parsing", "is_instance_of", "literal_error", "none_required")
+
+
+def read(kind: type[R], data: Any, document: Document, context: dict[str, Any]) -> tuple[R | None, list[Problem]]:
+    """Return the record that plain data describes, or None, and the problems of the data.
+
+    Args:
+        kind: the class of the record.
+        data: plain data, or records in it.
+        document: the places of the data, for problems.
+        context: see `covey.named.find`.
+    """
+    try:
+        record = kind.model_validate(data, context={"document": document, **context})
+    except ValidationError as error:
+        return None, problems_of(error, document, kind)
+    except CoveyError as error:
+        return None, [Problem(str(error), document.file)]
+    return record, [*coercions(data, record, document)]
 
 
 def problems_of(error: ValidationError, document: Document, model: type[BaseModel]) -> list[Problem]:

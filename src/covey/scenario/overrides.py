@@ -5,15 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from covey.errors import CoveyError, Problem, ScenarioError, did_you_mean
+from covey.errors import Problem, ScenarioError, did_you_mean
 from covey.named import ByKey, Named, OfKind
 from covey.onboard.controller import parameters_of
 from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import plain
-from covey.scenario.messages import coercions, problems_of
+from covey.scenario.messages import dotted, read
 from covey.scenario.yaml12 import FILES, Document, parse_yaml
+from covey.scenario.yaml12 import Path as Place
 from covey.world.io.images import is_file
 
 if TYPE_CHECKING:
@@ -49,12 +50,16 @@ def override(
     for path, value in changes.items():
         depth = sum(path.startswith(f"{other}.") for other in changes if not _names_controller(other, changes[other]))
         layers.setdefault(depth, {})[path] = value
+    context = {"folder": scenario.folder, "document": document, "trusted_only": trusted_only}
     for _, layer in sorted(layers.items()):
-        context = {"folder": scenario.folder, "document": document, "trusted_only": trusted_only}
-        editor = _Editor({tuple(path.split(".")): path for path in layer}, context)
-        scenario = editor.edit(scenario, {tuple(path.split(".")): value for path, value in layer.items()}, ())
-        if editor.problems:
-            raise ScenarioError(editor.problems)
+        tree = _Tree()
+        data = tree.edit(scenario, {tuple(path.split(".")): value for path, value in layer.items()}, ())
+        typed = {place_of(scenario, path): f"-s {path}" for path in layer}
+        places = _Typed(data, values=dict.fromkeys(_places(data), (0, 0)), given=typed)
+        made, problems = read(type(scenario), data, places, context)
+        if made is None or problems or tree.problems:
+            raise ScenarioError([*tree.problems, *problems])
+        scenario = made
     return scenario
 
 
@@ -107,11 +112,26 @@ def place_of(scenario: "Scenario", path: str) -> tuple[str | int, ...]:
     return tuple(place)
 
 
-class _Editor:
-    """Rebuilds the records along the changed paths from the leaves up, and collects the problems."""
+class _Typed(Document):
+    """Values as typed, by place in the whole; a problem is at the change nearest to it."""
 
-    def __init__(self, labels: dict[tuple[str, ...], str], context: dict[str, Any]):
-        self.labels, self.context = labels, context
+    def problem(self, message: str, path: Place, *, at_key: bool = False) -> Problem:
+        """Return a problem with its change, and without the part of its place that this names."""
+
+        def shared(place: Place) -> int:
+            return next((i for i, (a, b) in enumerate(zip(place, path, strict=False)) if a != b), len(place))
+
+        place = max(self.given, key=shared)
+        if place == path[: len(place)]:
+            said = path if message.startswith(dotted(path)) else path[:-1]
+            message = dotted(said[len(place) :]).removeprefix("name: ") + message.removeprefix(dotted(said))
+        return Problem(message, self.given[place])
+
+
+class _Tree:
+    """Expands the records along the changed paths into plain data, and collects the paths that do not exist."""
+
+    def __init__(self) -> None:
         self.problems: list[Problem] = []
 
     def edit(self, node: Any, changes: Changes, path: tuple[str, ...]) -> Any:
@@ -126,8 +146,7 @@ class _Editor:
             return self._controller(node, children, path, whole)
         if isinstance(node, Named) and not isinstance(node, ByKey | OfKind):
             written = plain(node)
-            written = {written: {}} if isinstance(written, str) else written
-            return self.edit({key: written[key] for key in written if key in children}, changes, path)
+            node = {} if isinstance(written, str) else {key: written[key] for key in written if key in children}
         if isinstance(node, BaseModel):
             return self._record(node, children, path)
         if isinstance(node, (list, tuple)):
@@ -135,21 +154,22 @@ class _Editor:
         if isinstance(node, dict) or node is None:
             node = node or {}
             return {**node, **{key: self.edit(node.get(key), below, (*path, key)) for key, below in children.items()}}
-        self._report(path, f"is the single value {node!r}; there is nothing named {next(iter(children))!r} in it")
+        (key, below), *_ = children.items()
+        self._report((*path, key), below, f"is the single value {node!r}; there is nothing named {key!r} in it")
         return node
 
     def _record(self, node: BaseModel, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
-        aliases = {(f.alias or name): name for name, f in type(node).model_fields.items()}
-        values = {alias: getattr(node, name) for alias, name in aliases.items()}
+        values = {(f.alias or name): getattr(node, name) for name, f in type(node).model_fields.items()}
+        values |= node.model_extra or {}
         for key, below in children.items():
-            if key in values:
-                values[key] = self.edit(values[key], below, (*path, key))
+            if key in values or node.model_extra is not None:
+                values[key] = self.edit(values.get(key), below, (*path, key))
             else:
                 hint = (() in below and _deeper(key, values, path)) or did_you_mean(key, values)
                 if path[-1:] in (("world",), ("localization",)) and hint.startswith(";"):
                     hint += f"; another kind of {path[-1]} replaces all of it: {'.'.join(path)}={{{key}: …}}"
-                self._report((*path, key), f"unknown key {key!r}{hint}")
-        return self._validated(node, values, path)
+                self._report((*path, key), below, f"unknown key {key!r}{hint}")
+        return {"like": node, **values} if isinstance(node, Named) else values
 
     def _controller(
         self, node: ControllerReference, children: dict[str, Changes], path: tuple[str, ...], whole: Any
@@ -160,10 +180,11 @@ class _Editor:
             named = {"name": whole} if isinstance(whole, str) else whole
         values = {**named, **{key: self.edit(named.get(key), below, (*path, key)) for key, below in children.items()}}
         if "name" in values:
-            return self._validated(node, values, path)
+            return values
         known = parameters_of(node.target)
         for key in () if known is None else sorted(values.keys() - known.keys()):
-            self._report((*path, key), f"the controller has no parameter {key!r}{did_you_mean(key, known or ())}")
+            hint = did_you_mean(key, known or ())
+            self._report((*path, key), children[key], f"the controller has no parameter {key!r}{hint}")
         return node.model_copy(update={"parameters": values})
 
     def _sequence(self, node: Any, children: dict[str, Changes], path: tuple[str, ...]) -> Any:
@@ -176,52 +197,17 @@ class _Editor:
             else:
                 known = [name for name in names if name] or [str(i) for i in range(len(items))]
                 hint = (() in below and _deeper(key, {"": items}, path)) or did_you_mean(key, known)
-                self._report((*path, key), f"there is no {key!r} here{hint}")
-        return tuple(items)
+                self._report((*path, key), below, f"there is no {key!r} here{hint}")
+        return items
 
-    def _validated(self, node: BaseModel, values: dict[str, Any], path: tuple[str, ...]) -> Any:
-        try:
-            record: Any = type(node).model_validate(values, context=self.context)
-            if isinstance(node, Named):
-                record._reference = node._reference
-            if not any(coercions(values, record, Document(values))):
-                return record
-            wrong = None
-        except ValidationError as error:
-            record, wrong = node, error
-        except CoveyError as error:
-            self._report(path, str(error))
-            return node
-        labels = {key: self._label((*path, key)) for key in values}
-        order = sorted({*labels.values(), self._label(path)})
-        lines = {key: (order.index(label), 0) for key, label in labels.items()}  # one line per label
-        places = {place: lines[key] for key, value in values.items() for place in _places(value, (key,))}
-        document = Document(values, values={(): (order.index(self._label(path)), 0), **places})
-        found = coercions(values, record, document) if wrong is None else problems_of(wrong, document, type(node))
-        for problem in found:
-            label = order[problem.line]
-            place, colon, message = problem.message.partition(": ")
-            self.problems.append(
-                Problem(message if colon and (place in label or place == "name") else problem.message, label)
-            )
-        return record
-
-    def _label(self, path: tuple[str, ...]) -> str:
-        """Return the change nearest to ``path``, as typed."""
-
-        def shared(label: tuple[str, ...]) -> int:
-            return next((i for i, (a, b) in enumerate(zip(label, path, strict=False)) if a != b), len(label))
-
-        return f"-s {self.labels[max(self.labels, key=shared)]}"
-
-    def _report(self, path: tuple[str, ...], message: str) -> None:
-        self.problems.append(Problem(message, self._label(path)))
+    def _report(self, path: tuple[str, ...], below: Changes, message: str) -> None:
+        self.problems.append(Problem(message, f"-s {'.'.join((*path, *next(iter(below))))}"))
 
 
-def _places(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+def _places(value: Any, path: Place = ()) -> Iterator[Place]:
     """Yield the path of a value, and those of all values in it as far as it is plain data."""
     yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
     for key, item in items:
         yield from _places(item, (*path, key))
 
