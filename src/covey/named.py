@@ -307,7 +307,7 @@ def _unread(base: type[T], name: str, given: Any) -> T:
         model_config = ConfigDict(extra="allow")
 
         def in_file(self, parameters: dict[str, Any]) -> Any:
-            return super().in_file({**given, **parameters, **self.model_extra})
+            return super().in_file({**given, **parameters, **(self.model_extra or {})})
 
     NotLoaded.__abstractmethods__ = frozenset()  # nobody calls them
     stand_in(name)

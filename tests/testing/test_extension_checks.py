@@ -7,6 +7,9 @@ import pytest
 
 import covey
 from covey.cli import main
+from covey.controllers.policies.actions import Action
+from covey.controllers.policies.knowledge import Numbers, OneOf
+from covey.controllers.policies.observations import Observation
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.events import Fault
 from covey.events.records import Event, GroundEvent
@@ -101,6 +104,30 @@ class Still(PlanarPhysics):
         return super().step(state, 0 * commands, *further)
 
 
+class Wide(Observation):
+    def space(self, known):
+        return Numbers((2,), 0.0, 1.0)
+
+    def of(self, known):
+        return 9.0 + known.pose[:, :2].astype(np.float32)
+
+
+class Idle(Action):
+    def space(self, known):
+        return OneOf(3)
+
+    def command(self, chosen, known):
+        return np.zeros((len(chosen), 3))
+
+
+class Luckier:
+    def step(self, team):
+        return random.random()
+
+    def draw(self, canvas):
+        canvas.points([(0, 0)])
+
+
 @pytest.mark.parametrize(
     ("kind", "check", "problem"),
     [
@@ -113,6 +140,9 @@ class Still(PlanarPhysics):
         (Outside, "robots fit", "outside the world"),
         (Straight, "routes lead through the gap to the goal", "leads through cells of infinite cost"),
         (Everywhere, "what one robot sees is known to the other", "and 0 for evidence 0"),
+        (Wide, "observations fit their space and repeat themselves", "is not within the space"),
+        (Idle, "choices move the robots", "moves no robot"),
+        (Luckier, "it watches and changes nothing", "gives other data"),
         (Parked, "a team moves the same way twice", "moves no robot"),
     ],
 )

@@ -8,6 +8,8 @@ from covey.testing.comms import check_link, check_protocol
 from covey.testing.controllers import check_controller
 from covey.testing.extensions import (
     POINTS,
+    ActionChecks,
+    AddonChecks,
     Checks,
     ControllerChecks,
     EventChecks,
@@ -18,6 +20,7 @@ from covey.testing.extensions import (
     MergerChecks,
     MetricChecks,
     MissionChecks,
+    ObservationChecks,
     PhysicsChecks,
     PlannerChecks,
     ProtocolChecks,
@@ -35,6 +38,8 @@ from covey.testing.worlds import check_world
 
 __all__ = [
     "POINTS",
+    "ActionChecks",
+    "AddonChecks",
     "Checks",
     "ControllerChecks",
     "EventChecks",
@@ -45,6 +50,7 @@ __all__ = [
     "MergerChecks",
     "MetricChecks",
     "MissionChecks",
+    "ObservationChecks",
     "PhysicsChecks",
     "PlannerChecks",
     "ProtocolChecks",

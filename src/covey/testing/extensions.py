@@ -21,9 +21,13 @@ import numpy as np
 
 from covey.comms.links import LinkModel
 from covey.comms.protocols import Protocol
+from covey.controllers.policies.actions import Action
+from covey.controllers.policies.observations import Observation
 from covey.errors import CoveyError, InvalidValueError, UnknownNameError
 from covey.events.fault_records import Fault
 from covey.events.records import Event
+from covey.lab.out import Out
+from covey.lab.play import play
 from covey.mapping.exchange.merge_rules import MergeRule
 from covey.mapping.localizer import Equipment, LocalizerRecord, Scan, Sensed
 from covey.mapping.occupancy.belief import Beliefs
@@ -39,6 +43,7 @@ from covey.results.run import Run
 from covey.robots.model import RobotModel
 from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
+from covey.scenario.records import Scenario
 from covey.sensors import Lidar, Odometry, Readings, SensorRecord, Wedge, sensor_keys
 from covey.testing.comms import check_link, check_protocol
 from covey.testing.controllers import check_controller
@@ -391,10 +396,49 @@ class RobotChecks(Checks):
         _run(robots=model)
 
 
+class ObservationChecks(RecordChecks):
+    """Checks of what a policy observes."""
+
+    of, point = Observation, "observation"
+
+    def test_observations_fit_their_space_and_repeat_themselves(self) -> None:
+        """Robots that are driven observe arrays of the shape and bounds that `space` says, the same twice."""
+        record = self.made()
+        first, again = (_learned(observe=record) for _ in range(2))
+        assert first == again, f"{type(record).__name__} does not repeat itself under the same seed"
+
+
+class ActionChecks(RecordChecks):
+    """Checks of what a policy chooses."""
+
+    of, point = Action, "action"
+
+    def test_choices_move_the_robots(self) -> None:
+        """Any choices of its space move robots, the same way twice."""
+        record = self.made()
+        first, again = (_learned(action=record, observe="pose") for _ in range(2))
+        name = type(record).__name__
+        assert first == again, f"{name} does not repeat itself under the same seed"
+        assert len({*first}) > 1, f"{name} moves no robot, whatever is chosen"
+
+
+class AddonChecks(Checks):
+    """Checks of an add-on of `covey.play`, a class or an object."""
+
+    point = "addon"
+
+    def test_it_watches_and_changes_nothing(self) -> None:
+        """A run with it has the poses of a run without it, and what it gives is the same twice."""
+        first, again, alone = (_played(addons) for addons in ([self.made()], [self.made()], []))
+        name = getattr(self.made(), "__name__", type(self.made()).__name__)
+        assert np.array_equal(first.poses, alone.poses), f"add-on {name} changes the run; it may only watch and draw"
+        assert repr(first.data) == repr(again.data), f"add-on {name} gives other data in the same run"
+
+
 POINTS: tuple[type[Checks], ...] = (
     *(SensorChecks, LocalizerChecks, MapperChecks, MissionChecks, EventChecks, FaultChecks, StartChecks, TargetChecks),
     *(WorldChecks, LinkChecks, ProtocolChecks, PhysicsChecks, PlannerChecks, MergerChecks),
-    *(ControllerChecks, MetricChecks, RobotChecks),
+    *(ObservationChecks, ActionChecks, AddonChecks, ControllerChecks, MetricChecks, RobotChecks),
 )
 
 
@@ -456,6 +500,8 @@ def _checks_of(target: Any, point: str) -> type[Checks]:
     for checks in POINTS:
         if checks.of is not None and isinstance(target, type) and issubclass(target, checks.of):
             return checks
+    if isinstance(target, type) and hasattr(target, "draw"):
+        return AddonChecks
     if hasattr(target, "covey_scope") or (isinstance(target, type) and hasattr(target, "step")):
         return ControllerChecks
     if isinstance(target, RobotModel):
@@ -488,6 +534,33 @@ def _run(robots: RobotModel | None = None, world: World | None = None, **setting
 def _seen(run: Run) -> tuple[Any, Any]:
     """Return the events of a run, and where the robots were."""
     return run.events.rows(), run.measurements["x_m", "y_m", "heading_rad"].rows()
+
+
+def _learned(**given: Any) -> list[str]:
+    """Return what three robots observe whose policy chooses at random, in five decisions."""
+    from covey.learning import env  # needs the libraries of the extra learning
+
+    robot = {"base": "disc", "sensors": ["lidar", "odometry", "neighbours"], "mapping": {}}
+    group = {"robot": robot, "count": 3, "start": [[-2, 0, 0], [0, 0, 90], [2, 0, -90]]}
+    world = env(Scenario.model_validate({"world": {"empty_m": [8, 8]}, "robots": [group]}), goals=True, **given)
+    shown, _ = world.reset(seed=5)
+    observations = [repr(shown)]
+    for k in range(5):
+        chosen = {}
+        for i, name in enumerate(world.agents):
+            world.action_space(name).seed(10 * k + i)
+            chosen[name] = world.action_space(name).sample()
+        shown, *_ = world.step(chosen)
+        for name, value in shown.items():
+            space = world.observation_space(name)
+            assert space.contains(value), f"{value!r:.200} is not within the space {space}"
+        observations.append(repr(shown))
+    world.close()
+    return observations
+
+
+def _played(addons: list[Any]) -> Out:
+    return play("lloyd", addons=addons, robots=4, stop_s=0.5, speed="max")
 
 
 def _estimates(record: LocalizerRecord) -> list[Any]:
