@@ -6,6 +6,7 @@ import pytest
 
 import covey
 from covey.errors import ScenarioError
+from covey.registry import looking
 from covey.scenario.load import load_scenario, parse_scenario
 from covey.scenario.overrides import override, parse_override
 from covey.scenario.records import Scenario
@@ -261,3 +262,13 @@ def test_a_file_that_is_nowhere_is_told_with_its_change_and_the_current_folder(k
     assert not problem.line
     assert str(shell) in problem.message
     assert not problem.message.startswith(("world", "robots"))
+
+
+def test_a_record_whose_code_is_not_run_takes_changes_of_what_the_file_gives_it(tmp_path):
+    (tmp_path / "mine.py").write_text("raise SystemExit")
+    (tmp_path / "s.yaml").write_text(
+        "world: {empty_m: [5, 5]}\nrobots: [{localization: {kind: ./mine.py:Gps, sigma_m: 1}}]\n"
+    )
+    with looking():
+        scenario = load_scenario(tmp_path / "s.yaml", {"robots.robot.localization.sigma_m": 2})
+    assert "localization: {kind: './mine.py:Gps', sigma_m: 2}" in scenario.to_yaml()
