@@ -35,6 +35,13 @@ async def wall_follower(robot: Robot, *, cell_m: TileSide = 0.5, wall_cells: Rea
         cell_m: length of one move [m]; with cells of 1 m doors should be 2 m wide, as in MAES.
         wall_cells: the robot notices walls within this distance [cells].
 
+    Unlike the source:
+        Compared with MAEPS, WallFollower.cs.
+
+        - tiles -> cells of ``cell_m``
+        - on a collision a tile back, once -> at the end of a wall it turns until the wall is beside it; a robot that
+          has lost the wall looks for another
+
     References:
         C. van Peet, M. Mogensen, S. Santhirasegaram: MAEPS, WallFollower (the left-hand rule), 2025,
         github.com/cs-24-sw-9-xx/MAEPS.

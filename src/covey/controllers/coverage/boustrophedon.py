@@ -31,6 +31,16 @@ async def boustrophedon(robot: Robot, *, overlap: Overlap = 0.1, gap_m: Gap = 0.
         overlap: overlap of neighbouring lanes, as a share of the body's width.
         gap_m: gap kept to walls [m].
 
+    Unlike the source:
+        Compared with Choset by ipa320/ipa_coverage_planning, a program by others; the paper was not at hand.
+
+        - the map is turned to the direction of most walls (``computeRoomRotationMatrix``) -> rows or columns, whichever
+          need fewer lanes; oblique walls cost lanes
+        - small cells are merged (``mergeCells``) -> cells smaller than the square of the lane width come last
+        - lanes along the longest edge of each cell -> one direction for all cells, as Choset has it
+        - cells by an exhaustive walk, or a genetic search -> the nearest cell that no robot has begun; so teams share
+          cells
+
     References:
         H. Choset: Coverage of known spaces: the boustrophedon cellular decomposition. Autonomous Robots 9(3), 2000.
     """

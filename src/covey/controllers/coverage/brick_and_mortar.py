@@ -44,6 +44,23 @@ async def brick_and_mortar(robot: Robot, *, cell_m: TileSide = 0.5, claim_s: Sec
         cell_m: side of a cell [m], narrower than the doors.
         claim_s: time for which a claim to a loop holds [s]; published: until its robot has walked it once more.
 
+    Unlike the source:
+        Compared with MAES, BrickAndMortar.cs; of the paper only the abstract was at hand.
+
+        - tags on tiles; neighbours by bearing and distance -> squares of a common grid; a cell that could not be
+          entered four times is a wall
+        - two robots mark cells beside each other -> only the later one in the team marks, because both could cut
+          something off
+        - a loop begins at a cell that the robot left before -> not while an unexplored cell is beside it
+        - while claiming, it takes the best neighbouring cell -> it follows its own trail, so it claims no cell outside
+          the loop
+        - closing: up to a cell with an open neighbour outside -> up to the first such cell of the whole loop, also
+          beyond crossings
+        - claims are taken back on another round -> they expire after ``claim_s``, so a dead robot blocks nobody
+        - every cell of the loop leads elsewhere: nothing said -> a random new order of directions
+        - the test of the end can never be true -> corrected: it ends when no open cell is beside, also while others
+          work
+
     References:
         E. Ferranti, N. Trigoni, M. Levene: Brick & Mortar: an on-line multi-agent exploration algorithm. ICRA 2007.
     """

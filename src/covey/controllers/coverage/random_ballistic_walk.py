@@ -27,6 +27,12 @@ async def random_ballistic_walk(
         min_turn_deg: smallest turn [deg].
         max_turn_deg: largest turn [deg].
 
+    Unlike the source:
+        Compared with MAES, RandomExplorationAlgorithm.cs.
+
+        - turns by 50 to 179°, always clockwise -> by 50 to 180°, to a random side
+        - the speed is free -> ``speed``
+
     References:
         M. Kegeleirs, D. Garzón Ramos, M. Birattari: Random walk exploration for swarm mapping. TAROS 2019, pp. 211-222.
     """

@@ -41,6 +41,17 @@ async def spanning_tree_coverage(robot: Robot, *, gap_m: Gap = 0.02) -> None:
         robot: a robot with a map and a lidar.
         gap_m: gap to walls that is kept [m].
 
+    Unlike the source:
+        Compared with abstracts and later papers: Gabriely, Rimon; without a map Hazon, Mieli, Kaminka; with one MSTC.
+
+        - partly occupied cells are not covered -> visited in the end; D is the side of the largest square in the body
+        - without a map: robots agree on the cells -> they begin at 0, 0 of the common frame
+        - cells are announced, neighbours are checked -> announced again every 10 s; who is not heard for 10 s counts as
+          dead
+        - a tree grows through cells of the dead -> a new tree in the nearest free cell
+        - with a map: each robot goes to the place of the next -> equal parts, else one robot would do everything if all
+          start together
+
     References:
         Y. Gabriely, E. Rimon: Spanning-tree based coverage of continuous areas by a mobile robot. Annals of Mathematics
         and Artificial Intelligence 31, 2001. N. Hazon, F. Mieli, G. A. Kaminka: Towards robust on-line multi-robot

@@ -43,6 +43,24 @@ async def ssb(robot: Robot, *, tile_m: TileSide | None = None, reserve: Draws = 
         tile_m: side of a tile [m]; None: 0.9 times the width of the body, so that lanes overlap a little.
         reserve: number of tiles reserved ahead; published: 5.
 
+    Unlike the source:
+        Compared with MAES, SSBAlgorithm.cs and TileReservationSystem.cs; the paper was not at hand.
+
+        - tiles of 1 m, of which a body covers half -> 0.9 of the width of the body (``tile_m``)
+        - tile by tile -> straight lines without a stop, up to a tile that another robot took
+        - a place that cannot be reached is tried again -> three times at most
+        - five tiles are reserved when fewer than two are -> when fewer than three are (``reserve`` 5)
+        - a reservation holds from the next tick; the higher number wins -> at once; the later robot in the team wins
+        - the path to a backtracking point is reserved -> not reserved: the navigator keeps robots apart
+        - an auction takes one tick each for call, points, bids and result -> 0.3 s each
+        - the test of what is open in a bid is inverted -> corrected
+        - a robot that wins nothing forgets its point -> it keeps it
+        - a caller that wins nothing takes its nearest point in a straight line -> the nearest by path length, then the
+          nearest uncovered tile anywhere
+        - it never ends -> it ends when it knows no uncovered tile
+        - one solid cell makes a tile solid -> a tile into which the body reaches counts as open; a strip of up to one
+          cell stays uncovered along walls
+
     References:
         A. Gautam, A. Richhariya, V. S. Shekhawat, S. Mohan: Experimental evaluation of multi-robot online terrain
         coverage approach. ROBIO 2018, pp. 1183-1189; the spirals: E. González et al.: BSA: a complete coverage

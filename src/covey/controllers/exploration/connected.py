@@ -47,8 +47,9 @@ async def connected(
     present and announced positions. Others move at the same time and are heard a moment later, so the robot keeps its
     own links shorter than ``range_m``, by what it drives in ``margin_s``; a link that is longer already may become
     shorter, not longer. In place of its own link it takes only links of others that keep this margin, because these
-    others may rely on its own. A robot that has been silent for ``forget_s`` is lost and holds nobody back. A
-    robot that hears nobody explores alone, and so does one that found no connected path for ``give_up_s``.
+    others may rely on its own. All robots move at once, so this is no guarantee. A robot that has been silent for
+    ``forget_s`` is lost and holds nobody back. A robot that hears nobody explores alone, and so does one that found no
+    connected path for ``give_up_s``.
 
     Args:
         robot: a robot with a map.
@@ -61,6 +62,15 @@ async def connected(
         piece_m: a longer frontier is cut into goals, one per this length [m].
         replan_s: time between two choices [s].
         forget_s: time after which a silent robot counts as lost [s].
+
+    Unlike the source:
+        Compared with notes on the paper.
+
+        - the best of several random configurations of all moves -> each robot goes to the nearest frontier that keeps
+          it connected
+        - standstill: robots are pulled back to one robot -> after ``patience_s`` they follow the robot whose name comes
+          first
+        - the robot never leaves the network -> it does after ``give_up_s``, if that is finite
 
     References:
         M. N. Rooker, A. Birk: Multi-robot exploration under the constraints of wireless networking. Control Engineering

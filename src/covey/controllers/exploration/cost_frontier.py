@@ -47,6 +47,21 @@ async def cost_frontier(
         definition: which cells are frontier cells, see `covey.mapping.occupancy.frontiers.find_frontiers`.
         replan_s: time between two choices while driving [s].
 
+    Unlike the source:
+        Compared with explore_multirobot, explore_frontier.cpp and explore.cpp, and navfn.
+
+        - frontiers (``definition: explore``), goals, ``replan_s`` and cost are kept
+        - only groups of at least 10 x 0.178 m count -> smaller ones come last (``min_cells: 9`` of 0.2 m)
+        - at most 255 groups -> no limit
+        - the direction of a frontier comes from a quaternion without sign -> corrected: the direction itself
+        - + ``orientation_scale`` x change of heading -> left out: 0 in the testbed, and x and y are swapped
+        - potential: a planar wave over four neighbours -> paths over eight neighbours, up to 8 % longer; Covey's costs
+          near walls and in the unknown
+        - goals near a black-listed one are skipped for ever -> until nothing else is left
+        - black-listed: aborted, or no shorter plan for 3 s -> aborted, no motion of 0.3 m for 15 s, or reached
+        - a frontier without a reachable goal stays unexplored -> its cheapest cell is the goal
+        - loops are closed on a graph of the path; goals from outside -> left out
+
     References:
         ROS packages explore and explore_multirobot (C. Bosch 2008; Z. Yan 2014), planner_frequency 1 Hz; navfn of the
         ROS navigation stack.

@@ -38,6 +38,14 @@ async def cost_utility(
         replan_s: time between two choices while driving [s].
         forget_s: time for which a robot counts after it was last heard [s].
 
+    Unlike the source:
+        Compared with notes on Algorithm 1 and equation (4).
+
+        - V: cost over occupancy probabilities -> Covey's costs in units of the lidar's range, so ``beta`` (1) has no
+          unit
+        - every frontier cell is a goal -> one every ``piece_m``, to save time
+        - one centre for each cluster -> each robot by itself
+
     References:
         W. Burgard, M. Moors, C. Stachniss, F. Schneider: Coordinated multi-robot exploration. IEEE Transactions on
         Robotics 21(3), 2005, Algorithm 1 and equation (4).

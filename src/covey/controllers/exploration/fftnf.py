@@ -23,6 +23,13 @@ async def fftnf(
         alpha, beta, tile_m: see `tnf`.
         forget_s: time for which a reported goal counts [s].
 
+    Unlike the source:
+        Compared with the source of `tnf`.
+
+        - see ``tnf``
+        - ffTNF: minus w from each goal received, for the first frontier -> 1 - w, times the largest information, for
+          every frontier
+
     References:
         ffTNF in the MAES experiments of E. E. Schmidt et al., ICAART 2025, see `greed`; otherwise as `tnf`.
     """

@@ -21,6 +21,12 @@ async def first_frontier(
         definition: which cells are frontier cells: ``maes``: at least 2 of 8 neighbours unknown.
         replan_s: time between two choices while driving [s].
 
+    Unlike the source:
+        Compared with maes_robot_controller.py, the example in MAES' ROS package.
+
+        - a tag is left at each choice -> left out: no robot reads it
+        - the robot waits for ever for an unreachable goal, or for a frontier -> it skips the goal; it ends
+
     References:
         The frontier follower of M. Z. Andreasen et al.: MAES, Artificial Life and Robotics 28, 2023; one robot, no
         coordination; used for the system test of its ROS mode.

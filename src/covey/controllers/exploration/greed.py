@@ -29,6 +29,16 @@ async def greed(robot: Robot, *, tile_m: TileSide = 1.0) -> None:
         robot: a robot with a map.
         tile_m: side of MAES' tiles [m]; unseen places whose border is shorter than this come last.
 
+    Unlike the source:
+        Compared with MAES, Greed.cs.
+
+        - tiles -> cells; open: no known wall within half a tile
+        - a new goal when there is no path -> also when the goal turns out to be beside a wall
+        - deadlock: the same tile five times, a second apart -> less than 0.3 m in 5 s
+        - maps are merged when two have arrived -> two robots merge as well
+        - straight on at first -> left out
+        - no open tile can be reached -> the free cell beside the unseen one; done when there is none
+
     References:
         The baseline of E. E. Schmidt, R. Sørensen, M. Beregaard, M. Albano: Spiralling human-inspired exploration
         algorithm with doorway detection, ICAART 2025; in its experiments also called avarice.

@@ -30,6 +30,15 @@ async def greedy_assignment(
         replan_s: time between two choices while driving [s].
         forget_s: time for which a robot counts after it was last heard [s].
 
+    Unlike the source:
+        Compared with notes on the papers.
+
+        - k-means cuts frontiers into goals -> pieces of about ``piece_m``, from one end on, without random numbers
+        - path costs to all team mates' goals -> with more than ten mates only the nearest ten, over blocks of cells
+        - more robots than goals: nothing said -> such a robot takes the cheapest goal that it can reach
+        - a central program plans after each step -> each robot computes the whole assignment, every ``replan_s`` and
+          when its goal is gone
+
     References:
         J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.
     """

@@ -32,6 +32,11 @@ async def hungarian_assignment(
         replan_s: time between two choices while driving [s].
         forget_s: time for which a robot counts after it was last heard [s].
 
+    Unlike the source:
+        Compared with notes on the papers.
+
+        - see ``greedy_assignment``
+
     References:
         J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.
         H. W. Kuhn: The Hungarian method for the assignment problem. Naval Research Logistics Quarterly 2, 1955.

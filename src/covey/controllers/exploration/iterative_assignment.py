@@ -32,6 +32,11 @@ async def iterative_assignment(
         replan_s: time between two choices while driving [s].
         forget_s: time for which a robot counts after it was last heard [s].
 
+    Unlike the source:
+        Compared with notes on the papers.
+
+        - see ``greedy_assignment``
+
     References:
         J. Faigl, M. Kulich: On benchmarking of frontier-based multi-robot exploration strategies. ECMR 2015.
         B. B. Werger, M. J. Mataric: Broadcast of local eligibility for multi-target observation. DARS 2000.

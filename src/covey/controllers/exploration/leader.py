@@ -50,6 +50,19 @@ async def leader(
         answer_s: time to wait for an answer [s].
         forget_s: time for which a silent leader is still asked [s].
 
+    Unlike the source:
+        Compared with gunnarkleiven/DAT160SemesterProject, leader.py and robot.py.
+
+        - kept, though odd: nobody checks for a path, the leader forgets whom it sent where, and a robot keeps its
+          target even if nothing there is unknown any more
+        - cells at the border of the map are missed -> corrected (``definition: rescue``)
+        - unreachable: less than 1 m in 4 s -> less than 0.3 m in 15 s, or no path; never assigned again within 0.3 m
+        - no cell at the least distance: it fails -> the robot takes the nearest frontier
+        - at first 2.5 m along x of the map -> straight ahead (``kick_off_m``), because robots start with any heading
+        - one map for all -> each robot has its own, and ignores an answer that it knows already
+        - the leader is a program of its own -> a robot, and the next one if it is silent
+        - people and fires -> see ``rescue_leader``
+
     References:
         G. F. Kleiven: DAT160 Semester Project Report. Western Norway University of Applied Sciences, 2021; the program
         DAT160SemesterProject (multi_robot_challenge/scripts/leader.py, robot.py).

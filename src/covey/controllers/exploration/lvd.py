@@ -42,6 +42,14 @@ async def lvd(
         mark_m: visible tiles nearer than this become explored [m]; MAES 2.0: 1, its successor: the lidar's range - 1.
         far_chance: probability of choosing a far tile rather than a near one in EXPAND.
 
+    Unlike the source:
+        Compared with MAES 2.0, VoronoiExplorationAlgorithm.cs.
+
+        - later versions: all robots share one memory -> corrected: each has its own
+        - a new target while touching -> once, when the contact begins, so that the navigator can back off
+        - visited places are not recorded, their filter is inverted -> corrected
+        - step by step over visible tiles -> by the navigator; an unreachable tile counts as explored
+
     References:
         J. G. M. Fu, T. Bandyopadhyay, M. H. Ang: Local Voronoi decomposition for multi-agent task allocation. ICRA
         2009, pp. 1935-1940; parameters as in M. Z. Andreasen et al.: MAES, Artificial Life and Robotics 28, 2023.

@@ -66,6 +66,19 @@ async def market(
         replan_s: time between two tours while driving, and time for which a bought goal is not offered [s].
         forget_s: time for which a silent robot keeps its goals [s].
 
+    Unlike the source:
+        Compared with notes on the paper.
+
+        - goals: random, nearest unknown, or a quadtree -> the frontiers, which come to an end
+        - path lengths within a tour -> from the robot by path, between goals straight
+        - bids until a deadline -> ``auction_s``; closed early when all have bid
+        - award and purchase -> the winner buys only if the goal is still worth the reserve, and answers; else the
+          seller keeps it
+        - payments add up to wealth; the operator's agent trades -> left out: no decision depends on wealth
+        - an auction at each reached goal -> at each choice, after the last round; a bought goal is not offered for
+          ``replan_s``
+        - two robots hold the same goal: nothing said -> the one with the higher cost drops it
+
     References:
         R. Zlot, A. Stentz, M. B. Dias, S. Thayer: Multi-robot exploration controlled by a market economy. ICRA 2002.
     """

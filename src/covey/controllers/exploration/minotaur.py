@@ -48,6 +48,23 @@ async def minotaur(robot: Robot, *, door_m: TileSide = 2.0, reach_m: Reach = 7.0
         door_m: width of the doors [m]; an opening of at least 3/4 of it is a doorway. Published: 2 tiles.
         reach_m: range of the sensor [m]; published: 7.
 
+    Unlike the source:
+        Compared with MAES, MinotaurAlgorithm.cs, EdgeDetector.cs, Messages/.
+
+        - R from the sensor; doors of 2 tiles -> ``reach_m`` 7, ``door_m`` 2
+        - at first straight ahead to a wall -> it begins with the rules for a room
+        - walls by angle -> along rows and columns, also behind others; each place is visited once
+        - edge: known tiles of the ring R + 1 with the unseen behind -> the first ray from the right counter-clockwise
+          that meets the unseen within R + 2
+        - the rules for walls, corners and edges drive straight -> by the planner
+        - the own goal is stored as the others' -> corrected
+        - a doorway is suspected where one wall is broken, or lines of walls cross -> only the first, for all walls as
+          long as a door is wide
+        - a door has 3 tiles to a door's width -> 3/4 of the width to one cell more than it
+        - bids for 3 ticks -> for 2 s, and the finder goes on meanwhile; robots announce doorways that they have taken
+        - deadlock: five times the same tile -> 4 s within 0.1 m
+        - heartbeat every 10 ticks -> each second
+
     References:
         E. E. Schmidt, R. Sørensen, M. Beregaard, M. Albano: Spiralling human-inspired exploration algorithm with
         doorway detection. ICAART 2025.

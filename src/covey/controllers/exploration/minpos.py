@@ -30,6 +30,14 @@ async def minpos(
         replan_s: time between two choices while driving [s].
         forget_s: time for which a robot counts after it was last heard [s].
 
+    Unlike the source:
+        Compared with nav2d, nav2d_exploration/src/MinPosPlanner.cpp.
+
+        - frontiers grouped over four neighbours; the goal is the nearest cell -> over eight, cut into pieces of
+          ``piece_m``; the goal is the middle
+        - distances by a wave over four neighbours -> by paths over eight, and blocks of cells
+        - robots in one cell count once -> corrected: each counts
+
     References:
         A. Bautin, O. Simonin, F. Charpillet: MinPos: a novel frontier allocation algorithm for multi-robot
         exploration. ICIRA 2012, pp. 496-508.

@@ -30,6 +30,13 @@ async def nearest_frontier(
         piece_m: a longer frontier is cut into goals, one per this length [m]; 0: a frontier is one goal.
         replan_s: time between two choices while driving [s].
 
+    Unlike the source:
+        Compared with notes on the paper.
+
+        - only groups as large as the robot are frontiers -> smaller groups (``min_cells``) come last
+        - a full turn of the sensor at each frontier -> one turn, when nothing is left
+        - unreachable frontiers are never tried again -> tried again when nothing else is left, because doors may open
+
     References:
         B. Yamauchi: Frontier-based exploration using multiple robots. Agents 1998, pp. 47-53.
     """

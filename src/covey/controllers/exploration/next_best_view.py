@@ -45,6 +45,15 @@ async def next_best_view(
         piece_m: distance between candidates on a frontier [m].
         replan_s: time between two choices while driving [s].
 
+    Unlike the source:
+        Compared with the abstract, and the formula A exp(-lambda L) that later work cites (lambda 0.2).
+
+        - candidates: random points near the border of the known -> also the frontiers, so the exploration ends
+        - views that see too little of the known are dropped -> left out: scans are not matched here
+        - one robot -> a team shares maps and nothing else
+        - it always drives to the chosen view -> it chooses again every ``replan_s``, and when nothing near is unknown;
+          no return to a view that failed
+
     References:
         H. H. Gonzalez-Banos, J.-C. Latombe: Navigation strategies for exploring indoor environments. International
         Journal of Robotics Research 21(10-11), 2002 (the criterion).

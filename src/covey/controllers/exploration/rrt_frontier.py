@@ -56,6 +56,20 @@ async def rrt_frontier(
         replan_s: time between two choices while driving; the trees grow at each choice [s] (published: 0.5).
         forget_s: time for which a robot counts after it was last heard [s].
 
+    Unlike the source:
+        Compared with hasauino/rrt_exploration.
+
+        - one global tree for all -> one for each robot
+        - the point is the first unknown place on a branch -> the last free cell before it, which can be reached
+        - points are drawn in a rectangle of the user -> in the map
+        - mean shift merges points within 0.3 m -> points in one cell are merged
+        - dropped: cost above 70, little unknown around -> dropped: unreachable, or no frontier any more
+        - less 1 for each cell near an assigned point (``discount``) -> minus its area, as the program's comment says
+        - the own last goal counts as assigned -> everything within 1 m of a reached goal is skipped
+        - one pair at a time for all robots, every 0.5 s -> each robot for itself, every ``replan_s``
+        - the trees grow all the time -> by ``samples`` at each choice
+        - no point: wait -> the nearest frontier of the map
+
     References:
         H. Umari, S. Mukhopadhyay: Autonomous robotic exploration based on multiple rapidly-exploring randomized trees.
         IROS 2017; the authors' ROS package rrt_exploration (scripts/assigner.py, filter.py).

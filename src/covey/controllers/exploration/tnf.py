@@ -33,6 +33,18 @@ async def tnf(robot: Robot, *, alpha: Shape = 8.0, beta: Shape = 8.0, tile_m: Ti
             in the Minotaur experiments.
         tile_m: side of MAES' tiles [m], the unit for the length of frontiers.
 
+    Unlike the source:
+        Compared with MAES, TnfExplorationAlgorithm.cs and ffTnfExplorationAlgorithm.cs.
+
+        - frontier: tiles beside an unknown one of eight -> free cells beside an unknown one of four, at least one tile
+          long
+        - w: root of the *sum* of distances over the largest -> of the *mean*, so w stays below 1; the density has its
+          constant, without which the term has no effect at 8 and 8
+        - minus w from each robot in sight -> minus 1 - w, because w draws robots together
+        - a bearing is used as a heading in the world -> corrected
+        - a robot keeps its target until it arrives -> or until nothing within 1 m of it is a frontier
+        - no frontier: wait for ever -> it ends
+
     References:
         R. G. Colares, L. Chaimowicz: The next frontier: combining information gain and distance cost for decentralized
         multi-robot exploration. SAC 2016, pp. 268-274.

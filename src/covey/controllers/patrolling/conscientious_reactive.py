@@ -14,6 +14,13 @@ async def conscientious_reactive(robot: Robot) -> None:
     The robot knows the map and the waypoint graph and nothing about the others: robots that vanish change nothing.
     Robots that start together behave the same forever. It never ends.
 
+    Unlike the source:
+        Compared with `patrolling_sim`, MAEPS.
+
+        - ties at random (``patrolling_sim``), or the first in the list -> the first in the list
+        - patrols go to the nearest waypoint first; one that cannot be reached counts as visited, so that others get
+          their turn
+
     References:
         A. Machado, G. Ramalho, J.-D. Zucker, A. Drogoul: Multi-agent patrolling: an empirical analysis of alternative
         architectures. MABS 2002.

@@ -23,6 +23,17 @@ async def cyclic_patrol(robot: Robot, *, tour: Literal["christofides", "nearest"
         tour: ``christofides``: at most 1.5 times as long as the shortest tour; or ``nearest``: always to the nearest
             waypoint that is left.
 
+    Unlike the source:
+        Compared with MAEPS, `SingleCycleChristofides.cs`.
+
+        - odd nodes matched greedily -> at least cost, as Christofides has it
+        - a Hamilton circuit, else the longest path with detours (``patrolling_sim``) -> left out: needs a search of all
+          paths
+        - each robot begins at its own waypoint -> they spread evenly along the tour first (Chevaleyre)
+        - a tour of each robot's part -> one tour for all
+        - patrols go to the nearest waypoint first; one that cannot be reached counts as visited, so that others get
+          their turn
+
     References:
         Y. Chevaleyre: Theoretical analysis of the multi-agent patrolling problem. IAT 2004.
         N. Christofides: Worst-case analysis of a new heuristic for the travelling salesman problem. CMU, 1976.

@@ -20,6 +20,14 @@ async def expected_idleness(robot: Robot) -> None:
     leaves one announced visit that does not take place; then its waypoints grow old, and the others take them. A robot
     out of reach uses only its own visits. It never ends.
 
+    Unlike the source:
+        Compared with MAEPS, `ERAlgorithmSimplified.cs`; Yan, Zhang.
+
+        - robots tell sets of intentions (paper) -> the announced visit, as in MAEPS
+        - travel time from the robot's motion -> 1.5 times the time at top speed
+        - patrols go to the nearest waypoint first; one that cannot be reached counts as visited, so that others get
+          their turn
+
     References:
         C. Yan, T. Zhang: Multi-robot patrol: a distributed algorithm based on expected idleness. International Journal
         of Advanced Robotic Systems 13(6), 2016; with the announced visit in place of the set of intentions, as in MAEPS

@@ -19,6 +19,14 @@ async def heuristic_conscientious_reactive(robot: Robot) -> None:
     The robot knows the map and the waypoint graph and nothing about the others: robots that vanish change nothing. Ties
     are broken at random, so robots that start together separate. It never ends.
 
+    Unlike the source:
+        Compared with `patrolling_sim`.
+
+        - path lengths in whole pixels -> in metres
+        - stops for 3 s when robots come near -> left out: the navigator keeps them apart
+        - patrols go to the nearest waypoint first; one that cannot be reached counts as visited, so that others get
+          their turn
+
     References:
         D. Portugal, R. P. Rocha: Multi-robot patrolling algorithms: examining performance and scalability. Advanced
         Robotics 27(5), 2013; their program patrolling_sim, src/algorithms.cpp (the sum). A. Almeida, G. Ramalho,

@@ -38,6 +38,17 @@ async def meeting_patrol(robot: Robot, *, grace_s: Seconds = 10.0) -> None:
         robot: the robot.
         grace_s: time to wait for the others after the time of a meeting [s].
 
+    Unlike the source:
+        Compared with MAEPS, HMPPatrollingAlgorithms/FaultTolerance.
+
+        - a meeting is over at its time -> robots wait ``grace_s`` longer, because times are estimates
+        - a proposed time may have passed -> not before the present
+        - a robot without a part takes one from a robot with several -> from the robot with most
+        - a meeting whose parts belong to one robot is left out only if it has no other part -> corrected: no robot
+          meets itself
+        - of equal versions the lower robot wins -> the lesser value
+        - ``forceTheThing``, ``agreeWhenMeetingEarly`` -> left out: disabled in the published runs
+
     References:
         C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault
         tolerance. Master thesis, Aalborg University, 2025 (HMP, "fault tolerance"; `covey.planning.agreements`).

@@ -15,6 +15,13 @@ async def min_max_reactive(robot: Robot) -> None:
     both sums are 1, and the robot chooses at random. It knows the map and the waypoint graph and nothing about the
     others. It never ends.
 
+    Unlike the source:
+        Compared with MAEPS, `HeuristicConscientiousReactiveLogic.cs`.
+
+        - all kept
+        - patrols go to the nearest waypoint first; one that cannot be reached counts as visited, so that others get
+          their turn
+
     References:
         C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault
         tolerance. Master thesis, Aalborg University, 2025; their program MAEPS, HeuristicConscientiousReactiveLogic.cs,

@@ -14,6 +14,14 @@ async def partitioned_patrol(robot: Robot) -> None:
     The parts come from spectral bisection; part i belongs to robot i. The robot knows the map, the waypoints and the
     team's names, and needs no radio. Nobody takes over the part of a robot that vanishes. It never ends.
 
+    Unlike the source:
+        Compared with MAEPS, `SpectralBisectionPartitioningGenerator.cs`.
+
+        - within the part as HCR in MAEPS -> HCR of Portugal and Rocha
+        - robot 0 computes the parts -> each robot computes them
+        - patrols go to the nearest waypoint first; one that cannot be reached counts as visited, so that others get
+          their turn
+
     References:
         C. van Peet, M. Mogensen, S. Santhirasegaram: Distributed multi-robot partition-based patrolling with fault
         tolerance. Master thesis, Aalborg University, 2025 (MAEPS, partitioned HCR). P. Kabelíková: Graph partitioning

@@ -62,6 +62,15 @@ async def rescue_leader(
         meet_within_m, meet_for_s: how near to the target they must be, and for how long together [m, s].
         patience_s: time after which a robot gives a meeting up [s].
 
+    Unlike the source:
+        Compared with the source of `leader`, and the future work of the report.
+
+        - tags are reported as read -> at a probability of ``report_at``, from detections and misses
+        - positions of tags are not stored -> each robot keeps all finds and repeats them each second
+        - the mate returns to its place -> if it is not back after 120 s, it goes on from where it is
+        - nobody comes: nothing said -> after ``patience_s`` the finder goes on, and calls again later
+        - a few metres straight on at first -> it ends before a wall after 3 s without motion
+
     References:
         G. F. Kleiven: DAT160 Semester Project Report. Western Norway University of Applied Sciences, 2021; the meeting
         and the list are its future work.

@@ -127,6 +127,16 @@ async def rescue_team(robot: Robot, **settings: Any) -> None:
     does one whose camera is silent: nothing counts as searched by it, and its mates do what it would have done. A robot
     whose lidar is silent stands.
 
+    Unlike the source:
+        Compared with abstract and highlights, and the first pages of ECMR 2017 (arXiv 1901.07434).
+
+        - one robot, one object, no plan -> several robots and targets, with an old plan or none
+        - goals: frontiers -> also places to look around, because the camera has not searched what the lidar mapped
+        - weights -> metres of wall that cameras have missed; behind frontiers, what unknown floor may have
+        - a randomised greedy search (GRASP) -> one greedy insertion and moves of single goals
+        - goals are first shared out in clusters -> inserted into the orders of all robots that are heard, where they
+          add least
+
     References:
         M. Kulich, J. J. Miranda-Bront, L. Preucil: A meta-heuristic based goal-selection strategy for mobile robot
         search in an unknown environment. Computers and Operations Research 84, 2017 (the objective).

@@ -39,6 +39,12 @@ async def search_plan(robot: Robot, **settings: Any) -> None:
     have come to light, and for those behind ways that are closed. Without a plan (``known_map: plan``), frontiers are
     places, too. Reports, meetings and the end are those of `rescue_team`.
 
+    Unlike the source:
+        Compared with what later work cites.
+
+        - candidates at random -> on a lattice of 0.6 m
+        - tours by tabu search -> by insertion and moves
+
     References:
         H. Gonzalez-Banos, J.-C. Latombe: A randomized art-gallery algorithm for sensor placement. SoCG 2001 (places
         that see all walls, within range and incidence).

@@ -39,6 +39,11 @@ class AerialScout:
             what robots ask for.
         over: where it reports its presence: the ``blackboard``, or the ``radio``.
 
+    Unlike the source:
+        The paper names flying robots only as future work.
+
+        - the rules are Covey's own
+
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007 (aerial robots
         that help mapping and planning: future work).

@@ -71,6 +71,21 @@ class TerrainTeam:
         speed: share of the top speed.
         over: how robots report positions and goals: on the ``blackboard``, or by ``radio``.
 
+    Unlike the source:
+        Compared with the paper; no program was published.
+
+        - as many robots as corners -> any number; further robots stand on wider rings
+        - who takes which place: nothing said -> the Hungarian method on squared distances, by the first robot that is
+          heard
+        - a blackboard without limits -> kept, or the radio (``over``); beliefs by ``share_maps``
+        - a vertex is bad if one of eight differs by more than 0.4 m -> a tenth more for a vertex that was good once
+        - push back edges of the map -> the robot stops 0.5 m before an edge
+        - an edge that was looked at without result: nothing said -> left alone
+        - bearings are blocked inversely to the distance -> kept (``law: inverse``), or ``linear``
+        - look before leap: over what is visible now -> over what the robot saw in the last 3 s, for 2 m ahead
+        - it ends at the objective, or enclosed by bad ground -> also after the robot was stuck five times
+        - differential GPS -> the localization of the scenario
+
     References:
         De Rango, Nahavandi: Simulating autonomous robot teams with Microsoft Robotics Studio. 2007.
     """
