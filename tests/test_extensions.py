@@ -21,24 +21,17 @@ CODE = '''
 """A yard: what a package adds to Covey."""
 
 import numpy as np
+from covey import World, controller
 from covey.comms.links import LinkModel
 from covey.comms.protocols import Protocol
 from covey.draws import Draws
-from covey.events.fault_records import Fault
-from covey.events.records import Event
-from covey.mapping.exchange.merge_rules import MergeRule
-from covey.mapping.localizer import Estimate, LocalizerRecord
-from covey.mapping.records import Mapping
+from covey.events import Event, Fault
+from covey.mapping import Estimate, LocalizerRecord, Mapping, MergeRule
 from covey.missions import Mission, Tracker
-from covey.onboard.controller import controller
-from covey.physics.planar.physics import PlanarPhysics
-from covey.physics.records import PhysicsRecord
-from covey.planning.planner import Planner
+from covey.physics import PhysicsRecord, PlanarPhysics
+from covey.planning import Planner
 from covey.sensors import SensorRecord, Values
-from covey.world.records.starts import StartRecord
-from covey.world.records.targets import PlacedTarget, TargetRecord
-from covey.world.records.world_record import WallsRecord
-from covey.world.world import World
+from covey.world import PlacedTarget, StartRecord, TargetRecord, WallsRecord
 
 
 class Depth(SensorRecord):

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tests.test_extensions import CODE as EXTENSIONS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -50,14 +51,30 @@ def test_a_deep_import_is_seen():
     assert not private(["from covey.comms import Radio", "from covey import Simulation"])
 
 
-def test_what_is_listed_is_there():
-    for file in (ROOT / "src/covey").rglob("*.py"):
-        if "__all__ = " in file.read_text(encoding="utf-8"):
-            name = ".".join(file.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
-            module = import_module(name)
-            missing = [each for each in module.__all__ if not hasattr(module, each)]
-            try:
-                for each in missing:
-                    import_module(f"{name}.{each}")
-            except ImportError:
-                raise AssertionError(f"{name} lists {missing}, which it lacks") from None
+def listing():
+    """Return the modules that list what is public of them."""
+    files = (file for file in (ROOT / "src/covey").rglob("*.py") if "\n__all__ = " in file.read_text(encoding="utf-8"))
+    return [
+        ".".join(file.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__").removesuffix(".shelf")
+        for file in files
+    ]
+
+
+def test_the_page_names_the_modules_that_list_something():
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").partition("Public modules: ")[2]
+    assert re.findall(r"`([\w.]+)`", text.partition(".\n\n")[0]) == sorted(listing())
+
+
+def test_extensions_need_only_what_is_public():
+    assert not private([EXTENSIONS])
+
+
+@pytest.mark.parametrize("name", listing())
+def test_what_is_listed_is_there(name):
+    module = import_module(name)
+    missing = [each for each in module.__all__ if not hasattr(module, each)]
+    try:
+        for each in missing:
+            import_module(f"{name}.{each}")
+    except ImportError:
+        raise AssertionError(f"{name} lists {missing}, which it lacks") from None

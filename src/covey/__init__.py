@@ -11,7 +11,21 @@ from covey.lazy import names_of
 from covey.tracebacks import install as _show_short_tracebacks
 
 if TYPE_CHECKING:
-    from covey import comms, controllers, events, learning, missions, robots, sensors, testing, viewer
+    from covey import (
+        comms,
+        controllers,
+        events,
+        learning,
+        mapping,
+        missions,
+        physics,
+        planning,
+        robots,
+        sensors,
+        testing,
+        viewer,
+        world,
+    )
     from covey.comms.message import Message
     from covey.comms.tags import TagReading, Tags
     from covey.controllers import laws
@@ -115,7 +129,10 @@ __all__ = [
     "load",
     "load_design",
     "load_scenario",
+    "mapping",
     "missions",
+    "physics",
+    "planning",
     "play",
     "robots",
     "run_design",
@@ -125,6 +142,7 @@ __all__ = [
     "testing",
     "view",
     "viewer",
+    "world",
 ]
 
 _ERRORS = [name for name in __all__ if name.endswith("Error")]
@@ -170,7 +188,8 @@ _HOMES = {
 
 
 _MODULES = {
-    **{n: f":covey.{n}" for n in ("comms", "controllers", "events", "missions", "robots", "sensors", "testing")},
+    **{n: f":covey.{n}" for n in ("comms", "controllers", "events", "mapping", "missions", "physics", "planning")},
+    **{n: f":covey.{n}" for n in ("robots", "sensors", "testing", "world")},
     "addons": ":covey.lab.addons",
     "graphs": ":covey.planning.graphs",
     "learning": ":covey.learning",

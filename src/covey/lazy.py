@@ -104,26 +104,3 @@ def names_of(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return value
 
     return load
-
-
-__all__ = [
-    "Image",
-    "ImageDraw",
-    "PngImagePlugin",
-    "TiffImagePlugin",
-    "TiffTags",
-    "loading",
-    "names_of",
-    "ndimage",
-    "nx",
-    "optimize",
-    "pa",
-    "pl",
-    "pq",
-    "shapely",
-    "sparse",
-    "sparse_linalg",
-    "spatial",
-    "special",
-    "stats",
-]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from covey.events.records import (
         DoorEvent,
         DriveEvent,
+        Event,
         GroundEvent,
         JamEvent,
         ObstacleEvent,
@@ -33,6 +34,7 @@ __all__ = [
     "Dies",
     "DoorEvent",
     "DriveEvent",
+    "Event",
     "Fault",
     "GroundEvent",
     "JamEvent",

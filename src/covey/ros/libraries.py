@@ -1,3 +1,4 @@
+# ruff: noqa: F401
 """The libraries of the extra ``[ros2]``. Every import of them is here, so that a missing one is one clear error."""
 
 from covey.errors import CoveyError
@@ -18,33 +19,3 @@ try:
     from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 except ImportError as error:
     raise CoveyError(f"ROS 2 needs {error.name}; install it with: pip install 'covey[ros2]'") from error
-
-__all__ = [
-    "BuiltinDataReader",
-    "BuiltinTopicDcpsPublication",
-    "DDSException",
-    "DDSStatus",
-    "DataReader",
-    "DataWriter",
-    "Domain",
-    "DomainParticipant",
-    "InstanceState",
-    "Nodetype",
-    "Policy",
-    "Publisher",
-    "Qos",
-    "ReadCondition",
-    "SampleState",
-    "SerdeError",
-    "Stores",
-    "Subscriber",
-    "Topic",
-    "ViewState",
-    "WaitSet",
-    "ddspy_take",
-    "ddspy_write",
-    "get_types_from_msg",
-    "get_typestore",
-    "idl",
-    "make_idl_struct",
-]

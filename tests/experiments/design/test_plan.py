@@ -12,7 +12,8 @@ from covey.experiments.design import plan as module
 from covey.experiments.design.plan import iteration_seeds, plan, run_ids
 from covey.experiments.design.records import Design
 from covey.experiments.workers.again import scenario_of
-from covey.experiments.workers.execute import execute, read_row
+from covey.experiments.workers.execute import execute
+from covey.experiments.workers.folder import read_row
 
 PLAIN = {
     "design": "two sizes",

@@ -14,7 +14,7 @@ import psutil
 from covey.errors import CoveyError, RunFolderError
 from covey.experiments.design.plan import PlannedRun
 from covey.experiments.design.records import Limits, Measurement
-from covey.experiments.workers.folder import NO_FOLDER, Row, new_row, publish, read_row, work_folder
+from covey.experiments.workers.folder import NO_FOLDER, Row, new_row, publish, work_folder
 from covey.experiments.workers.refusals import RefusedError, refused
 from covey.experiments.workers.retention import keep_of
 from covey.experiments.workers.showing import Showing
@@ -22,8 +22,6 @@ from covey.registry import forget_files
 from covey.results.metrics.own import load_metric
 from covey.results.run import Run
 from covey.runtime.local.failures import stopped
-
-__all__ = ["execute", "read_row"]
 
 
 def execute(planned: PlannedRun, folder: Path, limits: Limits | None = None) -> Row:
