@@ -1,4 +1,17 @@
-"""Scan matching: the pose at which a scan fits a local map best, first among many, then exactly."""
+"""Scan matching: the pose at which a scan fits a local map best, first among many, then exactly.
+
+References:
+    E. Olson 2009, by Mapper.cpp of Karto in slam_toolbox. Kept: a smeared table of nearness, whose mean over the points
+    is the score; all poses of a window; a penalty for distance from the guess. Changed: the penalty is subtracted;
+    least squares refine the best pose and give its covariance; no wider angles when nothing responds.
+    W. Hess et al. 2016, by fast_correlative_scan_matcher_2d.cc of Cartographer. Kept: bounds from grids of maxima,
+    depth first, a least score. Changed: levels at their own resolution, which are smaller and less tight; no grids of
+    probability, no finished submaps.
+    A. Censi 2008, by icp_loop.c and icp_outliers.c of csm. Kept: distances from the line at the nearest point, solved
+    together. Changed: Gauss-Newton on a local map; weights and normals instead of trimming; a prior of the odometry; no
+    restarts, no exact covariance.
+    None of these papers was read itself.
+"""
 
 import math
 from typing import NamedTuple
