@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from importlib import metadata
 
 import pytest
 
@@ -161,8 +162,20 @@ def test_version_and_doctor(capsys):
     assert covey(capsys, "--version")[:2] == (REACHED, f"{__version__}\n")
     code, out, _ = covey(capsys, "doctor")
     assert code in (0, 1)
-    for subject in ("Python", "numba threading layer", "kernel cache", "ffmpeg", "this folder"):
+    for subject in ("Python", "numba threading layer", "kernel cache", "ffmpeg", "this folder", "extra terrain"):
         assert subject in out
+
+
+def test_the_doctor_says_what_an_extra_needs_and_what_for():
+    from covey.cli.doctor import _USES, _extras
+
+    assert {*_USES, "all"} == {*metadata.metadata("covey").get_all("Provides-Extra")}
+    needs = ["numpy>=2.0", "numpy>=2 ; extra == 'lab'", "no-such-package>=1; extra == 'terrain'"]
+    said = {extra: finding for extra, finding, _ in _extras(needs)}
+    assert said["extra lab"] == f"installed: {_USES['lab']}"
+    assert said["extra terrain"] == (
+        f"not installed: {_USES['terrain']}; needs no-such-package: pip install 'covey[terrain]'"
+    )
 
 
 @pytest.mark.parametrize("command", ["run", "check", "show", "results", "report", "plot"])

@@ -5,10 +5,26 @@ import platform
 import shutil
 import sys
 import warnings
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 
-_PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pydantic", "pyarrow", "polars", "matplotlib", "cyclopts")
+from packaging.requirements import Requirement
 
+_PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pydantic", "pyarrow", "polars", "matplotlib", "cyclopts")
+_USES = {
+    "cluster": "studies on Slurm, SGE, PBS, LSF or hosts with SSH",
+    "terrain": "bodies on landscapes (physics: terrain)",
+    "mcap": "covey export --format mcap, for Foxglove",
+    "rerun": "covey export --format rrd, for Rerun",
+    "bags": "covey slam and covey ros import of ROS bags",
+    "lab": "drawings as floor plans (DXF, SVG), laws with barriers",
+    "ros2": "covey ros run, node and play; exports as bags",
+    "learning": "covey.env, for PettingZoo and Gymnasium",
+    "onnx": "learned policies as controllers",
+}
+_PROGRAMS = {"ffmpeg": "animations are written as GIF, not as MP4"}
+if sys.platform.startswith("linux"):
+    _PROGRAMS["xdg-open"] = "pages and pictures are not opened by themselves"
 
 SLOW = "takes twice as long as with numba 0.68, the only version that Covey can speed up"
 
@@ -21,9 +37,31 @@ def findings() -> list[tuple[str, str, bool]]:
     ]
     found += [(package, _version(package) or "missing", bool(_version(package))) for package in _PACKAGES]
     found += [_processor(), _compiler(), _cache(), _threads(), _runs()]
-    ffmpeg = shutil.which("ffmpeg")
-    found.append(("ffmpeg", ffmpeg or "not found: animations are written as GIF, not as MP4", True))
-    return found
+    return [*found, *_extras(metadata.requires("covey") or ()), *_programs()]
+
+
+def _extras(requirements: Iterable[str]) -> Iterator[tuple[str, str, bool]]:
+    """Yield what is there of each extra, and what for.
+
+    Args:
+        requirements: those of Covey, as in the metadata of a package.
+    """
+    needs = [Requirement(one) for one in requirements]
+    for extra, use in _USES.items():
+        names = [one.name for one in needs if one.marker and one.marker.evaluate({"extra": extra}) and not _plain(one)]
+        missing = [name for name in names if not _version(name)]
+        how = f"; needs {', '.join(missing)}: pip install 'covey[{extra}]'" if missing else ""
+        yield f"extra {extra}", f"{'not installed' if missing else 'installed'}: {use}{how}", True
+
+
+def _plain(requirement: Requirement) -> bool:
+    """Return whether it is needed without any extra."""
+    return requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+
+
+def _programs() -> Iterator[tuple[str, str, bool]]:
+    for program, without in _PROGRAMS.items():
+        yield program, shutil.which(program) or f"not found: {without}", True
 
 
 def _version(package: str) -> str:
