@@ -1,4 +1,4 @@
-.PHONY: demo terrain suite test slow cluster notebooks lowest check docs lock clean
+.PHONY: demo terrain suite test slow cluster notebooks lowest check docs package lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -75,6 +75,18 @@ check: $(VENV)/.developing
 docs: $(VENV)/.developing
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
+# wheel and source package in dist/, checked; the quick tests run against the wheel in a fresh environment
+package:
+	rm -rf dist .packaging && $(PYTHON) -m venv .packaging/tools && $(PYTHON) -m venv .packaging/installed
+	.packaging/tools/bin/pip install --quiet --disable-pip-version-check build twine check-wheel-contents
+	.packaging/tools/bin/python -m build
+	.packaging/tools/bin/twine check --strict dist/*
+	.packaging/tools/bin/check-wheel-contents dist/*.whl
+	.packaging/installed/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.packaging/installed/bin/pip install --quiet dist/*.whl && .packaging/installed/bin/covey doctor
+	.packaging/installed/bin/pip install --quiet --group dev
+	.packaging/installed/bin/python -m pytest -n 3 --dist worksteal -m 'not slow and not cluster and not site' tests
+
 lock:
 	rm -rf .lock && $(PYTHON) -m venv .lock
 	.lock/bin/pip install --quiet --upgrade "pip>=25.1"
@@ -86,4 +98,4 @@ lock:
 	rm -rf .lock
 
 clean:
-	rm -rf $(VENV) .lowest .notebooks build dist src/*.egg-info
+	rm -rf $(VENV) .lowest .notebooks .packaging build dist src/*.egg-info

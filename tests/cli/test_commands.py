@@ -147,7 +147,7 @@ def test_new_writes_a_pair_that_checks_and_never_overwrites(capsys, folder):
     (folder / "first.yaml").unlink()
     code, _, err = covey(capsys, "new", "first")
     assert (code, err) == (BAD_INPUT, "first.py exists already; choose another name, or remove it\n")
-    assert os.listdir(folder) == ["first.py"]
+    assert {*os.listdir(folder)} == {".covey", "first.py"}
 
 
 def test_schema_is_json_schema_of_all_fields(capsys):

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from covey.comms.radio import Radio, Radios
 from covey.comms.tags import Tags
@@ -25,7 +25,7 @@ from covey.runtime.execution import Execution
 from covey.runtime.stop import Stop
 from covey.scenario.controller import ControllerReference
 from covey.scenario.from_file import FromFile
-from covey.scenario.robot import resolve_robot
+from covey.scenario.robot import OfFile
 from covey.world.doors import Door
 from covey.world.records.damage import Damage
 from covey.world.records.starts import Start, TogetherStart
@@ -47,7 +47,7 @@ class RobotGroup(Record):
         max_length=50,
         description="Name of the group. The robots of a group named scout are scout0, scout1, ...",
     )
-    robot: Annotated[RobotModel, BeforeValidator(resolve_robot, json_schema_input_type=str | RobotModel)] = Field(
+    robot: Annotated[RobotModel, OfFile()] = Field(
         default="disc",  # pyright: ignore[reportAssignmentType] (validated into a model)
         description="A name from `covey list robots`, a model, or {base: name, ...changes}.",
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import ValidationInfo
+from pydantic import BeforeValidator, GetJsonSchemaHandler, ValidationInfo
 
 from covey.errors import CoveyError
 from covey.named import find
@@ -10,6 +10,22 @@ from covey.records import located
 from covey.registry import Unread, stand_in
 from covey.robots.catalogue import robots as catalogue
 from covey.robots.model import RobotModel
+
+
+class OfFile(BeforeValidator):
+    """A robot model as files write it; the schema has all three forms."""
+
+    def __init__(self) -> None:
+        super().__init__(resolve_robot, json_schema_input_type=str | RobotModel)
+
+    @staticmethod
+    def __get_pydantic_json_schema__(core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = handler(core)
+        model = handler.resolve_ref_schema(next(form for form in schema["anyOf"] if "$ref" in form))
+        base = {"type": "string", "description": "Name of the model that is changed."}
+        fields = {"base": base, **model["properties"]}
+        changes = {**model, "title": "Changes", "properties": fields, "required": ["base"]}
+        return {**schema, "anyOf": [*schema["anyOf"], changes]}
 
 
 def resolve_robot(value: Any, info: ValidationInfo) -> Any:

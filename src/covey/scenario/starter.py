@@ -1,11 +1,16 @@
 """A first scenario and a first controller for `covey new`."""
 
+import json
 import re
 from pathlib import Path
 
 from covey.errors import InvalidValueError
+from covey.scenario.records import Scenario
+
+SCHEMA = ".covey/scenario.schema.json"
 
 _SCENARIO = """\
+# yaml-language-server: $schema={schema}
 # {name}: three robots wander in an empty room. Run it with:  covey run {name}.yaml
 # All fields:  covey schema   ·   names to use here:  covey list
 format: 1
@@ -51,6 +56,9 @@ class Explorer:
 def write_starter(name: str, folder: Path) -> tuple[Path, Path]:
     """Write ``name.yaml`` and ``name.py`` into ``folder`` and return their paths.
 
+    The first line of the scenario names the schema of its fields, which is written too, for editors that check and
+    complete YAML.
+
     Raises:
         InvalidValueError: the name cannot be a file name, a file exists already, or the folder cannot be written.
     """
@@ -60,9 +68,12 @@ def write_starter(name: str, folder: Path) -> tuple[Path, Path]:
     for path in paths:
         if path.exists():
             raise InvalidValueError(f"{path.name} exists already; choose another name, or remove it")
+    schema = folder / SCHEMA
     try:
+        schema.parent.mkdir(exist_ok=True)
+        schema.write_text(json.dumps(Scenario.model_json_schema()), encoding="utf-8")
         for path, text in zip(paths, (_SCENARIO, _CONTROLLER), strict=True):
-            path.write_text(text.format(name=name), encoding="utf-8")
+            path.write_text(text.format(name=name, schema=SCHEMA), encoding="utf-8")
     except OSError as error:
         raise InvalidValueError(f"cannot write into {folder}: {error.strerror or error}") from None
     return paths
