@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from tests.references.geometry import cast_reference
 
-from covey.geometry.heightfield import altitudes_at, cast_numpy
+from covey.geometry.heightfield import altitudes_at
 from covey.geometry.sight import BINS, RINGS, bin_of, clear_until, horizon, is_hidden, shadow
 
 FRAME = np.array([0.0, 0.0, 1.0])
@@ -29,7 +30,7 @@ def test_a_vertex_is_hidden_when_a_ray_towards_it_ends_before_it(height):
             continue
         way = np.array([column, row, altitude[row, column]]) - origin
         length = np.linalg.norm(way)
-        expected = cast_numpy(altitude, FRAME, origin, way / length, length - 1e-6) < math.inf
+        expected = cast_reference(altitude, FRAME, origin, way / length, length - 1e-6) < math.inf
         assert is_hidden(altitude, u, v, origin[2], row, column, 0.0) == expected
         hidden += expected
     assert hidden > 10

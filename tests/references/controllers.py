@@ -7,7 +7,7 @@ import numpy as np
 
 from covey.controllers.coverage.tiles import OPEN, SOLID, UNSEEN, Tiles, _to_middle
 from covey.controllers.exploration.lvd import Tile, View
-from covey.controllers.rescue.missed import _RAYS, _hit
+from covey.controllers.rescue.missed import _RAYS, Sights, _hit
 from covey.geometry import Grid, Pose
 
 
@@ -91,3 +91,20 @@ def sights_reference(occupancy: np.ndarray, cell: Any, reach: float, least_cosin
         if side >= 0 and (abs(dr) if side < 2 else abs(dc)) >= least_cosine:
             met.append((k, r, c, side))
     return met
+
+
+def cover_reference(
+    sights: Sights, missed: np.ndarray, most: int, least: float | np.ndarray, cost: np.ndarray | None = None
+) -> list[tuple[int, float]]:
+    """Plain NumPy reference of `Sights.cover`: all gains again for each place."""
+    left, chosen = missed.flatten(), list[tuple[int, float]]()
+    while len(chosen) < most and len(sights.patches):
+        gains = sights.gains(left)
+        gains[gains < least] = 0.0
+        best = int((gains if cost is None or len(chosen) % 2 else gains / cost).argmax())
+        if gains[best] <= 0.0:
+            break
+        chosen.append((best, float(gains[best])))
+        own = sights.patches[best]
+        left[own[own >= 0]] = 0.0
+    return chosen

@@ -18,6 +18,7 @@ from covey.onboard.navigation.recovery import BackOff, Balking
 from covey.onboard.navigation.right_of_way import RightOfWay
 from covey.onboard.navigation.robots_in_sight import RobotsInSight
 from covey.onboard.navigation.route import NO_PLACES
+from covey.planning.obstacles import AGE, ID, STILL, X, Y
 from covey.planning.widest import widest_ways
 from covey.robots.computer import Work
 
@@ -268,11 +269,11 @@ class Navigator:
     def _standing(self, pose: Any) -> list[tuple[float, str, tuple[float, float]]]:
         """Return the robots in sight that stand: distance [m], name, and place [m]."""
         x, y, heading = pose
-        rows = [row for row in self.robots.tracks.tolist() if row[5] < math.inf]
+        rows = [row for row in self.robots.tracks.tolist() if row[AGE] < math.inf]
         return [
-            (math.hypot(row[0], row[1]), self._name(int(row[4])), place)
+            (math.hypot(row[X], row[Y]), self._name(int(row[ID])), place)
             for row, place in zip(rows, self.robots.places(x, y, heading), strict=True)
-            if row[7] > _STANDS_S
+            if row[STILL] > _STANDS_S
         ]
 
     def _name(self, identity: int) -> str:
@@ -294,11 +295,11 @@ class Navigator:
             return name
         if waited_s < _CONTEST_S or away_m > _AROUND * self._apart_m:
             return None
-        rows = [row for row in self.robots.tracks.tolist() if row[5] < math.inf]
+        rows = [row for row in self.robots.tracks.tolist() if row[AGE] < math.inf]
         for row, place in zip(rows, self.robots.places(x, y, heading), strict=True):
             nearer_m = away_m - math.dist(goal, place)
-            if nearer_m > _NEARER_M or (nearer_m > -_NEARER_M and row[4] < self._identity):
-                return self._name(int(row[4]))
+            if nearer_m > _NEARER_M or (nearer_m > -_NEARER_M and row[ID] < self._identity):
+                return self._name(int(row[ID]))
         return None
 
     def _waits_its_turn(self, time_s: float) -> bool:

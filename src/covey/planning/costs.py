@@ -6,8 +6,6 @@ import numpy as np
 
 from covey.kernel import kernel
 
-LETHAL = np.float32(np.inf)
-"""Cost of a cell that a robot's centre must not enter."""
 MAX_COST = 50.0
 """Largest finite cost of a cell."""
 _BLOCK = 64  # side of the blocks of cells that are checked for changes
@@ -74,13 +72,13 @@ def traversal_cost(occupancy, clearance_m, lethal_m, comfort_m, weight, unknown_
     Args:
         occupancy: int8 (rows, columns): above 50 occupied, 0..50 free, -1 unknown.
         clearance_m: float32 (rows, columns) from `clearance` [m].
-        lethal_m: below this clearance a cell is `LETHAL` [m].
+        lethal_m: below this clearance a robot's centre must not enter a cell, and its cost is infinite [m].
         comfort_m: from this clearance on, walls add no cost [m].
         weight: cost added at clearance ``lethal_m``; the added cost is quadratic in the missing clearance.
-        unknown_cost: cost of an unknown cell without walls: 1 is optimistic, `LETHAL` pessimistic.
+        unknown_cost: cost of an unknown cell without walls: 1 is optimistic, infinity pessimistic.
 
     Returns:
-        float32 (rows, columns), between 1 and `MAX_COST`, or `LETHAL`.
+        float32 (rows, columns), between 1 and `MAX_COST`, or infinite.
     """
     rows, columns = occupancy.shape
     out = np.empty((rows, columns), np.float32)

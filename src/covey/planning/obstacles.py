@@ -6,7 +6,7 @@ import numpy as np
 
 from covey.kernel import kernel
 
-TRACK_X, TRACK_Y, TRACK_VX, TRACK_VY, TRACK_ID, TRACK_AGE, TRACK_HEADING, TRACK_STILL = range(8)
+X, Y, VX, VY, ID, AGE, HEADING, STILL = range(8)
 """Columns of an array of tracks: position [m], velocity over ground [m/s] (body frame), identity, age of the last
 sighting [s] (infinite: the row is free), heading relative to the own one [rad] (NaN: unknown; if the sensor does not
 give it, the course of the last motion), time since it last moved [s]."""
@@ -24,7 +24,7 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
     is not used, so its noise does not matter. Returns the number of rows up to the last one in use.
 
     Args:
-        tracks: float64 (k, 8), see `TRACK_X`.
+        tracks: float64 (k, 8), see `X`.
         identity, distance, bearing, heading: the reading: int64 (-1: unknown), [m], [rad], [rad] relative (NaN:
             unknown).
         vx, vy, omega: the robot's own twist since the last call [m/s, rad/s].
@@ -34,55 +34,55 @@ def track(tracks, identity, distance, bearing, heading, vx, vy, omega, elapsed):
     middle_c, middle_s = math.cos(0.5 * omega * elapsed), math.sin(0.5 * omega * elapsed)
     dx, dy = (middle_c * vx - middle_s * vy) * elapsed, (middle_s * vx + middle_c * vy) * elapsed
     for k in range(tracks.shape[0]):
-        if tracks[k, 5] == math.inf:
+        if tracks[k, AGE] == math.inf:
             continue
-        x, y = tracks[k, 0] - dx, tracks[k, 1] - dy  # the other's last position in the new body frame
-        tracks[k, 0], tracks[k, 1] = c * x + s * y, -s * x + c * y
-        x, y = tracks[k, 2], tracks[k, 3]
-        tracks[k, 2], tracks[k, 3] = c * x + s * y, -s * x + c * y
-        tracks[k, 5] += elapsed
-        tracks[k, 6] -= omega * elapsed
-        tracks[k, 7] += elapsed
+        x, y = tracks[k, X] - dx, tracks[k, Y] - dy  # the other's last position in the new body frame
+        tracks[k, X], tracks[k, Y] = c * x + s * y, -s * x + c * y
+        x, y = tracks[k, VX], tracks[k, VY]
+        tracks[k, VX], tracks[k, VY] = c * x + s * y, -s * x + c * y
+        tracks[k, AGE] += elapsed
+        tracks[k, HEADING] -= omega * elapsed
+        tracks[k, STILL] += elapsed
     for i in range(identity.size):
         row, free, near = -1, -1, 0.5
         x, y = distance[i] * math.cos(bearing[i]), distance[i] * math.sin(bearing[i])
         for k in range(tracks.shape[0]):
-            if tracks[k, 5] == math.inf:
+            if tracks[k, AGE] == math.inf:
                 if free < 0:
                     free = k
-            elif tracks[k, 4] == identity[i]:
-                away = math.hypot(tracks[k, 0] - x, tracks[k, 1] - y)
-                if identity[i] >= 0 or (away < near and tracks[k, 5] > 0.0):  # nameless: the nearest not yet matched
+            elif tracks[k, ID] == identity[i]:
+                away = math.hypot(tracks[k, X] - x, tracks[k, Y] - y)
+                if identity[i] >= 0 or (away < near and tracks[k, AGE] > 0.0):  # nameless: the nearest not yet matched
                     row, near = k, away
         if row >= 0:
-            age = tracks[row, 5]
+            age = tracks[row, AGE]
             if age > 1e-9:
                 guessed = age - elapsed  # so long it has been moved by its velocity, unseen
-                tracks[row, 2] += 0.5 * ((x - tracks[row, 0] + guessed * tracks[row, 2]) / age - tracks[row, 2])
-                tracks[row, 3] += 0.5 * ((y - tracks[row, 1] + guessed * tracks[row, 3]) / age - tracks[row, 3])
+                tracks[row, VX] += 0.5 * ((x - tracks[row, X] + guessed * tracks[row, VX]) / age - tracks[row, VX])
+                tracks[row, VY] += 0.5 * ((y - tracks[row, Y] + guessed * tracks[row, VY]) / age - tracks[row, VY])
         elif free >= 0:
             row = free
-            tracks[row, 2] = tracks[row, 3] = tracks[row, 7] = 0.0
-            tracks[row, 6] = math.nan
+            tracks[row, VX] = tracks[row, VY] = tracks[row, STILL] = 0.0
+            tracks[row, HEADING] = math.nan
         else:
             continue
-        tracks[row, 0], tracks[row, 1], tracks[row, 4], tracks[row, 5] = x, y, identity[i], 0.0
-        moving = math.hypot(tracks[row, 2], tracks[row, 3]) > MOVING_M_S
+        tracks[row, X], tracks[row, Y], tracks[row, ID], tracks[row, AGE] = x, y, identity[i], 0.0
+        moving = math.hypot(tracks[row, VX], tracks[row, VY]) > MOVING_M_S
         if moving:
-            tracks[row, 7] = 0.0
+            tracks[row, STILL] = 0.0
         if not math.isnan(heading[i]):
-            tracks[row, 6] = heading[i]
+            tracks[row, HEADING] = heading[i]
         elif moving:
-            tracks[row, 6] = math.atan2(tracks[row, 3], tracks[row, 2])
+            tracks[row, HEADING] = math.atan2(tracks[row, VY], tracks[row, VX])
     used = 0
     for k in range(tracks.shape[0]):
-        if tracks[k, 5] > 0.0 and tracks[k, 5] != math.inf:
-            if tracks[k, 5] > MEMORY_S:
-                tracks[k, 5] = math.inf
+        if tracks[k, AGE] > 0.0 and tracks[k, AGE] != math.inf:
+            if tracks[k, AGE] > MEMORY_S:
+                tracks[k, AGE] = math.inf
             else:
-                tracks[k, 0] += tracks[k, 2] * elapsed
-                tracks[k, 1] += tracks[k, 3] * elapsed
-        if tracks[k, 5] != math.inf:
+                tracks[k, X] += tracks[k, VX] * elapsed
+                tracks[k, Y] += tracks[k, VY] * elapsed
+        if tracks[k, AGE] != math.inf:
             used = k + 1
     return used
 
@@ -96,8 +96,8 @@ def lidar_points(points, ranges, angles, mount_x, mount_y, mount_yaw, reach, spa
     """
     near, others = np.empty((tracks.shape[0], 2)), 0
     for k in range(tracks.shape[0]):
-        if tracks[k, 5] != math.inf and math.hypot(tracks[k, 0], tracks[k, 1]) < reach + other_radius:
-            near[others, 0], near[others, 1] = tracks[k, 0], tracks[k, 1]
+        if tracks[k, AGE] != math.inf and math.hypot(tracks[k, X], tracks[k, Y]) < reach + other_radius:
+            near[others, 0], near[others, 1] = tracks[k, X], tracks[k, Y]
             others += 1
     count = 0
     limit = reach + math.hypot(mount_x, mount_y)
@@ -176,7 +176,7 @@ def map_points(points, count, occupancy, resolution, x0, y0, x, y, heading, reac
                 continue
             on_other = False
             for k in range(tracks.shape[0]):
-                if tracks[k, 5] != math.inf and math.hypot(px - tracks[k, 0], py - tracks[k, 1]) < radius:
+                if tracks[k, AGE] != math.inf and math.hypot(px - tracks[k, X], py - tracks[k, Y]) < radius:
                     on_other = True
             if not on_other:
                 points[count, 0], points[count, 1] = px, py

@@ -7,7 +7,12 @@ References:
 import math
 
 from covey.kernel import kernel
+from covey.planning.obstacles import AGE, HEADING, VX, VY, X, Y
 
+WALL_RADIUS, KEEP, HORIZON, WALL_HORIZON, LEFT_COST, TURN_COST = range(6)
+"""Places in the array of an avoidance: radius of the robot's disc for walls [m], distance to keep from the centre of
+another robot [m], horizon for robots [s], horizon for walls [s], cost of passing on the left by a right angle, half the
+cost of turning around."""
 DIRECTIONS = 32
 SPEEDS = 3
 
@@ -53,17 +58,16 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
         goal_distance: walls farther than this do not matter [m].
         points, count: wall points float64 (k, 2) [m] and the number of filled rows.
         tracks: float64 (k, 8) of `covey.planning.obstacles`.
-        params: float64 (6,): radius of the robot's disc for walls [m], distance to keep from the centre of another
-            robot [m], horizon for robots [s], horizon for walls [s], cost of passing on the left by a right angle,
-            half the cost of turning around.
+        params: float64 (6,), see `WALL_RADIUS`.
     """
-    wall_radius, keep, horizon, wall_horizon, left_cost = params[0], params[1], params[2], params[3], params[4]
+    wall_radius, keep, horizon = params[WALL_RADIUS], params[KEEP], params[HORIZON]
+    wall_horizon, left_cost = params[WALL_HORIZON], params[LEFT_COST]
     want = math.hypot(want_x, want_y)
     course = math.atan2(want_y, want_x) if want > 0.0 else 0.0
     best, best_x, best_y = math.inf, 0.0, 0.0
-    any_other, turning = False, params[5]
+    any_other, turning = False, params[TURN_COST]
     for k in range(tracks.shape[0]):
-        if tracks[k, 5] != math.inf and math.hypot(tracks[k, 0], tracks[k, 1]) < 5.0:
+        if tracks[k, AGE] != math.inf and math.hypot(tracks[k, X], tracks[k, Y]) < 5.0:
             any_other = True
     for d in range(DIRECTIONS):
         turn = math.pi * ((d + 1) // 2) / (DIRECTIONS // 2) * (-1.0 if d % 2 else 1.0)
@@ -86,9 +90,9 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
                 cost += 2.0 * (1.0 - free / (wall_horizon * speed))
             if any_other and cost < best:
                 for j in range(tracks.shape[0]):
-                    if tracks[j, 5] == math.inf:
+                    if tracks[j, AGE] == math.inf:
                         continue
-                    px, py, ox, oy = tracks[j, 0], tracks[j, 1], tracks[j, 2], tracks[j, 3]
+                    px, py, ox, oy = tracks[j, X], tracks[j, Y], tracks[j, VX], tracks[j, VY]
                     share = 0.5 if ox * ox + oy * oy > 0.01 else 1.0
                     rx = (vx - own_x) / share + own_x - ox
                     ry = (vy - own_y) / share + own_y - oy
@@ -103,7 +107,7 @@ def reciprocal_velocity(want_x, want_y, own_x, own_y, top_speed, goal_distance, 
 @kernel
 def velocity_in_lane(dx, dy, scale, own_x, own_y, top_speed, goal_distance, points, count, tracks, params):
     """Return `lane` for a point (dx, dy) [m]; if that is 0, `reciprocal_velocity` for ``scale`` [1/s] x the point."""
-    shift = lane(dx, dy, points, count, tracks, params[0], params[1])
+    shift = lane(dx, dy, points, count, tracks, params[WALL_RADIUS], params[KEEP])
     if shift > 0.0:
         return shift, 0.0, 0.0
     vx, vy = reciprocal_velocity(
@@ -139,14 +143,14 @@ def lane(dx, dy, points, count, tracks, wall_radius, keep):
                 right = min(right, -across)
     passage = left + right < 3.0 * keep
     for k in range(tracks.shape[0]):
-        if tracks[k, 5] == math.inf:
+        if tracks[k, AGE] == math.inf:
             continue
-        if passage and math.hypot(tracks[k, 0], tracks[k, 1]) < 6.0:
+        if passage and math.hypot(tracks[k, X], tracks[k, Y]) < 6.0:
             shift = 0.5 * keep + 0.05
             break
-        along, across = tracks[k, 0] * ux + tracks[k, 1] * uy, tracks[k, 1] * ux - tracks[k, 0] * uy
-        coming = tracks[k, 2] * ux + tracks[k, 3] * uy
-        heading = math.cos(tracks[k, 6]) * ux + math.sin(tracks[k, 6]) * uy
+        along, across = tracks[k, X] * ux + tracks[k, Y] * uy, tracks[k, Y] * ux - tracks[k, X] * uy
+        coming = tracks[k, VX] * ux + tracks[k, VY] * uy
+        heading = math.cos(tracks[k, HEADING]) * ux + math.sin(tracks[k, HEADING]) * uy
         opposed = coming < -0.1 or (coming < 0.1 and heading < -0.5)
         if opposed and -0.2 < along < 6.0 and -1.5 * keep < across < 1.5 * keep:
             shift = max(shift, 0.5 * keep + 0.05)

@@ -21,12 +21,6 @@ class Stopwatch:
         """Wall time from its creation to the last lap [s]."""
         return self._last - self._first
 
-    def lap(self, phase: str) -> None:
-        """Add the time since the last lap to ``phase``."""
-        now = perf_counter()
-        self.seconds[phase] += now - self._last
-        self._last = now
-
     def time(self, phases: Iterable[tuple[str, Callable[[], None]]], before: str) -> None:
         """Go through phases, and add the time that each takes; that since the last lap is added to ``before``."""
         seconds, last = self.seconds, perf_counter()

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.references.controllers import sights_reference
+from tests.references.controllers import cover_reference, sights_reference
 
 from covey.controllers.rescue.missed import Eye, Missed, Sights
 from covey.geometry.grid import Grid
@@ -129,7 +129,7 @@ def test_the_cover_is_that_of_plain_numpy(most, has_cost):
     missed = random.integers(0, 5, 400) / 4.0  # exact sums, and many ties
     cost = random.uniform(0.5, 3.0, 60) if has_cost else None
     for least in (0.5, random.uniform(0.5, 8.0, 60)):
-        assert sights.cover(missed, most, least, cost) == sights.cover_reference(missed, most, least, cost)
+        assert sights.cover(missed, most, least, cost) == cover_reference(sights, missed, most, least, cost)
 
 
 def test_a_place_needs_its_own_least_gain():

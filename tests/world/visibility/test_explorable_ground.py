@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from tests.references.geometry import cast_reference
 
 import covey
-from covey.geometry.heightfield import cast_numpy
 from covey.world.editing.ground_edits import bank
 from covey.world.generators.grounds import hills
 from covey.world.ground import Ground
@@ -36,7 +36,7 @@ def test_what_can_be_seen_agrees_with_plain_rays_from_all_that_can_be_reached():
             way = vertices[i, j] - eye
             length = np.linalg.norm(way)
             if length <= 4.0 and abs(way[2]) <= math.sin(math.radians(30)) * length:
-                hit = cast_numpy(ground.altitude, ground.frame, eye, way / length, length - 1e-6)
+                hit = cast_reference(ground.altitude, ground.frame, eye, way / length, length - 1e-6)
                 expected[i, j] |= hit == math.inf
     np.testing.assert_array_equal(explorable(world, starts), expected & world.free)
     assert 0.1 < expected.mean() < 0.95

@@ -181,22 +181,6 @@ class Sights(NamedTuple):
         count = _cover(self.patches, missed.flatten(), costs, cost is not None, smallest, gains, best, worth)
         return list(zip(best[:count].tolist(), worth[:count].tolist(), strict=True))
 
-    def cover_reference(
-        self, missed: np.ndarray, most: int, least: float | np.ndarray, cost: np.ndarray | None = None
-    ) -> list[tuple[int, float]]:
-        """Plain NumPy reference of `cover`: all gains again for each place."""
-        left, chosen = missed.flatten(), list[tuple[int, float]]()
-        while len(chosen) < most and len(self.patches):
-            gains = self.gains(left)
-            gains[gains < least] = 0.0
-            best = int((gains if cost is None or len(chosen) % 2 else gains / cost).argmax())
-            if gains[best] <= 0.0:
-                break
-            chosen.append((best, float(gains[best])))
-            own = self.patches[best]
-            left[own[own >= 0]] = 0.0
-        return chosen
-
 
 @kernel
 def _cover(patches, left, cost, in_turn, least, gains, best, worth):

@@ -329,10 +329,6 @@ class Beliefs(SharedMaps):
         return cells.swapaxes(1, 2).reshape(rows, columns)
 
 
-TILE_BYTES = TILE_CELLS
-"""Bytes of one tile of evidence before compression."""
-
-
 class Belief(SharedMap):
     """The belief of one robot: a live view of its row in `Beliefs`.
 

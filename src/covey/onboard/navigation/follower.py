@@ -8,8 +8,15 @@ import numpy as np
 from covey.onboard.driving import DriveLimits, Driving, approach_speed
 from covey.onboard.navigation.obstacle_view import ObstacleView
 from covey.onboard.navigation.robots_in_sight import RobotsInSight
-from covey.planning.dynamic_window import PATH_SAMPLES, WALL_MARGIN, dynamic_window, holonomic_window
-from covey.planning.reciprocal import reciprocal_velocity, velocity_in_lane
+from covey.planning.dynamic_window import (
+    MIN_SPEED,
+    PATH_SAMPLES,
+    TURN_ACCELERATION,
+    WALL_MARGIN,
+    dynamic_window,
+    holonomic_window,
+)
+from covey.planning.reciprocal import WALL_RADIUS, reciprocal_velocity, velocity_in_lane
 
 Command = tuple[float, float, float]
 
@@ -30,7 +37,7 @@ class Follower:
     def __init__(self, limits: DriveLimits, driving: Driving, radius: float, view: ObstacleView, robots: RobotsInSight):
         self._limits, self._view, self._robots = limits, view, robots
         self._window, self._way = limits.window(radius, driving), np.empty((PATH_SAMPLES, 2))
-        self._deceleration, self._turn_deceleration = 0.8 * limits.braking, 0.8 * float(self._window[5])
+        self._deceleration, self._turn_deceleration = 0.8 * limits.braking, 0.8 * float(self._window[TURN_ACCELERATION])
         self._lead_s = limits.lead_s
         self._turn_gain = min(3.0, 0.5 / self._lead_s)
         self._avoidance = np.array([*driving.gaps(radius), 3.0, 0.8, 0.25, 0.15])
@@ -44,7 +51,7 @@ class Follower:
         """Choose the gap to walls, given the time without progress [s] and whether its map shows a way past them."""
         if stalled_s <= _TIGHT_S and not self._tight:
             return
-        near_m, before_m = self._view.nearest_m, self._avoidance[0] if self._tight else 0.0
+        near_m, before_m = self._view.nearest_m, self._avoidance[WALL_RADIUS] if self._tight else 0.0
         is_inside, alone = near_m < self._usual_m, not self._robots.any_before(math.inf, _OTHERS_M)
         if alone or stalled_s > _AMONG_OTHERS_S:
             is_before = has_way and stalled_s > _BEFORE_TIGHT_S and near_m < self._usual_m + _BEFORE_M
@@ -52,8 +59,8 @@ class Follower:
         else:
             self._tight = self._tight and is_inside
         keep_m = min(self._usual_m, self._radius + _LEAST_GAP_M, max(near_m - _NOISE_M, 0.0, before_m))
-        self._avoidance[0] = keep_m if self._tight else self._usual_m
-        self._window[WALL_MARGIN] = self._avoidance[0] - self._radius
+        self._avoidance[WALL_RADIUS] = keep_m if self._tight else self._usual_m
+        self._window[WALL_MARGIN] = self._avoidance[WALL_RADIUS] - self._radius
 
     def turn(self, angle: float, w: float) -> float:
         """Return the turn rate [rad/s] for turning by an angle [rad], given the present turn rate."""
@@ -70,7 +77,7 @@ class Follower:
             speed = (left_m - v * self._limits.reaction) / self._limits.period  # it rolls until the command acts
             speed = max(-self._limits.max_speed, min(self._limits.max_speed, speed))
         if sign < 0.0:
-            speed = max(speed, float(self._window[0]))
+            speed = max(speed, float(self._window[MIN_SPEED]))
         if abs(left_m) < 0.2 or abs(error_rad) < self._limits.straight_angle:
             error_rad = 0.0
         return self.safe(v, w, speed, self._turn_gain * error_rad)

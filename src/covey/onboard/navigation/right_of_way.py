@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from covey.kernel import kernel
+from covey.planning.obstacles import AGE, X, Y
 
 AHEAD_M = 2.5
 """A narrow place counts from this distance before it [m]."""
@@ -184,9 +185,9 @@ def way_out(course, points, count, tracks, wall_radius, keep):
             if along > 0.0 and across < wall_radius:
                 room = min(room, along - wall_radius)
         for j in range(tracks.shape[0]):
-            if tracks[j, 5] != math.inf:
-                along = tracks[j, 0] * ux + tracks[j, 1] * uy
-                across = abs(tracks[j, 1] * ux - tracks[j, 0] * uy)
+            if tracks[j, AGE] != math.inf:
+                along = tracks[j, X] * ux + tracks[j, Y] * uy
+                across = abs(tracks[j, Y] * ux - tracks[j, X] * uy)
                 if along > 0.0 and across < keep:
                     room = min(room, along - keep)
         score = room - 0.02 * d
@@ -230,7 +231,7 @@ class RightOfWay:
 
 def others_of(tracks: np.ndarray, x: float, y: float, heading: float) -> np.ndarray:
     """Return the tracked robots in the map frame, in the form of `may_enter`."""
-    seen = tracks[np.isfinite(tracks[:, 5])]
+    seen = tracks[np.isfinite(tracks[:, AGE])]
     c, s = math.cos(heading), math.sin(heading)
     return np.column_stack(
         (

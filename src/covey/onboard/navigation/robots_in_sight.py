@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.planning.obstacles import track
+from covey.planning.obstacles import AGE, ID, STILL, X, Y, track
 
 _TRACKS = 24
 _NEAR_M = 6.0  # robots nearer than this may hide a path
@@ -69,7 +69,7 @@ class RobotsInSight:
         """Return the positions of the robots in sight [m], given the pose of this robot."""
         c, s = math.cos(heading), math.sin(heading)
         rows = self.tracks.tolist()
-        return [(x + c * row[0] - s * row[1], y + s * row[0] + c * row[1]) for row in rows if row[5] < math.inf]
+        return [(x + c * row[X] - s * row[Y], y + s * row[X] + c * row[Y]) for row in rows if row[AGE] < math.inf]
 
     @property
     def been_at(self) -> Callable[[], np.ndarray] | None:
@@ -79,11 +79,12 @@ class RobotsInSight:
     def any_moving(self, within_m: float, moved_s: float) -> bool:
         """Return whether a robot within ``within_m`` has moved in the last ``moved_s``."""
         return any(
-            row[5] < math.inf and math.hypot(row[0], row[1]) < within_m and row[7] < moved_s for row in self.tracks
+            row[AGE] < math.inf and math.hypot(row[X], row[Y]) < within_m and row[STILL] < moved_s
+            for row in self.tracks
         )
 
     def any_before(self, identity: float, within_m: float) -> bool:
         """Return whether a robot within ``within_m`` has right of way over this identity."""
         return any(
-            row[5] < math.inf and math.hypot(row[0], row[1]) < within_m and row[4] < identity for row in self.tracks
+            row[AGE] < math.inf and math.hypot(row[X], row[Y]) < within_m and row[ID] < identity for row in self.tracks
         )
