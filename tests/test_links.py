@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+HOMES = ("", "src", "src/covey")
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("changes/README.md"), *ROOT.glob("docs/**/*.md")]
 
 
@@ -43,3 +44,10 @@ def test_pages_that_code_names_are_there():
     named = {name for text in texts for name in re.findall(r"docs/[\w/-]+\.md", text)}
     assert len(named) > 10
     assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+def test_files_of_programs_that_pages_name_are_there():
+    named = {name for page in PAGES for name in re.findall(r"`((?:\w+/)+\w+\.py)`", without_code(page))}
+    ours = {name for name in named if any((ROOT / home / name.partition("/")[0]).is_dir() for home in HOMES)}
+    assert len(ours) > 40
+    assert [name for name in sorted(ours) if not any((ROOT / home / name).is_file() for home in HOMES)] == []
