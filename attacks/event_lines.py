@@ -41,13 +41,13 @@ _LINES = (
 
 def case(number: int) -> str:
     """Return ``on`` after some lines, each followed by steps of the run."""
-    from covey.cli.commands import Commands
+    from covey.cli.commands import StreamCommands
 
     random = Random(number)
     simulation = _simulation(random.randrange(len(_WORLDS)))
     for _ in range(EACH):
         line, errors = _line(random), io.StringIO()
-        commands = Commands(io.StringIO(line + "\n"), errors)
+        commands = StreamCommands(io.StringIO(line + "\n"), errors)
         commands.reader.join()
         before = simulation.clock.step
         for _ in range(STEPS):

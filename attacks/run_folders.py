@@ -125,14 +125,14 @@ def _shown(random: Random) -> str:
     from covey.errors import CoveyError
     from covey.results.run import Run
     from covey.viewer.details import DETAILS
-    from covey.viewer.hub import Client
+    from covey.viewer.hub import PageClient
     from covey.viewer.messages import Watch
     from covey.viewer.recorded import Recorded
 
     try:
         one = Run(Path("run"), incomplete=True)
         shown = Recorded(one, Run(Path("other")) if random.random() < 0.3 else None)
-        viewer = Client(edits=False)
+        viewer = PageClient(edits=False)
         shown.hub.join(viewer)
         layers = ("truth", "first_explored", "last_explored", "first_covered", "last_covered", "other_explored")
         shown.take(viewer, Watch(type="watch", layers=layers, details=tuple(DETAILS)))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covey.mapping.localization import Noise, Truth
+from covey.mapping.localization import Noise, TruePose
 from covey.onboard.controller import Program
 from covey.onboard.group import Group
 from covey.random import generator
@@ -97,7 +97,7 @@ def cross(name: str, seed: int, noise: bool = False, timeout_s: float = TIMEOUT_
     async def go(robot):
         outcomes[robot.name] = str((await robot.goto(goals[robot.name])).state)
 
-    group = Group("robot", pioneer3dx(), start, Program(go), Noise() if noise else Truth())
+    group = Group("robot", pioneer3dx(), start, Program(go), Noise() if noise else TruePose())
     with tempfile.TemporaryDirectory() as folder:
         stop = Stop(done=True, timeout_s=timeout_s)
         sim = Simulation(situation.world, [group], seed=seed, stop=stop, recording=f"{folder}/run")

@@ -31,7 +31,7 @@ from covey.geometry.grid import Grid
 from covey.results.manifest import build_manifest
 from covey.results.maps import Maps
 from covey.results.recorder import Recorder
-from covey.results.snapshot import Event, Snapshot
+from covey.results.snapshot import RunEvent, Snapshot
 
 ARGUMENTS = (
     *("--headless=new", "--remote-debugging-port=0", "--window-size=980,800", "--no-sandbox", "--no-first-run"),
@@ -66,7 +66,7 @@ def made(folder: Path, steps: int, n: int, side: int) -> None:
         pose[:, :2] += 0.05 * np.column_stack((np.cos(pose[:, 2]), np.sin(pose[:, 2])))
         pose[:, :2] = np.clip(pose[:, :2], 1.0, size_m - 1.0)
         noisy = pose + rng.normal(0.0, 0.01, (n, 3))
-        events = [Event(step, 0.1 * step, "note", names[step % n], text="hello")] if step % 50 == 0 else []
+        events = [RunEvent(step, 0.1 * step, "note", names[step % n], text="hello")] if step % 50 == 0 else []
         still = np.zeros((n, 3))
         motion = (pose, noisy, still, still, np.zeros(n), counts, counts, np.zeros(n))
         shares = {"explored_share_union": step / steps, "explored_share": np.full(n, step / steps)}

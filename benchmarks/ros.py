@@ -29,8 +29,8 @@ def publish(domain: int, robots: int, rate_hz: float, seconds: float) -> None:
         angles, team = np.linspace(-np.pi, np.pi, 360, endpoint=False), []
         for k in range(robots):
             node = ros.node("base", f"/robot_{k}")
-            scan = messages.Scan(ros.types, "base_scan", angles, (0.1, 10.0), 1 / rate_hz)
-            odometry = messages.Odometry(ros.types, "odom", "base_link")
+            scan = messages.ScanMessage(ros.types, "base_scan", angles, (0.1, 10.0), 1 / rate_hz)
+            odometry = messages.OdometryMessage(ros.types, "odom", "base_link")
             to_scan, to_odometry = node.writer("scan", SCAN, qos.SENSOR), node.writer("odom", ODOMETRY, qos.ODOMETRY)
             team.append((scan, to_scan, odometry, to_odometry, node.reader("cmd_vel", TWIST, qos.COMMAND)))
         sim = ros.node("sim")

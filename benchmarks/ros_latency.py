@@ -22,7 +22,7 @@ from ros_team import team
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
 from covey.ros.qos import COMMAND
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 
 _UNIT = 1e-7  # speed per number of a command [m/s]: the robots hardly move
 
@@ -50,7 +50,7 @@ def measure(robots: int, rate_hz: float, seconds: float, domain: int) -> tuple[n
     driver = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     begun, ended, used = list[float](), list[float](), dict[int, int]()
     with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings(1.0, localization=False))
+        bridge = Bridge(ros, BridgeSettings(1.0, localization=False))
         sim, exchange = team(robots, rate_hz, bridge), bridge.exchange
 
         def timed() -> None:

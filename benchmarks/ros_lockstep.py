@@ -18,7 +18,7 @@ import covey
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
 from covey.ros.run import run_in_ros
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 
 FIRST = 20  # steps that are not measured: code is loaded in them
 
@@ -44,7 +44,7 @@ def main() -> None:
 
     try:
         with Participant(domain) as ros, tempfile.TemporaryDirectory() as folder:
-            bridge = Bridge(ros, Settings("lockstep", localization="localization" in more))
+            bridge = Bridge(ros, BridgeSettings("lockstep", localization="localization" in more))
             run_in_ros(scenario, folder, bridge, overwrite=True, before_step=look, until_s=float(seconds))
     finally:
         for node in nodes:

@@ -22,7 +22,7 @@ from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
 from covey.ros.pace import Pacer
 from covey.ros.qos import COMMAND, TF
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 from covey.sensors.lidar import Lidar
 
 MEET_S = 2.0
@@ -128,9 +128,9 @@ def main() -> None:
     driver = psutil.Popen([sys.executable, __file__, "drive", str(domain), str(robots)])
     try:
         with Participant(domain) as ros:
-            maps_s, _ = run(robots, rate_hz, few_s, Bridge(ros, Settings("max")))
+            maps_s, _ = run(robots, rate_hz, few_s, Bridge(ros, BridgeSettings("max")))
         with Participant(domain) as ros:
-            bridge = Bridge(ros, Settings(1.0, localization=False))
+            bridge = Bridge(ros, BridgeSettings(1.0, localization=False))
             others = Others(psutil.Process(), driver)
             step_s, late = run(robots, rate_hz, seconds + MEET_S, bridge)
             beside = str(others)

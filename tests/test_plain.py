@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
-from covey.plain import DEEPEST, Form, PlainError, copied, decode, dumps, encode, pack, unpack
+from covey.plain import DEEPEST, PlainError, TypedJson, copied, decode, dumps, encode, pack, unpack
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def as_bytes(value):
 
 
 def as_text(value):
-    form = Form(HERE)
+    form = TypedJson(HERE)
     return form.value(json.loads(json.dumps(form.of(value))))
 
 

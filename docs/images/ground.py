@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from covey.results.figures.scene import Bodies, Camera, still
+from covey.results.figures.scene import Camera, RobotShapes, still
 from covey.results.figures.style import robot_color
 from covey.world.editing.ground_edits import bank, crater, trench
 from covey.world.generators.grounds import hills
@@ -21,7 +21,7 @@ def main() -> None:
     at = 12.0 * np.column_stack((np.cos(angle), np.sin(angle))) + (2.0, -2.0)
     poses = np.zeros((6, 6))
     poses[:, :2], poses[:, 2], poses[:, 5] = at, ground.altitude_at(at) + 0.11, angle
-    robots = Bodies(poses, (0.3, 0.34, 0.2), [robot_color(i, 6) for i in range(6)])
+    robots = RobotShapes(poses, (0.3, 0.34, 0.2), [robot_color(i, 6) for i in range(6)])
     camera = Camera.over((4.0, -4.0, float(ground.altitude_at((4.0, -4.0)))), 95.0, size=(760, 340))
     picture = Image.fromarray(still(ground.altitude, ground.frame, camera, bodies=[robots]))
     path = Path(__file__).with_name("ground.png")

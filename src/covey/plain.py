@@ -1,9 +1,9 @@
 """Plain data: what robots write to each other, nodes exchange, pages are sent and files of steps hold.
 
 Plain are None, truth values, numbers, text, bytes, arrays of numbers or text, tuples, lists, sets and dicts of plain
-data, and records: named tuples and dataclasses whose fields are plain. As JSON they have names of types (`Form`); as
-bytes, the arrays lie behind the JSON (`encode`, and `pack` for the page). Nothing is imported or called for bytes that
-come from a stranger.
+data, and records: named tuples and dataclasses whose fields are plain. As JSON they have names of types (`TypedJson`);
+as bytes, the arrays lie behind the JSON (`encode`, and `pack` for the page). Nothing is imported or called for bytes
+that come from a stranger.
 """
 
 import dataclasses
@@ -157,7 +157,7 @@ def fields_of(kind: type) -> tuple[str, ...] | None:
     return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
 
 
-class Form:
+class TypedJson:
     """Plain data as JSON with the names of types, and back, to the last bit.
 
     Args:
@@ -275,7 +275,7 @@ class Form:
         raise PlainError(f"{what!r:.40} is no type of plain data")
 
 
-class _Aside(Form):
+class _Aside(TypedJson):
     """Plain data whose arrays lie behind the JSON; each can be taken once."""
 
     def __init__(self, arrays: dict[str, np.ndarray], module: ModuleType | None = None):

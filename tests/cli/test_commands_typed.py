@@ -8,7 +8,7 @@ import pytest
 
 import covey
 from covey.cli import main
-from covey.cli.commands import Commands, event_of
+from covey.cli.commands import StreamCommands, event_of
 from covey.errors import CoveyError
 from covey.events.inputs import recorded_inputs
 from covey.results.run import Run
@@ -16,7 +16,7 @@ from covey.results.run import Run
 
 def test_a_typed_wall_stands_from_the_next_step_on_and_what_is_wrong_is_said():
     said = io.StringIO()
-    commands = Commands(io.StringIO("wall: {from: [1, -1], to: [1, 1]}\n\nwal: {}\n"), said)
+    commands = StreamCommands(io.StringIO("wall: {from: [1, -1], to: [1, 1]}\n\nwal: {}\n"), said)
     commands.reader.join()
     sim = covey.Simulation(covey.World.empty(6, 6))
     commands(sim)
@@ -29,7 +29,7 @@ def test_a_typed_wall_stands_from_the_next_step_on_and_what_is_wrong_is_said():
 def test_after_a_hundred_wrong_lines_in_a_row_no_more_is_read():
     said = io.StringIO()
     right = "wall: {from: [1, -1], to: [1, 1]}\n"
-    commands = Commands(io.StringIO("a: 1\n" * 99 + right + "a: 1\n" * 100 + right), said)
+    commands = StreamCommands(io.StringIO("a: 1\n" * 99 + right + "a: 1\n" * 100 + right), said)
     commands.reader.join()
     sim = covey.Simulation(covey.World.empty(6, 6))
     commands(sim)
@@ -98,7 +98,7 @@ def test_a_wall_that_sticks_out_of_the_world_does_not_end_the_run():
     simulation = build(parse_scenario("world: {empty_m: [4, 4]}\nrobots: [{robot: disc, controller: wander}]\n"))
     errors = io.StringIO()
     line = "wall: {polygon_m: [[1, 1], [1.5, 1], [1.5, 9], [1, 1.5]]}, name: spike\n"
-    commands = Commands(io.StringIO(line), errors)
+    commands = StreamCommands(io.StringIO(line), errors)
     commands.reader.join()
     for _ in range(3):
         commands(simulation)

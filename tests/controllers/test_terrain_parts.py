@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from covey.controllers.terrain.terrain_formation import Formation
+from covey.controllers.terrain.terrain_formation import FormationPlaces
 from covey.controllers.terrain.terrain_ground import DrivableGround, edges_of
 from covey.controllers.terrain.terrain_turning import Turning
 from covey.geometry import Grid, Pose
@@ -13,7 +13,7 @@ from covey.geometry import Grid, Pose
 
 def test_who_is_nearest_gets_a_place_and_who_is_lost_leaves_a_gap():
     order = SimpleNamespace(slots=lambda count: np.array([[2.0 * k, 0.0] for k in range(count)]))
-    formation = Formation()
+    formation = FormationPlaces()
     team = {"a": (4.1, 1.0), "b": (0.1, 1.0), "c": (2.1, 1.0)}
     assert formation.is_due(team, -math.inf)
     formation.deal(order, team, 5.0)

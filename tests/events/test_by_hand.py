@@ -11,7 +11,7 @@ from covey.errors import InvalidValueError, PlacementError, ScenarioError
 from covey.events.inputs import recorded_inputs
 from covey.experiments.repeating import Repeated
 from covey.geometry.se2 import compose, inverse
-from covey.mapping.localization import Odometry
+from covey.mapping.localization import DeadReckoning
 from covey.onboard.group import Group
 from covey.random import generator
 from covey.robots.catalogue import pioneer3dx
@@ -133,7 +133,7 @@ def test_a_robot_by_a_wall_is_not_in_it():
 
 
 def test_dead_reckoning_notices_nothing_of_being_carried():
-    sim = simulation(controller=ahead, localization=Odometry())
+    sim = simulation(controller=ahead, localization=DeadReckoning())
     steps(sim, 10)
     sim.do({"place": "scout0", "pose": [6.0, 1.0, 90.0]})
     before, carried_at = sim.localization.carried[0].copy(), (6.0, 1.0, math.pi / 2)
@@ -145,7 +145,7 @@ def test_dead_reckoning_notices_nothing_of_being_carried():
 
 
 def test_before_the_start_the_robot_knows_its_new_place():
-    sim = simulation(controller=ahead, localization=Odometry())
+    sim = simulation(controller=ahead, localization=DeadReckoning())
     sim.do({"place": "scout0", "pose": [6.0, 1.0, 90.0]})
     steps(sim, 10)
     assert sim.localization.carried[0] == pytest.approx(sim.state.pose[0], abs=0.03)

@@ -141,9 +141,9 @@ def test_a_robot_with_a_stuck_wheel_circles_around_it():
 
 @pytest.mark.parametrize("kind", ["truth", "noise", "odometry"])
 def test_an_estimate_that_jumps_stays_off_by_as_much(kind):
-    from covey.mapping.localization import Noise, Odometry, Truth
+    from covey.mapping.localization import DeadReckoning, Noise, TruePose
 
-    localization = {"truth": Truth(), "noise": Noise(sigma_m=0, sigma_rad=0), "odometry": Odometry()}[kind]
+    localization = {"truth": TruePose(), "noise": Noise(sigma_m=0, sigma_rad=0), "odometry": DeadReckoning()}[kind]
     group = Group("scout", pioneer3dx(), ((0.0, 0.0, 0.0), (0.0, 1.5, 0.0)), ahead, localization)
     faults = [fault("localization_jumps", offset=(0.5, -0.2, 90), for_s=2.0)]
     run = Simulation(World.empty(12, 6, resolution_m=0.1), [group], faults=faults).run(until_s=5)
@@ -181,7 +181,7 @@ def test_all_robots_and_robots_of_a_group():
 
 def test_wheels_that_slip_move_the_robot_less_than_its_odometry_believes():
     """Half of 0.3 m/s is lost from 1 to 5 s: it drives 0.15 m/s, and believes 0.3."""
-    group = Group("scout", pioneer3dx(), ((-3.0, 0.0, 0.0),), ahead, localization=localization.Odometry())
+    group = Group("scout", pioneer3dx(), ((-3.0, 0.0, 0.0),), ahead, localization=localization.DeadReckoning())
     slips = fault("wheels_slip", share=0.5, for_s=4.0)
     run = Simulation(World.empty(12, 6, resolution_m=0.1), [group], stop=Stop(timeout_s=9), faults=[slips]).run()
     times, true, believed = run.pose_times, run.poses[:, 0, 0], run.estimates[:, 0, 0]

@@ -21,7 +21,7 @@ from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.design.axes import Axes
 from covey.experiments.design.plan import plan
 from covey.experiments.report.report import (
-    Gallery,
+    FigureWriter,
     _in_latex,
     confounds,
     metric_figures,
@@ -277,7 +277,7 @@ def test_ranks_are_drawn_with_bars_over_those_that_do_not_differ(tmp_path):
     assert "12 blocks" in picture.note
     assert len(rank_diagram(["a", "b"], [1.0, 2.0], None, 5).axes[0].lines) == 1, "Friedman's test found nothing"
     assert cliques(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
-    table, gallery = three_by_three(), Gallery(tmp_path)
+    table, gallery = three_by_three(), FigureWriter(tmp_path)
     asked = question(table, "strategy", "world.terrain", "robots.scout.count", places=("world.terrain",))
     (figure,) = rank_figure(table, "exploration_time_s", asked, gallery)
     assert "Average ranks over 12 blocks" in figure["caption"]
@@ -449,7 +449,7 @@ BY_LINE_AND_FACET = Axes("robots.scout.count", "strategy", "world.terrain", ())
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_worlds_are_never_pooled_in_a_figure(tmp_path):
-    gallery = Gallery(tmp_path)
+    gallery = FigureWriter(tmp_path)
     captions = [
         f["caption"] for f in metric_figures(three_by_three(), "exploration_time_s", BY_LINE_AND_FACET, gallery)
     ]
@@ -466,7 +466,7 @@ def test_what_has_to_be_pooled_says_so(tmp_path):
     table = three_by_three().with_columns(radio=pl.int_range(pl.len()) % 30)
     table = table.select("run_id", "vector", "iteration", "seed", "radio", *table.columns[4:-1])
     axes = Axes("robots.scout.count", "strategy", None, ("radio", "world.terrain"))
-    captions = [f["caption"] for f in metric_figures(table, "exploration_time_s", axes, Gallery(tmp_path))]
+    captions = [f["caption"] for f in metric_figures(table, "exploration_time_s", axes, FigureWriter(tmp_path))]
     assert captions
     assert all("all values of radio pooled" in caption for caption in captions)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.lab.settings import OF_ROBOTS, Drawing, Settings
+from covey.lab.settings import OF_ROBOTS, DrawingSettings, LabSettings
 from covey.onboard.group_view import GroupView
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +23,7 @@ def test_the_code_of_the_page_runs(tmp_path, monkeypatch):
     assert (found["again"].poses == found["out"].poses).all()
 
 
-@pytest.mark.parametrize("name", sorted({*Settings.model_fields, *OF_ROBOTS, *Drawing.model_fields}))
+@pytest.mark.parametrize("name", sorted({*LabSettings.model_fields, *OF_ROBOTS, *DrawingSettings.model_fields}))
 def test_every_setting_has_its_row(name):
     firsts = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("|")]
     assert any(f"`{name}`" in first for first in firsts)

@@ -16,7 +16,7 @@ from covey.lab.tournament import match as match_module
 from covey.lab.tournament.apart import can_step_apart
 from covey.lab.tournament.fence import OTHERS_SINCE
 from covey.lab.tournament.game import Game, GameError
-from covey.lab.tournament.match import Limits, Outcome, VoidGameError, play_match
+from covey.lab.tournament.match import GameOutcome, LawLimits, VoidGameError, play_match
 from covey.lab.tournament.page import write_page
 from covey.lab.tournament.ranking import bradley_terry
 from covey.lab.tournament.tournament import Tournament
@@ -71,7 +71,7 @@ def test_a_law_that_fails_loses(tmp_path, fault):
     text, why = FAULTS[fault]
     folder = written(tmp_path / "laws", bad=text, good=STILL)
     files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
-    outcome = play_match("pursuit", files, 0, Limits(step_s=0.5, memory_mib=100.0), tmp_path / "run")
+    outcome = play_match("pursuit", files, 0, LawLimits(step_s=0.5, memory_mib=100.0), tmp_path / "run")
     assert outcome.score == 1.0
     assert list(outcome.failed) == ["evaders"]
     assert why in outcome.failed["evaders"]
@@ -96,7 +96,7 @@ def test_an_error_of_a_game_blames_no_law_and_leaves_no_run(broken, tmp_path):
     (tmp_path / "short.py").write_text(GAME.replace(old, new))
     files = {"laws": written(tmp_path / "laws", a=STILL) / "a.py"}
     with pytest.raises(GameError) as error:
-        play_match(str(tmp_path / "short.py"), files, 0, Limits(step_s=10.0), tmp_path / "run")
+        play_match(str(tmp_path / "short.py"), files, 0, LawLimits(step_s=10.0), tmp_path / "run")
     assert why in str(error.value)
     assert "no law has lost" in str(error.value) or broken == "no number"
     assert str(tmp_path / "short.py") in str(error.value)
@@ -109,7 +109,7 @@ def test_a_tournament_of_a_broken_game_blames_no_law_and_leaves_nothing(tmp_path
     (tmp_path / "short.py").write_text(GAME.replace(old, new))
     laws, out = written(tmp_path / "laws", a=STILL, b=STILL), tmp_path / "out"
     with pytest.raises(GameError) as error:
-        tournament_command([laws], str(tmp_path / "short.py"), out, 1, 1, Limits(step_s=10.0), False)
+        tournament_command([laws], str(tmp_path / "short.py"), out, 1, 1, LawLimits(step_s=10.0), False)
     assert why in str(error.value)
     assert str(tmp_path / "short.py") in str(error.value)
     assert "failed" not in capsys.readouterr().err
@@ -128,7 +128,7 @@ def test_a_game_that_is_under_way_when_another_breaks_is_kept(tmp_path):
     (tmp_path / "short.py").write_text(f"import os\nimport time\n{text}")
     laws, out = written(tmp_path / "laws", a=STILL, b=STILL), tmp_path / "out"
     with pytest.raises(GameError, match="division by zero"):
-        tournament_command([laws], str(tmp_path / "short.py"), out, 1, 1, Limits(step_s=10.0), False)
+        tournament_command([laws], str(tmp_path / "short.py"), out, 1, 1, LawLimits(step_s=10.0), False)
     (row,) = (out / "games").glob("*.json")
     assert json.loads(row.read_text())["score"] == 1.0
     assert sorted(path.name for path in (out / "games").iterdir()) == [row.stem, row.name]
@@ -154,7 +154,9 @@ def test_a_score_of_two_sides_is_a_share(tmp_path):
     (tmp_path / "short.py").write_text(text.replace("[[1.0, 5.0, 0.0]]", "[[1.0, 3.0 + 2 * (side == 'reds'), 0.0]]"))
     file = written(tmp_path / "laws", a="def law(team):\n    return 1.0, 0.0\n") / "a.py"
     with pytest.raises(GameError, match="share of the first side"):
-        play_match(str(tmp_path / "short.py"), {"reds": file, "blues": file}, 0, Limits(step_s=10.0), tmp_path / "run")
+        play_match(
+            str(tmp_path / "short.py"), {"reds": file, "blues": file}, 0, LawLimits(step_s=10.0), tmp_path / "run"
+        )
     assert not (tmp_path / "run").exists()
 
 
@@ -169,7 +171,7 @@ def test_what_a_law_starts_ends_with_its_game(tmp_path):
     )
     folder = written(tmp_path / "laws", bad=text, good=STILL)
     files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
-    outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")
+    outcome = play_match("pursuit", files, 0, LawLimits(), tmp_path / "run")
     assert "started" in outcome.failed["evaders"]
     left = [one for one in psutil.process_iter(["cmdline"]) if mark in (one.info["cmdline"] or ())]
     assert not psutil.wait_procs(left, timeout=30.0)[1]
@@ -198,7 +200,7 @@ def test_a_law_that_ends_all_it_can_ends_no_other_law_and_nobody_is_blamed_for_i
     )
     folder = written(tmp_path / "laws", killer=KILLER, honest=STILL)
     files = {"reds": folder / "killer.py", "blues": folder / "honest.py"}
-    outcome = play_match(str(tmp_path / "short.py"), files, 0, Limits(step_s=10.0), tmp_path / "run")
+    outcome = play_match(str(tmp_path / "short.py"), files, 0, LawLimits(step_s=10.0), tmp_path / "run")
     assert (outcome.failed, outcome.ended, outcome.score) == ({}, "time is up", 0.5)
 
 
@@ -207,13 +209,13 @@ def test_a_law_whose_process_is_killed_loses_unless_another_may_have_done_it(tmp
     files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
     with monkeypatch.context() as here:
         here.setattr(match_module, "landlock", lambda: OTHERS_SINCE)
-        outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")
+        outcome = play_match("pursuit", files, 0, LawLimits(), tmp_path / "run")
     assert outcome.score == 1.0
     assert "its process was killed by signal" in outcome.failed["evaders"]
     monkeypatch.setattr(match_module, "landlock", lambda: OTHERS_SINCE - 1)
     monkeypatch.setattr(match_module, "can_step_apart", lambda: False)
     with pytest.raises(VoidGameError, match=r"evaders: its process was killed by signal .*perhaps by another law"):
-        play_match("pursuit", files, 0, Limits(), tmp_path / "run")
+        play_match("pursuit", files, 0, LawLimits(), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -246,7 +248,7 @@ def test_what_a_law_sends_runs_no_code_in_the_referee_and_is_blamed_on_no_other(
     text = SENDS.replace("MINE", repr(str(tmp_path / "mine"))).replace("WHAT", what).replace("PICKLED", str(pickled))
     folder = written(tmp_path / "laws", bad=text, good=STILL)
     files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
-    outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")
+    outcome = play_match("pursuit", files, 0, LawLimits(), tmp_path / "run")
     assert outcome.score == 1.0
     assert why in outcome.failed["evaders"]
     assert not (tmp_path / "mine").exists()
@@ -269,7 +271,7 @@ def test_files_of_games_that_somebody_changes_or_removes_are_written_anew(tmp_pa
     files = written(tmp_path / "laws", a=STILL, b=STILL, c=STILL)
     tournament = Tournament(str(tmp_path / "short.py"), [files], tmp_path / "out")
     for match in tournament.matches:
-        tournament._keep(match, Outcome(1.0, "", 2.0, {}, {}))
+        tournament._keep(match, GameOutcome(1.0, "", 2.0, {}, {}))
     rows = [tournament._row(match) for match in tournament.matches]
     before = [row.read_bytes() for row in rows]
     rows[0].write_text("{}")
@@ -289,7 +291,7 @@ def test_a_wrong_answer_is_found_in_the_file_of_the_law(tmp_path):
         tmp_path / "laws", bad="import numpy as np\n\n\ndef law(team):\n    return np.ones(3), 0\n", good=STILL
     )
     files = {"pursuers": folder / "good.py", "evaders": folder / "bad.py"}
-    outcome = play_match("pursuit", files, 0, Limits(), tmp_path / "run")
+    outcome = play_match("pursuit", files, 0, LawLimits(), tmp_path / "run")
     assert outcome.failed["evaders"].startswith(
         f"{folder / 'bad.py'}:5 in law: ControllerError: speed has the shape (3,)"
     )
@@ -298,7 +300,7 @@ def test_a_wrong_answer_is_found_in_the_file_of_the_law(tmp_path):
 def test_a_faster_pursuer_catches_who_stands_still(tmp_path):
     folder = written(tmp_path / "laws", chase=CHASE, still=STILL)
     files = {"pursuers": folder / "chase.py", "evaders": folder / "still.py"}
-    outcome = play_match("pursuit", files, 3, Limits(), tmp_path / "run")
+    outcome = play_match("pursuit", files, 3, LawLimits(), tmp_path / "run")
     assert (outcome.score, outcome.ended) == (1.0, "caught")
     ways = {side: np.array(way) for side, way in outcome.ways.items()}
     assert (ways["evaders"] == ways["evaders"][0]).all()
@@ -337,9 +339,9 @@ def test_only_the_games_of_changed_files_are_played_again(tmp_path, monkeypatch)
 
 
 EXPLORATION = """
-from covey.lab.tournament.games import Exploration
+from covey.lab.tournament.games import ExplorationGame
 
-class Tiny(Exploration):
+class Tiny(ExplorationGame):
     \"\"\"An L of two rooms, seen from one end: the second room is hidden.\"\"\"
     name, stop_s = "tiny", 8.0
     changes = {
@@ -348,9 +350,9 @@ class Tiny(Exploration):
     }
 """
 RESCUE = """
-from covey.lab.tournament.games import Rescue
+from covey.lab.tournament.games import RescueGame
 
-class Tiny(Rescue):
+class Tiny(RescueGame):
     \"\"\"A room with one person, right before the robot.\"\"\"
     name, stop_s = "tiny", 2.0
     changes = {
@@ -371,7 +373,7 @@ async def law(robot):
 """
 
 
-def played(tmp_path, game, law, limits=Limits(step_s=10.0)):
+def played(tmp_path, game, law, limits=LawLimits(step_s=10.0)):
     (tmp_path / "tiny.py").write_text(game)
     file = written(tmp_path / "laws", law=law) / "law.py"
     return play_match(str(tmp_path / "tiny.py"), {"laws": file}, 0, limits, tmp_path / "run")
@@ -391,7 +393,7 @@ SLOW_WAIT = "import time\n\n\nasync def law(robot):\n    while True:\n        ti
 
 @pytest.mark.parametrize("law", [SLOW_STEP, SLOW_WAIT], ids=["step", "await"])
 def test_a_law_that_is_slow_in_each_step_loses_by_the_time_of_the_game(tmp_path, law):
-    outcome = played(tmp_path, EXPLORATION, law, Limits(step_s=10.0, game_s=0.1))
+    outcome = played(tmp_path, EXPLORATION, law, LawLimits(step_s=10.0, game_s=0.1))
     (why,) = outcome.failed.values()
     assert re.search(r"law.py:\d in law: .*the law took more than 0.1 s for its steps together", why)
     assert outcome.time_s < 1.0  # of 8 s: three steps of 0.04 s are too many
@@ -402,15 +404,15 @@ def test_a_law_of_a_team_has_a_time_for_the_game_too(tmp_path):
     (tmp_path / "short.py").write_text(GAME)
     slow = "import time\n\n\ndef law(team):\n    time.sleep(0.04)\n    return 0.0, 0.0\n"
     file = written(tmp_path / "laws", law=slow) / "law.py"
-    limits = Limits(step_s=10.0, game_s=0.1)
+    limits = LawLimits(step_s=10.0, game_s=0.1)
     outcome = play_match(str(tmp_path / "short.py"), {"laws": file}, 0, limits, tmp_path / "run")
     assert "law.py:4 in law: ControllerError: the law took more than 0.1 s" in outcome.failed["laws"]
 
 
 def test_the_time_for_a_game_is_half_of_its_length_and_ten_steps_at_least():
-    assert Limits().for_game(60.0) == 30.0
-    assert Limits(step_s=10.0).for_game(60.0) == 100.0
-    assert Limits(game_s=5.0).for_game(60.0) == 5.0
+    assert LawLimits().for_game(60.0) == 30.0
+    assert LawLimits(step_s=10.0).for_game(60.0) == 100.0
+    assert LawLimits(game_s=5.0).for_game(60.0) == 5.0
 
 
 def test_who_does_not_explore_all_has_the_limit_and_as_much_again_for_what_is_left(tmp_path):
@@ -427,7 +429,7 @@ def test_who_fails_loses_against_who_has_no_score(tmp_path):
     for match in tournament.matches:
         name = match.files["laws"].stem
         failed = {"laws": "ZeroDivisionError"} if name == "fails" else {}
-        tournament.outcomes[match.key] = Outcome(1.0 if name == "wins" else np.nan, "", 2.0, failed, {})
+        tournament.outcomes[match.key] = GameOutcome(1.0 if name == "wins" else np.nan, "", 2.0, failed, {})
     assert [(row.name, row.won) for row in tournament.standings()] == [("wins", 2.0), ("idle", 1.0), ("fails", 0.0)]
 
 
@@ -465,7 +467,7 @@ def test_wrong_input_says_what_to_do(tmp_path):
     with pytest.raises(UnknownNameError, match="did you mean 'pursuit'"):
         Tournament("persuit", [tmp_path], tmp_path / "out")
     two = written(tmp_path / "two", x="def one(team): pass\ndef two(team): pass\n")
-    outcome = play_match("coverage", {"laws": two / "x.py"}, 0, Limits(), tmp_path / "run")
+    outcome = play_match("coverage", {"laws": two / "x.py"}, 0, LawLimits(), tmp_path / "run")
     assert "defines one, two" in outcome.failed["laws"]
     assert np.isnan(outcome.score)
 

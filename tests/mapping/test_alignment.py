@@ -15,7 +15,7 @@ from covey.geometry.se2 import Pose
 from covey.mapping.alignment.aligning import Alignment, Fit, align, fit, judge, refine
 from covey.mapping.alignment.search import main_direction, rotations
 from covey.mapping.alignment.surfaces import Surfaces, find_surfaces, times, without_gaps
-from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, merge_aligned, seen_at
+from covey.mapping.alignment.unknown_starts import MateEvidence, UnknownStarts, merge_aligned, seen_at
 from covey.mapping.occupancy.belief import Beliefs
 from covey.testing.map_pairs import MapPair, make_pairs, map_along, tour
 from covey.world.world import World
@@ -456,14 +456,14 @@ def test_refused_pair_is_tried_again_when_more_is_known():
 def heard(grid, name="other", version=1):
     """A map as evidence of a robot."""
     evidence = np.select([grid.cells == 100, grid.cells == 0], [40, -40]).astype(np.int8)
-    return Heard(name, version, grid.with_cells(evidence))
+    return MateEvidence(name, version, grid.with_cells(evidence))
 
 
 def holder(grid):
     """A robot that has seen a map itself."""
     belief = Beliefs(["own"], (20.0, 20.0), (0.0, 0.0))[0]
     robot = UnknownStarts(belief)
-    robot.heard["own"] = Heard("own", belief.version, heard(grid).evidence)
+    robot.heard["own"] = MateEvidence("own", belief.version, heard(grid).evidence)
     return robot
 
 

@@ -6,7 +6,7 @@ from pydantic import TypeAdapter
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse, wrap_angle
-from covey.mapping.localization import Noise, Odometry, Truth, disturb
+from covey.mapping.localization import DeadReckoning, Noise, TruePose, disturb
 from covey.mapping.localizer import Equipment, LocalizerRecord, Scan, Sensed, localizers
 from covey.mapping.particle_localizer import Particles
 from covey.mapping.slam.log import Laser
@@ -39,7 +39,7 @@ def estimates(localizer, poses, odometry=None):
 
 def test_truth_is_a_copy_of_the_truth():
     poses = drive()
-    found = estimates(Truth().build(NAMES, 1), poses)
+    found = estimates(TruePose().build(NAMES, 1), poses)
     np.testing.assert_array_equal(found, poses)
     assert not np.shares_memory(found, poses)
 
@@ -64,19 +64,19 @@ def test_noise_belongs_to_the_name_and_the_step_not_to_the_group():
 
 def test_dead_reckoning_without_noise_is_the_truth():
     poses = drive()
-    error = estimates(Odometry().build(NAMES, 1), poses) - poses
+    error = estimates(DeadReckoning().build(NAMES, 1), poses) - poses
     assert np.abs(error[..., :2]).max() < 1e-9
     assert np.abs(wrap_angle(error[..., 2])).max() < 1e-9
 
 
 def test_dead_reckoning_follows_the_sensor_not_the_truth():
-    found = estimates(Odometry().build(NAMES, 1), drive(11), odometry=np.array([[0.2, 0.0, 0.0]] * 3))
+    found = estimates(DeadReckoning().build(NAMES, 1), drive(11), odometry=np.array([[0.2, 0.0, 0.0]] * 3))
     np.testing.assert_allclose(np.linalg.norm(found[-1, :, :2] - found[0, :, :2], axis=1), 10 * 0.2)
 
 
 def test_dead_reckoning_adds_errors_up():
     tilted = np.array([[1.0, 0.0, 0.1]])  # straight ahead, but each metre reads 0.1 rad of turning
-    localizer = Odometry().build(["scout0"], 1)
+    localizer = DeadReckoning().build(["scout0"], 1)
     for step in range(21):
         pose = localizer.update(Sensed(step, np.array([[float(step), 0.0, 0.0]]), (tilted,))).pose
     x, y = np.sum(np.cos(0.1 * np.arange(20))), np.sum(np.sin(0.1 * np.arange(20)))

@@ -14,11 +14,10 @@ from covey.mapping.slam_localizer import Slam
 from covey.scenario.build import inputs, set_up
 from covey.scenario.load import load_scenario
 from covey.sensors import Lidar
-from covey.sensors.odometry import GmappingNoise
-from covey.sensors.odometry import Odometry as OdometrySensor
+from covey.sensors.odometry import GmappingNoise, Odometry
 
 WORLD = world_of(12, 10, *WALLS)
-SENSORS = (Lidar(range_m=8.0, rays=180, sigma_m=0.01), OdometrySensor(noise=GmappingNoise()))
+SENSORS = (Lidar(range_m=8.0, rays=180, sigma_m=0.01), Odometry(noise=GmappingNoise()))
 ROBOT = covey.robots.pioneer3dx().model_copy(update={"sensors": SENSORS})
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from covey.geometry.se2 import Pose, compose
 from covey.mapping.known_map import KnownMap
-from covey.mapping.localization import Odometry
+from covey.mapping.localization import DeadReckoning
 from covey.mapping.localizer import Equipment, Scan, Sensed
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.particle_localizer import Particles
@@ -75,7 +75,7 @@ def estimated(record, rows, *, gyro=None, slip_rad=0.0, steps=60):
     return np.array(out), beliefs
 
 
-@pytest.mark.parametrize("record", [Odometry(), Slam(), Particles(), KnownMap()], ids=lambda record: record.kind)
+@pytest.mark.parametrize("record", [DeadReckoning(), Slam(), Particles(), KnownMap()], ids=lambda record: record.kind)
 def test_a_robot_alone_estimates_what_it_estimates_in_a_group(record):
     together, maps = estimated(record, [0, 1, 2], gyro=GYRO)
     for k in range(3):
@@ -87,8 +87,8 @@ def test_a_robot_alone_estimates_what_it_estimates_in_a_group(record):
 def test_a_gyro_says_how_far_robots_turn_whose_wheels_slip():
     slips = math.radians(1.0)
     (*_, true) = (pose for _, pose, _, _ in drive(60, slips))
-    without = estimated(Odometry(), [0, 1, 2], slip_rad=slips)[0][-1]
-    with_gyro = estimated(Odometry(), [0, 1, 2], gyro=GYRO, slip_rad=slips)[0][-1]
+    without = estimated(DeadReckoning(), [0, 1, 2], slip_rad=slips)[0][-1]
+    with_gyro = estimated(DeadReckoning(), [0, 1, 2], gyro=GYRO, slip_rad=slips)[0][-1]
     assert np.abs(without[:, 2] - true[:, 2]).min() > 59 * slips - 1e-9  # the first step does not count
     for found, wanted in zip(with_gyro, true, strict=True):
         off = Pose(*wanted).inverse() @ Pose(*found)

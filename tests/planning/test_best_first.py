@@ -9,7 +9,7 @@ import pytest
 from shapely import LineString, MultiPoint
 
 from covey.geometry import Grid
-from covey.planning.best_first import Ways, best_first, is_clear, nearest_passable, search
+from covey.planning.best_first import LandscapePaths, best_first, is_clear, nearest_passable, search
 
 # De Rango, Nahavandi 2007, Figure 4: the maximum local gradient [0.1 m per m] at x = 120 … 130 (columns),
 # z = 130 … 148 (rows). More than 4 cannot be driven on. The path leads from (129, 131) to (127, 146).
@@ -64,7 +64,7 @@ def test_figure_4_is_solved_with_few_waypoints_that_stay_half_a_metre_from_what_
     assert gradient.shape == (19, 11)
     cells = np.where(gradient > 4, 100, 0).astype(np.int8)
     grid = Grid(cells, 1.0, (119.5, 129.5, 0.0))  # the cell of vertex (x, z) = (120, 130) has its centre there
-    way = Ways(grid).plan((129.0, 131.0), (127.0, 146.0))
+    way = LandscapePaths(grid).plan((129.0, 131.0), (127.0, 146.0))
     assert way is not None
     assert way[0].tolist() == [129.0, 131.0]
     assert way[-1].tolist() == [127.0, 146.0]
@@ -110,7 +110,7 @@ def test_waypoints_keep_their_distance_on_any_ground_at_any_spacing(seed, spacin
     shape = (40, 40)
     cells = np.where(draw.random(shape) < (0.3 if spacing_m == 1.0 else 0.02), 100, 0).astype(np.int8)
     grid = Grid(cells, spacing_m, (-3.0, 7.0, 0.0))
-    ways = Ways(grid)
+    ways = LandscapePaths(grid)
     distance = ways.distances(*grid.to_world((20, 20)))
     goals = np.argwhere(np.isfinite(distance))
     assert len(goals) > 50
@@ -126,7 +126,7 @@ def test_waypoints_keep_their_distance_on_any_ground_at_any_spacing(seed, spacin
 def test_lines_do_not_pass_over_what_is_not_mapped():
     cells = np.zeros((7, 7), np.int8)
     cells[1:6, 3] = -1
-    ways = Ways(Grid(cells, 1.0))
+    ways = LandscapePaths(Grid(cells, 1.0))
     way = ways.plan((0.5, 3.5), (6.5, 3.5))
     assert way is not None
     assert len(way) > 2
@@ -135,14 +135,14 @@ def test_lines_do_not_pass_over_what_is_not_mapped():
             column, row = int(x0 + t * (x1 - x0)), int(y0 + t * (y1 - y0))
             assert cells[row, column] == 0
     cells[:, 3] = -1
-    assert Ways(Grid(cells, 1.0)).plan((0.5, 3.5), (6.5, 3.5)) is None
+    assert LandscapePaths(Grid(cells, 1.0)).plan((0.5, 3.5), (6.5, 3.5)) is None
 
 
 def test_a_diagonal_between_two_bad_vertices_is_as_wide_as_it_is():
     # Two bad vertices at the corners of a square, the way along its other diagonal: 0.707 m from both.
     cells = np.array([[0, 100], [100, 0]], np.int8)
     for spacing_m, is_wide_enough in ((1.0, True), (0.71, True), (0.70, False)):
-        ways = Ways(Grid(cells, spacing_m))
+        ways = LandscapePaths(Grid(cells, spacing_m))
         way = ways.plan((0.5 * spacing_m, 0.5 * spacing_m), (1.5 * spacing_m, 1.5 * spacing_m))
         assert (way is not None) is is_wide_enough
 
@@ -150,19 +150,19 @@ def test_a_diagonal_between_two_bad_vertices_is_as_wide_as_it_is():
 def test_a_goal_beside_a_bad_vertex_is_approached_as_near_as_the_rule_allows():
     cells = np.zeros((5, 5), np.int8)
     cells[2, 3] = 100  # at (3.5, 2.5)
-    way = Ways(Grid(cells, 1.0)).plan((0.5, 2.5), (3.05, 2.5))  # 0.45 m from it
+    way = LandscapePaths(Grid(cells, 1.0)).plan((0.5, 2.5), (3.05, 2.5))  # 0.45 m from it
     assert way is not None
     assert way[-1].tolist() == [2.5, 2.5]
-    assert Ways(Grid(cells, 1.0)).plan((0.5, 2.5), (3.5, 2.5)) is None
+    assert LandscapePaths(Grid(cells, 1.0)).plan((0.5, 2.5), (3.5, 2.5)) is None
 
 
 def test_a_robot_on_bad_ground_begins_beside_it():
     cells = np.full((5, 5), 100, np.int8)
     cells[:, 3:] = 0
-    way = Ways(Grid(cells, 1.0)).plan((2.4, 2.5), (4.5, 0.5))
+    way = LandscapePaths(Grid(cells, 1.0)).plan((2.4, 2.5), (4.5, 0.5))
     assert way is not None
     assert way[0].tolist() == [2.4, 2.5]
-    assert Ways(Grid(cells, 1.0)).plan((0.5, 2.5), (4.5, 0.5)) is None
+    assert LandscapePaths(Grid(cells, 1.0)).plan((0.5, 2.5), (4.5, 0.5)) is None
 
 
 @pytest.mark.parametrize("seed", range(5))

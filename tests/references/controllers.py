@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from covey.controllers.coverage.tiles import OPEN, SOLID, UNSEEN, Tiles, _to_middle
-from covey.controllers.exploration.lvd import Tile, View
+from covey.controllers.exploration.lvd import Tile, TileWindow
 from covey.controllers.rescue.missed import _RAYS, Sights, _hit
 from covey.geometry import Grid, Pose
 
@@ -55,7 +55,7 @@ def seen_reference(
     k = math.ceil(reach_m / tile_m)
     first = math.floor(pose[1] / tile_m) - k, math.floor(pose[0] / tile_m) - k
     blank = np.zeros((2 * k + 1, 2 * k + 1), bool)
-    offset = View(first, blank, blank).centres() * tile_m - np.array(pose[:2])
+    offset = TileWindow(first, blank, blank).centres() * tile_m - np.array(pose[:2])
     distance = np.hypot(offset[..., 0], offset[..., 1])
     free = np.where(np.isnan(ranges), 0.0, ranges)
     opening, spacing = angles[-1] - angles[0], (angles[-1] - angles[0]) / max(len(angles) - 1, 1)

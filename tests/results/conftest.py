@@ -8,7 +8,7 @@ from covey.results.manifest import build_manifest
 from covey.results.maps import Maps
 from covey.results.recorder import Recorder
 from covey.results.recording import Recording
-from covey.results.snapshot import Event, Snapshot
+from covey.results.snapshot import RunEvent, Snapshot
 
 SPEEDS = np.array([1.0, 0.5])  # m/s
 OWN = np.array([0.8, 0.4])  # share of what the union has explored that each robot has seen itself
@@ -25,9 +25,9 @@ def circle_frame(step, n=2):
     union = min(step / 100, 1.0)
     touched = np.full(n, int(step >= 50))
     gaps = np.hypot(*(pose[:, None, :2] - pose[None, :, :2]).transpose(2, 0, 1)) + np.diag(np.full(n, np.inf))
-    events = [Event(step, time, "collision", "a0", "a1", 1.0, 2.0)] if step == 50 else []
+    events = [RunEvent(step, time, "collision", "a0", "a1", 1.0, 2.0)] if step == 50 else []
     if step == 1 or step % 50 == 0:
-        events += [Event(step, time, "note", f"a{i}", text=f"lap {step // 50}") for i in range(n)]
+        events += [RunEvent(step, time, "note", f"a{i}", text=f"lap {step // 50}") for i in range(n)]
     return Snapshot(
         step=step,
         time_s=time,

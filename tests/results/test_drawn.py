@@ -15,7 +15,7 @@ from covey.results.figures.animation import animation_images, links_at
 from covey.results.figures.curves import explored_curve
 from covey.results.figures.missions import WORST_COLOR, draw_formation, draw_graph, draw_idleness
 from covey.results.figures.plan import plan_picture
-from covey.results.figures.search import Cones, Mark, finds
+from covey.results.figures.search import Cones, SearchMark, finds
 from covey.results.figures.style import FREE_COLOR, INK, LINK_COLOR, ROBOTS, UNKNOWN_COLOR, WALL_COLOR, rgb
 from covey.world.world import World
 
@@ -152,7 +152,11 @@ def test_a_link_is_drawn_until_it_is_lost():
 
 def test_a_false_report_is_in_the_row_of_its_robot(record, monkeypatch):
     target = search.Target("victim", 3, (1.0, 0.0), 2.0, "a0")
-    for name, value in (("targets_of", [target]), ("false_reports", [Mark(1.0, "a1", (0.0, 0.0))]), ("meetings", [])):
+    for name, value in (
+        ("targets_of", [target]),
+        ("false_reports", [SearchMark(1.0, "a1", (0.0, 0.0))]),
+        ("meetings", []),
+    ):
         monkeypatch.setattr(search, name, lambda _run, value=value: value)
     crosses = [line.get_xydata().tolist() for line in finds(record()).axes[0].lines if line.get_marker() == "x"]
     assert crosses == [[[1.0, 1.0]]]

@@ -11,13 +11,13 @@ from covey.results.figures.hillshade import SUN, hill_shade, shaded, tinted
 from covey.results.figures.landscape import (
     DROP_COLOR,
     OBSTACLE_COLOR,
-    Ways,
+    PathPicture,
     knowledge_curve,
     landscape_page,
     markers,
 )
 from covey.results.figures.landscape_film import film_frames, overlooking, shots
-from covey.results.figures.scene import Bodies, Camera, Dots, still
+from covey.results.figures.scene import Camera, Dots, RobotShapes, still
 from covey.results.landscape import Believed
 from covey.world.editing.ground_edits import crater
 from covey.world.generators.grounds import flat, hills
@@ -72,7 +72,7 @@ def test_a_still_shows_ground_sky_and_robots_where_they_are():
     ground = flat(size_m=(40, 40))
     camera = Camera.over((0, 0, 0), 6.0, size=(160, 90))
     pose = np.array([[0.5, 0.3, 0.2, 0.0, 0.0, 0.7], [-1.0, -1.0, 0.2, 0.3, -0.2, 0.0]])
-    robots = Bodies(pose, (0.8, 0.6, 0.4), [RED, RED])
+    robots = RobotShapes(pose, (0.8, 0.6, 0.4), [RED, RED])
     picture = still(ground.altitude, ground.frame, camera, bodies=[robots])
     assert picture.shape == (90, 160, 3)
     red, at = near(picture, RED), camera.project(pose[:, :3])[0]
@@ -92,7 +92,7 @@ def test_what_is_behind_a_ridge_is_hidden():
     altitude = ground.altitude.copy()
     altitude[20:22] = 4.0
     camera = Camera((0.0, -15.0, 2.0), (0.0, 0.0, 1.0), size=(120, 80))
-    behind = Bodies(np.array([[0.0, 6.0, 0.3, 0, 0, 0]]), (1.0, 1.0, 0.6), [RED])
+    behind = RobotShapes(np.array([[0.0, 6.0, 0.3, 0, 0, 0]]), (1.0, 1.0, 0.6), [RED])
     dots = Dots(np.array([[2.0, 6.0, 0.3]]), style.rgb(RED)[None], 0.3, 2.0)
     assert near(still(ground.altitude, ground.frame, camera, bodies=[behind]), RED).any()
     assert near(still(ground.altitude, ground.frame, camera, dots=[dots]), RED).any()
@@ -105,7 +105,7 @@ def test_what_is_behind_a_ridge_is_hidden():
 def test_robots_are_seen_from_far_away_too_and_their_white_nose_is_ahead(heading, wide_m):
     ground = flat(size_m=(200, 200))
     camera = Camera.over((0, 0, 0), wide_m, elevation_deg=50.0, size=(320, 200))
-    robot = Bodies(np.array([[0.0, 0.0, 0.1, 0, 0, heading]]), (0.3, 0.2, 0.1), [RED])
+    robot = RobotShapes(np.array([[0.0, 0.0, 0.1, 0, 0, heading]]), (0.3, 0.2, 0.1), [RED])
     picture = still(ground.altitude, ground.frame, camera, bodies=[robot])
     bare = still(ground.altitude, ground.frame, camera)
     body = np.abs(picture.astype(int) - bare).max(axis=-1) > 8
@@ -123,7 +123,7 @@ def test_robots_are_seen_from_far_away_too_and_their_white_nose_is_ahead(heading
 def test_a_marker_in_a_robot_does_not_hide_it():
     ground = flat(size_m=(20, 20))
     camera = Camera.over((0, 0, 0), 6.0, elevation_deg=50.0, size=(320, 200))
-    robot = Bodies(np.array([[0.0, 0.0, 0.1, 0, 0, 0.0]]), (0.3, 0.2, 0.1), [RED])
+    robot = RobotShapes(np.array([[0.0, 0.0, 0.1, 0, 0, 0.0]]), (0.3, 0.2, 0.1), [RED])
     marker = Dots(np.array([[0.0, 0.0, 0.0]]), style.rgb("#0000FF")[None], 0.6)  # a ball around the robot
     alone = still(ground.altitude, ground.frame, camera, bodies=[robot])
     both = still(ground.altitude, ground.frame, camera, bodies=[robot], dots=[marker])
@@ -181,7 +181,9 @@ def known():
 @pytest.mark.slow
 def test_pages_have_the_same_bytes_each_time_and_show_what_is_known():
     ground, belief = known()
-    ways = Ways(np.stack([np.linspace((-8, -3), (2, 1), 20), np.linspace((-6, 3), (3, 2), 20)], axis=1), ["a", "b"])
+    ways = PathPicture(
+        np.stack([np.linspace((-8, -3), (2, 1), 20), np.linspace((-6, 3), (3, 2), 20)], axis=1), ["a", "b"]
+    )
     page = landscape_page(ground.altitude, ground.frame, belief, ways)
     assert page.to_bytes("png") == landscape_page(ground.altitude, ground.frame, belief, ways).to_bytes("png")
     pixels = np.asarray(Image.open(io.BytesIO(page.to_bytes("png"))).convert("RGB"))

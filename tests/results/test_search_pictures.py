@@ -14,7 +14,7 @@ from covey.geometry.grid import Grid
 from covey.missions import Rescue
 from covey.results.figures import overview, save_all, trajectories
 from covey.results.figures.animation import animation_images
-from covey.results.figures.film_legend import Entry, FilmLegend
+from covey.results.figures.film_legend import FilmLegend, LegendEntry
 from covey.results.figures.search import (
     FALSE_COLOR,
     LEFT_COLOR,
@@ -241,7 +241,7 @@ def test_a_film_with_nothing_to_explain_has_no_legend():
 
 def test_a_legend_takes_as_many_rows_as_it_needs():
     font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 11)
-    entries = [Entry(name, "line", 0) for name in ("searched", "view of a camera", "radio link")]
+    entries = [LegendEntry(name, "line", 0) for name in ("searched", "view of a camera", "radio link")]
     heights = [FilmLegend(entries[:n], width, font, 0).height for n, width in ((0, 640), (3, 640), (3, 230), (3, 20))]
     assert heights == [0, 18, 36, 54]
 

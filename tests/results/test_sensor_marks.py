@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey.draws import WORDS, Draws
-from covey.results.details import Readings, arrays_of_draws, draws_of
+from covey.results.details import RecordedReadings, arrays_of_draws, draws_of
 from covey.results.sensor_marks import SensorMarks, marks_of_values
 
 POSES = np.array([[1.0, 2.0, math.pi / 2], [5.0, 5.0, 0.0]])
@@ -69,7 +69,7 @@ def test_sectors_go_from_right_to_left():
 
 
 def readings(draws, arrays):
-    return Readings(("b",), np.array([1, 2]), np.array([0.1, 0.2]), arrays, draws)
+    return RecordedReadings(("b",), np.array([1, 2]), np.array([0.1, 0.2]), arrays, draws)
 
 
 def test_the_newest_reading_is_drawn_where_its_robot_is():

@@ -14,7 +14,7 @@ from scipy.linalg import expm
 
 import covey
 from covey.cli import main
-from covey.mapping.localization import Odometry as Drifting
+from covey.mapping.localization import DeadReckoning as Drifting
 from covey.results.maps import WALL
 from covey.robots.catalogue import disc
 from covey.sensors.lidar import Lidar

@@ -23,7 +23,7 @@ from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
 from covey.ros.qos import COMMAND
 from covey.ros.run import commanded, run_in_ros
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 from covey.ros.types import types_of
 from covey.scenario.load import load_scenario
 from covey.scenario.run import run_scenario
@@ -60,7 +60,7 @@ def team(bridge, starts, *, sensors=(LIDAR,), **how):
 def in_lockstep(domain, steps=30, lidar=LIDAR):
     """Return what the driver of one robot got in a run in lockstep, and the poses of the robot."""
     with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings("lockstep", stamped=True))
+        bridge = Bridge(ros, BridgeSettings("lockstep", stamped=True))
         sim = team(bridge, [(0.0, 0.0, 0.0)], sensors=[lidar])
         started = program("driver", domain, "scout0", steps)
         poses = []
@@ -112,7 +112,7 @@ def bridged(domain):
     """Return a function that makes a bridge and its simulation; the robots act as fast as the test steps."""
     with Participant(domain) as ros:
 
-        def make(starts, settings=Settings("max"), **how):
+        def make(starts, settings=BridgeSettings("max"), **how):
             bridge = Bridge(ros, settings)
             sim = team(bridge, starts, **how)
             bridge.before_step(sim)  # makes the topics
@@ -224,7 +224,7 @@ def test_two_simulations_on_one_domain_are_told_of_each_other(bridged, domain, c
     step(bridge, sim)
     assert not caplog.records
     with Participant(domain) as other:
-        beside = Bridge(other, Settings("max"))
+        beside = Bridge(other, BridgeSettings("max"))
         twin = team(beside, [(0.0, 0.0, 0.0)])
         for one, its in ((bridge, sim), (beside, twin)):
             until(partial(one.participant.others, "/clock"))
@@ -316,7 +316,7 @@ def test_a_goal_is_refused_in_an_unknown_frame_and_ended_by_cmd_vel(bridged, pee
 
 
 def test_who_comes_late_gets_the_maps_and_the_frames(bridged, peer):
-    bridge, sim = bridged([(0.0, 0.0, 0.0)], Settings("max", true_map=True))
+    bridge, sim = bridged([(0.0, 0.0, 0.0)], BridgeSettings("max", true_map=True))
     step(bridge, sim, 5)
     for topic, kind in (
         ("/scout0/map", "OccupancyGrid"),
@@ -357,7 +357,7 @@ def test_ros_watches_while_controllers_drive(domain, peer, tmp_path):
     scenario = load_scenario("hello", {"stop.timeout_s": 2})
     alone = run_scenario(scenario, tmp_path / "alone")
     with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings("max", drives=False))
+        bridge = Bridge(ros, BridgeSettings("max", drives=False))
         watched = run_in_ros(scenario, tmp_path / "watched", bridge)
         assert not bridge.commands
     tables = [(run.folder / "measurements.parquet").read_bytes() for run in (alone, watched)]
@@ -404,15 +404,15 @@ def test_an_estimate_has_the_bytes_of_its_fields():
     types, full = types_of("jazzy"), np.zeros((6, 6))
     full[:2, :2], full[5, 5] = [[0.1, 0.02], [0.02, 0.3]], 0.05
     values = {"header": m.header((3, 4), "map"), "pose": {"pose": m.pose((1.0, 2.0, 0.5)), "covariance": full.ravel()}}
-    estimate = m.Estimate(types, "map")
+    estimate = m.EstimateMessage(types, "map")
     row = m.rows_of(np.array([[1.0, 2.0, 0.5]]))[0]
     told = estimate.encode((3, 4), row, [0.1, 0.02, 0.0, 0.02, 0.3, 0.0, 0.0, 0.0, 0.05])
-    assert told == types.encode(m.Estimate.TYPE, values)
+    assert told == types.encode(m.EstimateMessage.TYPE, values)
 
 
 def test_frames_have_the_names_of_their_robots_if_asked(bridged, peer):
     peer.read(topic="rt/tf", kind="TFMessage", depth=100)
-    bridge, sim = bridged([(1.0, 2.0, 0.0), (0.0, 0.0, 0.0)], Settings("max", prefixed=True))
+    bridge, sim = bridged([(1.0, 2.0, 0.0), (0.0, 0.0, 0.0)], BridgeSettings("max", prefixed=True))
     until(lambda: peer.matched(topic="rt/tf"))
     (first, *_) = stepping(bridge, sim, lambda: peer.take(topic="rt/tf"))
     frames = {one["child_frame_id"]: one for one in first["transforms"]}

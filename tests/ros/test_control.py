@@ -12,14 +12,14 @@ from covey.robots.catalogue import disc
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
 from covey.ros.run import run_in_ros
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 from covey.scenario.load import load_scenario
 
 
 def test_the_simulation_is_controlled_by_services_and_by_texts(domain, peer):
     """Whatever a service does, a text on /covey/control does, too."""
     with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings("max"))
+        bridge = Bridge(ros, BridgeSettings("max"))
         group = Group("scout", disc(), [(0.0, 0.0, 0.0)], "commanded")
         sim = covey.Simulation(covey.World.empty(8.0, 6.0), [group], hosting=bridge.hosting)
         bridge.before_step(sim)  # makes the topics
@@ -92,7 +92,7 @@ def test_the_simulation_is_controlled_by_services_and_by_texts(domain, peer):
 def test_an_answer_of_the_future_is_one_for_this_step_alone(domain, peer):
     """It may be of the run before a reset, or of a program that stamps with the time of its machine."""
     with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings("lockstep", stamped=True))
+        bridge = Bridge(ros, BridgeSettings("lockstep", stamped=True))
         group = Group("scout", disc().model_copy(update={"sensors": ()}), [(0.0, 0.0, 0.0)], "commanded")
         sim = covey.Simulation(covey.World.empty(4.0, 3.0), [group], hosting=bridge.hosting)
         bridge.before_step(sim)  # makes the topics
@@ -113,7 +113,7 @@ def test_an_answer_of_the_future_is_one_for_this_step_alone(domain, peer):
 def test_a_reset_ends_the_run_and_begins_another(domain, tmp_path):
     scenario = load_scenario("hello", {"stop.timeout_s": 1})
     with Participant(domain) as ros:
-        bridge, steps = Bridge(ros, Settings("max")), []
+        bridge, steps = Bridge(ros, BridgeSettings("max")), []
 
         def before(sim):
             steps.append(sim.clock.step)

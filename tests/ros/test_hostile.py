@@ -14,7 +14,7 @@ from tests.ros.world import Looks, PeerProcess, until
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
 from covey.ros.qos import COMMAND
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 
 STILL = [0.0, 0.0, 0.0]
 
@@ -23,7 +23,7 @@ TEXT = "std_msgs/msg/String"
 
 def test_a_robot_stops_when_its_driver_is_killed(domain, peer):
     with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings("max"))
+        bridge = Bridge(ros, BridgeSettings("max"))
         sim = team(bridge, [(-3.0, 0.0, 0.0)])
         step(bridge, sim)
         sender(peer, "rt/scout0/cmd_vel", "Twist")
@@ -39,7 +39,7 @@ def test_a_robot_stops_when_its_driver_is_killed(domain, peer):
 @pytest.mark.slow
 def test_lockstep_waits_for_a_driver_that_was_killed_until_another_comes(domain):
     with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings("lockstep", stamped=True))
+        bridge = Bridge(ros, BridgeSettings("lockstep", stamped=True))
         sim = team(bridge, [(0.0, 0.0, 0.0)])
         bridge.before_step(sim)  # makes the topics
         looks = Looks(bridge)
@@ -65,7 +65,7 @@ def test_lockstep_waits_for_a_driver_that_was_killed_until_another_comes(domain)
 @pytest.mark.slow
 def test_a_reader_that_stands_still_does_not_stop_the_simulation(domain, peer):
     with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings("max"))
+        bridge = Bridge(ros, BridgeSettings("max"))
         sim = team(bridge, [(0.0, 0.0, 0.0)])
         step(bridge, sim)
         for topic, kind, latched in (("scan", "LaserScan", False), ("map", "OccupancyGrid", True)):
@@ -101,7 +101,7 @@ def _time(message):
 def test_two_simulations_in_two_domains_do_not_hear_each_other(domain, tag, peer):
     beside = PeerProcess(domain + 100, tag)
     with Participant(domain) as one, Participant(domain + 100) as other:
-        bridges = [Bridge(ros, Settings("max")) for ros in (one, other)]
+        bridges = [Bridge(ros, BridgeSettings("max")) for ros in (one, other)]
         sims = [team(bridge, [(0.0, 0.0, 0.0)]) for bridge in bridges]
         for bridge, sim in zip(bridges, sims, strict=True):
             step(bridge, sim)
@@ -119,7 +119,7 @@ def test_two_simulations_in_two_domains_do_not_hear_each_other(domain, tag, peer
 def test_32_robots_are_32_nodes_and_each_hears_its_own_commands(domain, peer):
     peer.read(topic="ros_discovery_info", kind="ParticipantEntitiesInfo16", latched=True)
     with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings("max"))
+        bridge = Bridge(ros, BridgeSettings("max"))
         starts = [(x, y, math.pi / 2) for x in np.linspace(-3.5, 3.5, 8) for y in (-2.0, -1.0, 0.0, 1.0)]
         sim = team(bridge, starts)
         step(bridge, sim)
@@ -147,7 +147,7 @@ def test_32_robots_are_32_nodes_and_each_hears_its_own_commands(domain, peer):
 @pytest.mark.slow
 def test_readings_are_those_of_the_world_at_the_promised_rate(domain, peer):
     with Participant(domain) as ros:
-        bridge = Bridge(ros, Settings("max", true_poses=True))
+        bridge = Bridge(ros, BridgeSettings("max", true_poses=True))
         sim = team(bridge, [(-1.0, 0.5, 0.3)])
         step(bridge, sim)
         kinds = {"scan": "LaserScan", "odom": "Odometry", "ground_truth": "Odometry", "tf": "TFMessage"}

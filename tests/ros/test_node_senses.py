@@ -43,7 +43,7 @@ def heard(quaternion, *, above="base_link", lidar="laser"):
     wire = Wire()
     setup = Of(sensors=(), scans=record.name, gyro=None, grounds=(), spawn=Of(spec=Of(model=Of(sensors=(record,)))))
     senses = Senses(wire, setup, prefixed=False)
-    wire.say("odom", m.Odometry.TYPE, header={"frame_id": "odom"}, child_frame_id="base_link")
+    wire.say("odom", m.OdometryMessage.TYPE, header={"frame_id": "odom"}, child_frame_id="base_link")
     turn = dict(zip("xyzw", quaternion, strict=True))
     one = {"header": {"frame_id": above}, "child_frame_id": lidar}
     one |= {"transform": {"translation": {"x": 0.1, "y": 0.2, "z": 0.3}, "rotation": turn}}
@@ -134,7 +134,7 @@ def test_a_cloud_of_a_robot_on_a_slope_is_seen_from_a_level_one():
     wire = Wire()
     setup = Of(sensors=(), scans=None, gyro=None, grounds=("lidar3d",), spawn=Of(spec=Of(model=Of(sensors=(record,)))))
     senses = Senses(wire, setup, prefixed=False)
-    wire.say("odom", m.Odometry.TYPE, header={"frame_id": "odom"}, child_frame_id="base_footprint")
+    wire.say("odom", m.OdometryMessage.TYPE, header={"frame_id": "odom"}, child_frame_id="base_footprint")
     half, up = math.radians(5.0), {"translation": {"z": 0.5}, "rotation": {"w": 1.0}}
     tilted = {"translation": {"z": 3.0}, "rotation": {"y": math.sin(half), "w": math.cos(half)}}  # down by 10 degrees
     for topic, above, below, place in (

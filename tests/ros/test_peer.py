@@ -13,7 +13,7 @@ from covey.ros import reach
 from covey.ros.actions import ActionServer, Status
 from covey.ros.dds import Participant
 from covey.ros.qos import CLOCK, COMMAND, LATCHED, ODOMETRY, SENSOR, TF
-from covey.ros.services import Client, Service
+from covey.ros.services import Service, ServiceClient
 
 SCAN, TWIST, TEXT = "sensor_msgs/msg/LaserScan", "geometry_msgs/msg/Twist", "std_msgs/msg/String"
 NAVIGATE = "nav2_msgs/action/NavigateToPose"
@@ -218,7 +218,7 @@ def test_services(domain, peer):
 def test_a_service_of_one_process_and_a_client_of_the_other_side(domain):
     with Participant(domain) as ros:
         service = Service(ros.node("sim"), "trigger", "std_srvs/srv/Trigger")
-        client = Client(ros.node("other"), "/trigger", "std_srvs/srv/Trigger")
+        client = ServiceClient(ros.node("other"), "/trigger", "std_srvs/srv/Trigger")
         assert client.take() == []
         until(lambda: client.ready)
         number = client.call(ros.types.encode("std_srvs/srv/Trigger_Request", {}))

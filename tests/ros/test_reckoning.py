@@ -5,7 +5,7 @@ import pytest
 
 import covey
 from covey.geometry.se2 import compose, inverse
-from covey.mapping.localization import Odometry as DeadReckoning
+from covey.mapping.localization import DeadReckoning
 from covey.onboard.group import Group
 from covey.robots.catalogue import disc
 from covey.ros import messages as m
@@ -101,14 +101,14 @@ def test_who_knows_its_pose_is_sure_and_who_does_not_says_so():
     assert not last.spread.any()
     types, row = types_of("jazzy"), m.rows_of(np.zeros((1, 3)))[0]
     for planar, others in ((True, 0.0), (False, m.UNKNOWN)):
-        odometry = m.Odometry(types, "odom", "base", planar=planar)
+        odometry = m.OdometryMessage(types, "odom", "base", planar=planar)
         message = types.decode(
             odometry.TYPE, odometry.encode((0, 0), row, (1, 2, 3), np.full((3, 3), np.nan), np.eye(3))
         )
         sure = np.diag(message.pose.covariance.reshape(6, 6))
         assert sure.tolist() == [m.UNKNOWN, m.UNKNOWN, others, others, others, m.UNKNOWN]
         assert np.diag(message.twist.covariance.reshape(6, 6)).tolist() == [1, 1, others, others, others, 1]
-    estimate = m.Estimate(types, "map")
+    estimate = m.EstimateMessage(types, "map")
     message = types.decode(estimate.TYPE, estimate.encode((0, 0), row, [np.nan] * 9))
     assert np.diag(message.pose.covariance.reshape(6, 6)).tolist() == [m.UNKNOWN, m.UNKNOWN, 0, 0, 0, m.UNKNOWN]
 

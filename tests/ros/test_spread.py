@@ -10,7 +10,7 @@ from tests.ros.world import until
 from covey.ros import pace
 from covey.ros.dds import Writer
 from covey.ros.qos import SENSOR
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 from covey.sensors.imu import Imu
 from covey.sensors.lidar import Lidar
 
@@ -39,7 +39,7 @@ def sent(monkeypatch, bridge, sim, steps=4):
 
 def test_an_imu_is_heard_at_its_rate_between_the_ticks_of_the_clock(bridged, monkeypatch):
     sensors = Imu(), Lidar(rays=9, range_m=8.0, rate_hz=20.0)
-    bridge, sim = bridged([(0.0, 0.0, 0.0)], Settings(1.0), sensors=sensors)
+    bridge, sim = bridged([(0.0, 0.0, 0.0)], BridgeSettings(1.0), sensors=sensors)
     told = [(topic, at) for topic, at, _ in sent(monkeypatch, bridge, sim)]
     for at in range(210, 300, 10):  # the third step is the first that waits
         assert told.index(("imu", at)) + 1 == told.index(("clock", at))
@@ -54,7 +54,7 @@ def test_what_is_sent_at_its_time_is_what_the_robots_get(bridged, monkeypatch):
     found = []
     for speed in (1.0, "max"):
         with pytest.MonkeyPatch.context() as patch:
-            bridge, sim = bridged([(0.0, 0.0, 0.0)], Settings(speed), sensors=(Imu(), LIDAR), seed=5)
+            bridge, sim = bridged([(0.0, 0.0, 0.0)], BridgeSettings(speed), sensors=(Imu(), LIDAR), seed=5)
             found.append({at: data for topic, at, data in sent(patch, bridge, sim) if topic == "imu"})
         (bank,) = sim.sensing.feeding("turn")
         assert [sample.substep for sample in bank.samples] == list(range(21, 31))
@@ -64,7 +64,7 @@ def test_what_is_sent_at_its_time_is_what_the_robots_get(bridged, monkeypatch):
 
 @pytest.mark.parametrize(("speed", "count"), [(1.0, 0), ("max", 1), ("lockstep", 1)])
 def test_what_comes_in_bursts_is_said_at_the_start(bridged, caplog, speed, count):
-    bridged([(0.0, 0.0, 0.0)], Settings(speed), sensors=(Imu(), Lidar(rays=9, range_m=8.0, rate_hz=50.0)))
+    bridged([(0.0, 0.0, 0.0)], BridgeSettings(speed), sensors=(Imu(), Lidar(rays=9, range_m=8.0, rate_hz=50.0)))
     assert [one.message for one in caplog.records] == count * [
         "imu: the 10 samples of a step of 0.1 s are sent together, but readers with the profile of sensors keep 5: read it "
         "with a depth of 10 or more, or give -s execution.step_s=0.02"

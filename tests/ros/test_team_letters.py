@@ -5,15 +5,15 @@ import pytest
 
 from covey.comms.mailbox import Outgoing
 from covey.plain import PlainError, decode, encode
-from covey.ros.team_letters import Encoded, Heard, Letter, encoded, letter_bytes, read_letter
+from covey.ros.team_letters import Encoded, ReceivedMessage, TeamLetter, encoded, letter_bytes, read_letter
 from covey.ros.types import MessageError, Types
 
 
 def letters():
     said = Outgoing("b", "plan", {"goal": (1.0, 2.0)}, 60, float("inf"), None)
-    heard = Heard("a", None, "", encoded([1, 2]), 60, 0.5, 0.6, 1)
+    heard = ReceivedMessage("a", None, "", encoded([1, 2]), 60, 0.5, 0.6, 1)
     entries = {"legs": encoded(3), "gone": None}
-    return Letter("a", 7, [said], entries), Letter("a", 7, [heard], entries)
+    return TeamLetter("a", 7, [said], entries), TeamLetter("a", 7, [heard], entries)
 
 
 def test_letters_are_read_as_they_were_written():

@@ -12,7 +12,7 @@ from covey.onboard.group import Group
 from covey.robots.catalogue import disc
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant, Reader
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 from covey.sensors.imu import Imu
 from covey.sensors.tag_camera import TagCamera
 
@@ -55,7 +55,7 @@ def test_the_page_names_what_is_announced(domain, peer):
     model = model.model_copy(update={"sensors": (*model.sensors, Imu(), TagCamera())})
     announced, says, hears, told = {}, {}, {}, {}
     with Participant(domain, "jazzy") as ros:
-        bridge = Bridge(ros, Settings("max", true_map=True, true_poses=True, battery_wh=10.0))
+        bridge = Bridge(ros, BridgeSettings("max", true_map=True, true_poses=True, battery_wh=10.0))
         group = Group("scout", model, [(0.0, 0.0, 0.0)], "commanded")
         sim = covey.Simulation(covey.World.empty(6, 5), [group], hosting=bridge.hosting)
         bridge.before_step(sim)  # makes the topics

@@ -14,7 +14,7 @@ from covey.robots.catalogue import disc
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
 from covey.ros.qos import SERVICE
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 from covey.sensors import DepthCamera, Lidar3D
 from covey.sensors.bumper import Bumper
 from covey.sensors.imu import GRAVITY_M_S2, Imu
@@ -33,7 +33,7 @@ def joined(domain):
     """Return a function that makes a bridge and the simulation of robots that ROS drives, in a graph of the test's own."""
     with Participant(domain) as ros:
 
-        def make(world, starts, sensors=(LIDAR,), settings=Settings("max"), **how):
+        def make(world, starts, sensors=(LIDAR,), settings=BridgeSettings("max"), **how):
             bridge = Bridge(ros, settings)
             group = Group("scout", disc().model_copy(update={"sensors": tuple(sensors)}), starts, "commanded")
             sim = covey.Simulation(world, [group], hosting=bridge.hosting, **how)
@@ -80,7 +80,7 @@ def test_clouds_depth_images_and_an_imu_on_a_plain(joined, peer):
     camera = DepthCamera(width=6, height=4, range_m=5, height_m=0.5, mount_pitch_deg=0, sigma_m=0, rate_hz=5)
     plain = flat(size_m=(40.0, 40.0)).world()
     sensors = lidar, camera, Imu(), Wedge()
-    bridge, sim = joined(plain, [(0.0, 0.0, 0.4)], sensors, Settings("max", localization=False))
+    bridge, sim = joined(plain, [(0.0, 0.0, 0.4)], sensors, BridgeSettings("max", localization=False))
     peer.read(topic="rt/scout0/tf_static", kind="TFMessage", latched=True, depth=1)
     reading(
         bridge, peer, lidar3d="PointCloud2", depth_camera__image_raw="Image", depth_camera__camera_info="CameraInfo",
@@ -151,7 +151,7 @@ def test_a_robot_speaks_as_the_distribution_does(domain, peer, distro, width):
     kind, values = ("Twist", twist) if distro == "humble" else ("TwistStamped", {"twist": twist})
     peer.read(topic="ros_discovery_info", kind=f"ParticipantEntitiesInfo{width}", latched=True)
     with Participant(domain, distro) as ros:
-        bridge = Bridge(ros, Settings("max"))
+        bridge = Bridge(ros, BridgeSettings("max"))
         sim = covey.Simulation(
             covey.World.empty(4.0, 3.0),
             [Group("scout", disc(), [(0.0, 0.0, 0.0)], "commanded")],
@@ -230,7 +230,7 @@ def test_a_second_lidar_a_ring_team_mates_estimates_states_and_links(joined, pee
 def test_found_tags_battery_contacts_and_reports(joined, peer):
     camera = TagCamera(sigma_m=0, sigma_per_m=0, detect_near=1, detect_far=1, false_per_min=0, rate_hz=10)
     where = [(1.0, 0.0, 0.0)]  # the target is a metre ahead, half a metre to the left
-    settings = Settings("max", battery_wh=0.02)
+    settings = BridgeSettings("max", battery_wh=0.02)
     bridge, sim = joined(
         covey.World.empty(5.0, 4.0),
         where,
@@ -391,7 +391,7 @@ def test_goals_and_paths_are_topics_too(joined, peer):
 
 def test_a_map_is_whole_for_who_comes_and_updated_where_it_changes(joined, peer):
     """Who applies all updates to a whole map has what the robot believes."""
-    settings = Settings("max", map_every_s=1000.0)  # whole maps only for who comes
+    settings = BridgeSettings("max", map_every_s=1000.0)  # whole maps only for who comes
     bridge, sim = joined(covey.World.empty(12.0, 6.0), [(-5.0, 0.0, 0.0)], settings=settings)
     for name in ("/scout0/map", "/merged_map"):
         peer.read(topic=f"rt{name}_updates", kind="OccupancyGridUpdate", depth=100)

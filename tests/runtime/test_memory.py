@@ -12,7 +12,7 @@ from covey.errors import InvalidValueError
 from covey.geometry import Grid
 from covey.mapping.elevation.kernels import EVIDENCE
 from covey.mapping.known_map import KnownMap
-from covey.mapping.localization import Truth
+from covey.mapping.localization import TruePose
 from covey.mapping.localizer import Extent
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.tiles import TILE
@@ -144,7 +144,7 @@ def test_what_a_robot_sees_is_measured_in_the_world():
 def test_localization_counts():
     robot = covey.robots.pioneer3dx()
     truth, particles = (
-        parts_of(WORLD, [Crew(robot, np.zeros((2, 3)), None, how)], **ALONE) for how in (Truth(), Particles())
+        parts_of(WORLD, [Crew(robot, np.zeros((2, 3)), None, how)], **ALONE) for how in (TruePose(), Particles())
     )
     assert truth["their localization"] == 0.0
     assert particles["their localization"] > 1e9, "30 particles at 5 cm, in a hall that each sees all of"
@@ -156,9 +156,9 @@ def test_evidence_of_others_is_held_once_robots_search_for_their_frames_and_slam
         return parts_of(WORLD, [few], **ALONE | {"sharing": UNKNOWN, "timeout_s": timeout_s})["the maps of the robots"]
 
     cells = memory._cells(WORLD.grid, crew(1).start, crew(1).robot.mapping.resolution_m, True)
-    assert maps(Truth(), 10.1) - maps(Truth(), 10.0) == pytest.approx(5 * 4 * memory.HEARD * cells, rel=0.01)
-    assert maps(Slam(), 10.1) == pytest.approx(maps(Truth(), 10.0), rel=0.01)
-    assert maps(Slam(team=None), 10.1) == maps(Truth(), 10.1)
+    assert maps(TruePose(), 10.1) - maps(TruePose(), 10.0) == pytest.approx(5 * 4 * memory.HEARD * cells, rel=0.01)
+    assert maps(Slam(), 10.1) == pytest.approx(maps(TruePose(), 10.0), rel=0.01)
+    assert maps(Slam(team=None), 10.1) == maps(TruePose(), 10.1)
 
 
 def test_robots_that_do_slam_as_a_team_hold_no_evidence_to_search_in():

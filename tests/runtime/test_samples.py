@@ -8,7 +8,7 @@ from scipy.stats import chi2
 
 import covey
 from covey.errors import InvalidValueError, UnknownNameError
-from covey.mapping.localization import Odometry as DeadReckoning
+from covey.mapping.localization import DeadReckoning
 from covey.mapping.records import Mapping
 from covey.onboard.group import Group
 from covey.robots.catalogue import disc

@@ -5,12 +5,12 @@ import threading
 
 import pytest
 
-from covey.viewer.gate import Clock, Gate
+from covey.viewer.gate import Gate, WallClock
 
 NOTHING = threading.Event()
 
 
-class ByHand(Clock):
+class ByHand(WallClock):
     """A clock for one thread: waiting moves it, and what is to happen at a time happens when it gets there."""
 
     def __init__(self):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from covey.geometry.grid import Grid
 from covey.plain import unpack
-from covey.viewer.hub import Client, Hub
+from covey.viewer.hub import Hub, PageClient
 from covey.viewer.layers import TILE, Layer
 from covey.viewer.messages import Watch
 from covey.viewer.past import News
@@ -59,7 +59,7 @@ def test_who_watches_a_layer_that_nobody_has_watched_since_is_not_sent_its_old_c
     hub.describe({"type": "hello"}, {"a": lambda: Layer("a", Grid(cells, 0.1), lambda: cells)})
     for step in (1, 2):
         cells[:] = step
-        hub.join(client := Client(edits=True))
+        hub.join(client := PageClient(edits=True))
         hub.publish({"step": step}, {}, set(), News())  # it has not said yet what it watches
         hub.watching(client, Watch(type="watch", layers=("a",), rate_hz=60))
         for wanted in (set(), {"a"}):

@@ -23,7 +23,7 @@ import covey
 from covey.plain import unpack
 from covey.viewer import Live, Server
 from covey.viewer.details import DETAILS
-from covey.viewer.hub import MOST_TEXTS, Client, Hub
+from covey.viewer.hub import MOST_TEXTS, Hub, PageClient
 from covey.viewer.messages import Watch
 from covey.viewer.past import News
 from covey.viewer.server import page, send_to
@@ -346,7 +346,7 @@ def test_viewers_get_a_share_of_the_time(edits, share):
 def test_who_only_watches_asks_for_nothing_in_the_states_of_others():
     hub = Hub()
     for edits in (True, False):
-        hub.join(client := Client(edits))
+        hub.join(client := PageClient(edits))
         client.texts.clear()
         hub.watching(client, Watch(type="watch", details=("paths",) if edits else ("lidar",), rate_hz=60))
     assert [hub.wishes(edits)[1] for edits in (True, False)] == [{"paths"}, {"lidar"}]
@@ -442,7 +442,7 @@ def test_a_request_that_fails_does_not_end_the_run(with_broken, caplog):
 
 def test_answers_do_not_pile_up_for_a_viewer_that_reads_nothing():
     hub = Hub()
-    deaf = Client(edits=False)
+    deaf = PageClient(edits=False)
     hub.join(deaf)
     for number in range(MOST_TEXTS + 500):
         hub.say({"type": "refused", "id": number}, deaf)
@@ -482,7 +482,7 @@ def test_whoever_leaves_while_something_comes_for_it_is_sent_nothing_more(turns)
     """Otherwise its sender waits for ever, and with it the end of the program."""
 
     async def leaves():
-        client = Client(edits=True)
+        client = PageClient(edits=True)
         looked, hub = asyncio.Event(), Hub()
         hub.next_for = lambda _: looked.set() or ([], 600.0)
         sender = asyncio.ensure_future(send_to(None, hub, client))

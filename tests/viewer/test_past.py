@@ -10,7 +10,7 @@ from tests.viewer.test_live import Viewer, running, simulation
 
 from covey.plain import unpack
 from covey.viewer import Live, Server
-from covey.viewer.past import News, Past, Sample, State, newest_of_each_kind, summed_up
+from covey.viewer.past import News, Past, PastSample, State, newest_of_each_kind, summed_up
 from covey.viewer.recorded import layers_of
 
 
@@ -122,7 +122,7 @@ def test_samples_of_a_long_run_stay_within_bounds_and_cover_it_evenly():
     past = Past(2, 0.1)
     for step in range(1, 36_001):
         if past.wants(step):
-            past.take(News(samples=[Sample(step / 10, {"b": step}, {"c": np.full(2, step)})]))
+            past.take(News(samples=[PastSample(step / 10, {"b": step}, {"c": np.full(2, step)})]))
     _, arrays = unpack(past.message())
     times = arrays["time_s"]
     assert 500 <= len(times) <= 1000

@@ -18,7 +18,7 @@ from covey.sensors import TagCamera
 from covey.viewer import Server
 from covey.viewer.cell_layers import layer_of
 from covey.viewer.description import description_of
-from covey.viewer.hub import Client
+from covey.viewer.hub import PageClient
 from covey.viewer.layers import layers_of as layers_of_live
 from covey.viewer.messages import Watch
 from covey.viewer.recorded import Recorded, blocks_of, changes_of, estimates_of, layers_of, messages_of
@@ -179,7 +179,7 @@ def test_layers_have_the_names_of_those_of_a_run_that_lasts(recorded):
 
 def test_plans_scans_and_changes_come_once_and_when_they_are_looked_at(detailed):
     run, _ = detailed
-    recorded, viewer = Recorded(run), Client(edits=False)
+    recorded, viewer = Recorded(run), PageClient(edits=False)
 
     def sent(**watch):
         recorded.take(viewer, Watch(type="watch", **watch))
@@ -208,7 +208,7 @@ def test_a_layer_that_was_recorded_says_how_often(detailed, recorded):
 
 
 def test_what_a_viewer_asks_for_does_not_add_up(recorded):
-    source, client = Recorded(recorded[0]), Client(False)
+    source, client = Recorded(recorded[0]), PageClient(False)
     source.hub.join(client)
     source.take(client, Watch(type="watch", layers=("truth",)))
     first = len(client.texts)
@@ -225,7 +225,7 @@ def test_what_a_viewer_asks_for_does_not_add_up(recorded):
 def test_of_a_damaged_file_a_viewer_is_told_once_and_sees_the_rest(detailed, tmp_path):
     folder = shutil.copytree(detailed[0].folder, tmp_path / "run")
     (folder / "plans.npz").write_bytes(b"PK")
-    source, client = Recorded(covey.Run(folder)), Client(False)
+    source, client = Recorded(covey.Run(folder)), PageClient(False)
     source.hub.join(client)
     for _ in range(2):
         source.take(client, Watch(type="watch", details=("lidar", "paths"), robots=(0,)))

@@ -105,14 +105,14 @@ def tournament(
 
     from covey.cli.tournament import tournament_command
     from covey.errors import CoveyError
-    from covey.lab.tournament.match import Limits
+    from covey.lab.tournament.match import LawLimits
     from covey.processors import processors
 
     given = {"--step-seconds": step_seconds, "--game-seconds": game_seconds, "--memory": memory}
     for option, value in given.items():
         if value is not None and not 0.0 < value < float("inf"):
             raise CoveyError(f"{option} is {value:g}; give a number above 0")
-    limits = Limits(step_seconds, memory, game_seconds)
+    limits = LawLimits(step_seconds, memory, game_seconds)
     return tournament_command(folders, game, out, starts, jobs or processors(), limits, quiet)
 
 

@@ -100,9 +100,9 @@ def ros_run(
     """
     from covey.cli.ros import ros_run_command, topics_of
     from covey.cli.run import parse_speed
-    from covey.ros.settings import Settings
+    from covey.ros.settings import BridgeSettings
 
-    settings = Settings(
+    settings = BridgeSettings(
         speed=speed if speed == "lockstep" else parse_speed(speed),  # type: ignore[arg-type]
         drives=not watch,
         stamped=stamped,

@@ -1,4 +1,4 @@
-"""`Commands`: events that you type, or write into a pipe, during a run."""
+"""`StreamCommands`: events that you type, or write into a pipe, during a run."""
 
 import queue
 import sys
@@ -16,7 +16,7 @@ _LONGEST, _MOST_WAITING, _MOST_WRONG = 20_000, 1000, 100
 """The longest line, the largest number of lines that wait for a step, and of wrong ones in a row."""
 
 
-class Commands:
+class StreamCommands:
     """Reads events from a stream; each takes effect in the next step.
 
     A line is an event of a scenario without its time, such as ``crater: {centre_m: [3, 4]}``. A line with an error is

@@ -13,7 +13,7 @@ from covey.experiments.design.confounds import (
     without_one_alone,
 )
 from covey.experiments.design.describe import as_text, short
-from covey.experiments.design.estimate import PROBE_S, Estimate, Probe, estimate
+from covey.experiments.design.estimate import PROBE_S, TimeEstimate, TrialRun, estimate
 from covey.experiments.design.load import find_design, load_design
 from covey.experiments.design.plan import plan, scenarios
 from covey.experiments.design.quantities import OF_COMPUTERS
@@ -84,7 +84,7 @@ def _placed(design: Design) -> str:
         return str(check_starts(design, show))
 
 
-def _lines(found: Estimate, jobs: int) -> list[str]:
+def _lines(found: TimeEstimate, jobs: int) -> list[str]:
     low, high = (probe.values for probe in found.probes)
     varied = [name for name in low if name in high and low[name] != high[name]]
     return [
@@ -94,7 +94,7 @@ def _lines(found: Estimate, jobs: int) -> list[str]:
     ]
 
 
-def _line(probe: Probe, varied: list[str]) -> str:
+def _line(probe: TrialRun, varied: list[str]) -> str:
     values = ", ".join(f"{name} {short(probe.values[name])}" for name in varied) or "only vector"
     how = f"{probe.status}" if probe.status else f"extrapolated from the first {PROBE_S:g} s"
     return f"vector {probe.vector} ({values}): {probe.wall_s:.1f} s for {probe.simulated_s:.0f} s simulated, {how}"

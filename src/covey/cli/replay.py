@@ -10,7 +10,7 @@ from covey.registry import forget_files
 from covey.results.folder import run_folder
 from covey.results.run import Run
 from covey.runtime.replay.alone import replay
-from covey.runtime.replay.log import Log
+from covey.runtime.replay.log import StepLog
 
 
 def replay_command(source: Path, robot: str | None, out: Path | None, force: bool, break_at_s: float | None) -> int:
@@ -24,7 +24,7 @@ def replay_command(source: Path, robot: str | None, out: Path | None, force: boo
         break_at_s: when to enter the debugger [s].
     """
     path = source if source.is_file() else _recorded(source, robot, out, force)
-    log = Log(path)
+    log = StepLog(path)
     if robot not in (None, log.robot):
         raise InvalidValueError(f"{path} holds the steps of {log.robot}, not of {robot}")
     found = replay(log, break_at_s)

@@ -16,7 +16,7 @@ from covey.results.metrics.headlines import of_interest
 from covey.ros.bridge import Bridge
 from covey.ros.dds import Participant
 from covey.ros.run import run_in_ros
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 from covey.scenario.folders import check_folder, fresh_folder
 
 SERVICES = "services and actions: only for programs with RMW_IMPLEMENTATION=rmw_cyclonedds_cpp; topics: for all"
@@ -26,7 +26,7 @@ def ros_run_command(
     source: str,
     changes: Mapping[str, Any],
     graph: tuple[int | None, str | None, str | None],
-    settings: Settings,
+    settings: BridgeSettings,
     *,
     out: Path | None,
     force: bool,

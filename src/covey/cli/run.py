@@ -11,7 +11,7 @@ from typing import Any, Literal
 from rich.console import Console
 
 from covey.cli.bar import TextBar
-from covey.cli.commands import Commands
+from covey.cli.commands import StreamCommands
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.looking import refuse_code_of
 from covey.cli.progress import ProgressBar
@@ -170,12 +170,12 @@ def _each(calls: Sequence[Callable[[Any], Any]]) -> Callable[[Any], None] | None
     return call if calls else None
 
 
-def _commands(source: Path) -> Commands:
+def _commands(source: Path) -> StreamCommands:
     if str(source) == "-":
-        return Commands(sys.stdin)
+        return StreamCommands(sys.stdin)
     try:  # a pipe opened for writing too does not wait for a writer and never ends
         opened = os.open(source, os.O_RDWR if source.is_fifo() else os.O_RDONLY)
-        return Commands(os.fdopen(opened, encoding="utf-8", errors="backslashreplace"))
+        return StreamCommands(os.fdopen(opened, encoding="utf-8", errors="backslashreplace"))
     except OSError as error:
         raise InvalidValueError(f"--commands {source}: cannot read it: {error.strerror or error}") from error
 

@@ -81,7 +81,7 @@ def slam_command(
         settings, logs = graph.settings, [before, *logs]
     log = together(logs)
     known = None if relations is None else relations_from(relations, log)
-    with nullcontext() if quiet else Progress(len(log)) as bar:
+    with nullcontext() if quiet else SlamProgress(len(log)) as bar:
         try:
             found = _followed(log, settings, seed or 0, None if bar is None else bar.observe, graph)
         except KeyboardInterrupt:
@@ -198,7 +198,7 @@ def plain_settings(changes: Mapping[str, Any], method: Method) -> dict[str, Any]
     return plain
 
 
-class Progress(TextBar):
+class SlamProgress(TextBar):
     """Shows how many scans are done, how fast, and the time left: a bar in a terminal, lines elsewhere."""
 
     def __init__(self, scans: int):

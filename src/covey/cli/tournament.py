@@ -10,13 +10,13 @@ from rich.table import Table
 
 from covey.cli.exit_codes import INTERRUPTED
 from covey.lab.tournament.game import GameError
-from covey.lab.tournament.match import Limits, Outcome
+from covey.lab.tournament.match import GameOutcome, LawLimits
 from covey.lab.tournament.page import write_page
 from covey.lab.tournament.tournament import Match, Tournament
 
 
 def tournament_command(
-    folders: Sequence[Path], game: str, out: Path | None, starts: int, jobs: int, limits: Limits, quiet: bool
+    folders: Sequence[Path], game: str, out: Path | None, starts: int, jobs: int, limits: LawLimits, quiet: bool
 ) -> int:
     """Play the missing games of a tournament, and print the standings."""
     tournament = Tournament(game, folders, out or Path("runs") / f"tournament_{Path(game).stem}", starts, limits)
@@ -25,7 +25,7 @@ def tournament_command(
     if not quiet:
         print(f"{total} games, {total - missing} of them played before; standings: {page}", file=sys.stderr)
 
-    def told(match: Match, outcome: Outcome) -> None:
+    def told(match: Match, outcome: GameOutcome) -> None:
         if not quiet:
             how = "; ".join(f"{match.files[side].stem} failed: {why}" for side, why in outcome.failed.items())
             line = f"{len(tournament.outcomes)}/{total} {' - '.join(match.players)}: {how or outcome.ended}"

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from covey.events.port import Port
-from covey.events.records import DoorEvent, ObstacleEvent, RemoveEvent, Track, WallEvent
+from covey.events.records import DoorEvent, ObstacleEvent, ObstaclePath, RemoveEvent, WallEvent
 from covey.world.editing.changing import Structures, robot_in
 from covey.world.editing.obstacles import Patch, Way, disc_patch, rectangle_patch, shape_patch
 
 
 @dataclass
-class Moving:
+class MovingObstacle:
     """A moving obstacle: its shape, the distance it has moved [m], the cells it fills, and whether it waits."""
 
-    track: Track
+    track: ObstaclePath
     way: Way
     distance_m: float
     patch: Patch
@@ -42,7 +42,7 @@ class Building:
         undo: MutableMapping[str, Callable[[], bool]],
     ):
         self._port, self._record_event, self._random, self._undo = port, record_event, random, undo
-        self._obstacles: dict[str, Moving] = {}
+        self._obstacles: dict[str, MovingObstacle] = {}
         self._waiting: dict[str, None] = {}  # doors that wait to close, in order
 
     @cached_property
@@ -104,7 +104,7 @@ class Building:
         if self._refused(event.name, patch):
             return None
         self._standing.put(event.name, patch)
-        self._obstacles[event.name] = Moving(track, way, 0.0, patch)
+        self._obstacles[event.name] = MovingObstacle(track, way, 0.0, patch)
         self._record_event("obstacle_added", other=event.name, place=way.place(0.0)[:2])
         return event.plain()
 
@@ -132,7 +132,7 @@ class Building:
         )
         return event.plain()
 
-    def _put_back(self, name: str, patch: Patch, material: str, moving: Moving | None) -> bool:
+    def _put_back(self, name: str, patch: Patch, material: str, moving: MovingObstacle | None) -> bool:
         if self._refused(name, patch):
             return False
         self._standing.put(name, patch, material)
@@ -178,7 +178,7 @@ class Building:
             moving.patch = patch
         moving.distance_m, moving.waits = distance_m, False
 
-    def _patch(self, track: Track, way: Way, distance_m: float) -> Patch | None:
+    def _patch(self, track: ObstaclePath, way: Way, distance_m: float) -> Patch | None:
         """Return the cells of an obstacle at a distance along its path; None if it is outside the array."""
         grid = self._port.world.grid
         x, y, heading = way.place(distance_m)

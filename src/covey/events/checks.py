@@ -16,6 +16,7 @@ from covey.events.records import (
     JamEvent,
     Nameable,
     ObstacleEvent,
+    ObstaclePath,
     OrderEvent,
     PlaceEvent,
     Region,
@@ -24,7 +25,6 @@ from covey.events.records import (
     RestoreEvent,
     SaveGroundEvent,
     Segment,
-    Track,
     WallEvent,
     When,
     faults,
@@ -123,7 +123,7 @@ def _shape_found(shape: Any, world: AnyWorld, path: tuple[str, ...], what: str) 
         yield path, f"{what} lies outside the world, {_extent(world)}"
 
 
-def _track_found(track: Track, world: AnyWorld) -> Iterator[Found]:
+def _track_found(track: ObstaclePath, world: AnyWorld) -> Iterator[Found]:
     inside = world.grid.inside(world.grid.to_cells(track.path_m))
     for point, is_inside in zip(track.path_m, inside, strict=True):
         if not is_inside:

@@ -39,7 +39,7 @@ from covey.events.schedule import Schedule
 from covey.random import generator
 from covey.results.event_data import Data, Ordered, Settings, said
 from covey.results.run import Run
-from covey.results.snapshot import Event
+from covey.results.snapshot import RunEvent
 
 
 class Call:
@@ -52,10 +52,10 @@ class Call:
 
     def __init__(self, record: Any):
         self.record = record
-        self.events: list[Event] = []
+        self.events: list[RunEvent] = []
 
     @property
-    def refused(self) -> Event | None:
+    def refused(self) -> RunEvent | None:
         """The first refusal; None: there was none."""
         return next((event for event in self.events if event.kind == "refused"), None)
 
@@ -164,7 +164,7 @@ class Inputs:
         """Record an event of the present step, with what it says."""
         x, y = (float(v) for v in place)
         clock = self._port.clock
-        event = Event(clock.step + 1, clock.time_s, kind, robot, other, x, y, *said(says))
+        event = RunEvent(clock.step + 1, clock.time_s, kind, robot, other, x, y, *said(says))
         self._port.record(event)
         if self._under_way is not None:
             self._under_way.events.append(event)

@@ -12,7 +12,7 @@ from covey.clock import Clock
 from covey.geometry.se2 import Pose
 from covey.onboard.group import Group
 from covey.planning.orders import Order
-from covey.results.snapshot import Event
+from covey.results.snapshot import RunEvent
 from covey.robots.team import TeamModel, TeamState
 from covey.sensors.degradation import Degradation
 from covey.world.ground import GroundEdit
@@ -82,7 +82,7 @@ class Port:
     estimate: np.ndarray
     explored: Callable[[], float]
     digs: Callable[[], Iterable[Dig]]
-    record: Callable[[Event], None]
+    record: Callable[[RunEvent], None]
     carry: Callable[[int, Pose], None]
     impair: Callable[[Impairment], None]
     order: Callable[[Order, int], None]

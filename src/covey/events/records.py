@@ -162,7 +162,7 @@ class WallEvent(Nameable):
         return "wall"
 
 
-class Track(Record):
+class ObstaclePath(Record):
     """The motion of an obstacle along a path: it has a constant speed and waits for robots on its path."""
 
     path_m: list[Point] = Field(min_length=1, description="Points [x, y] of the path of its centre [m].")
@@ -178,7 +178,7 @@ class Track(Record):
     )
 
     @model_validator(mode="after")
-    def _one_shape(self) -> "Track":
+    def _one_shape(self) -> "ObstaclePath":
         if (self.radius_m is None) == (self.size_m is None):
             raise ValueError("an obstacle is round or rectangular; give one of radius_m and size_m")
         return self
@@ -190,7 +190,7 @@ class ObstacleEvent(Nameable):
 
     form: ClassVar[str] = "{obstacle: {path_m, radius_m}}"
 
-    obstacle: Track = Field(description="Shape and motion of the obstacle.")
+    obstacle: ObstaclePath = Field(description="Shape and motion of the obstacle.")
 
     @property
     def thing(self) -> str:

@@ -9,7 +9,7 @@ from covey.events.records import When
 from covey.random import generator
 
 
-class Entry:
+class ScheduledRecord:
     """One declared record: its next time, and how often it has happened.
 
     Attributes:
@@ -34,7 +34,7 @@ class Entry:
         most = self.record.max_count
         return self._over or (most is not None and self.count >= most)
 
-    def due(self, step: int, explored: float) -> Iterator["Entry"]:
+    def due(self, step: int, explored: float) -> Iterator["ScheduledRecord"]:
         """Yield the entry once for each time that it is due at the beginning of a step; count it before the next."""
         when = self.record
         if when.every_s is not None:
@@ -62,7 +62,7 @@ class Schedule:
     """The declared records of a run that can still happen."""
 
     def __init__(self, records: Sequence[tuple[str, When]], clock: Clock, seed: int):
-        self.entries = [Entry(record, stream, clock, seed) for stream, record in records]
+        self.entries = [ScheduledRecord(record, stream, clock, seed) for stream, record in records]
 
     def due(self, step: int, explored: float) -> Iterator[Any]:
         """Yield the entries that are due, in the order of their declaration."""

@@ -16,7 +16,7 @@ from covey.lab.kept import columns_of, values_of
 from covey.lazy import pl
 from covey.results.archive import npz_bytes
 from covey.results.checked import read_arrays, reading
-from covey.results.details import Readings, arrays_of_draws, draws_of
+from covey.results.details import RecordedReadings, arrays_of_draws, draws_of
 from covey.results.folder import unwritable, write_whole
 from covey.results.marks import arrays_of as arrays_of_marks
 from covey.results.marks import marks_of
@@ -191,7 +191,7 @@ def _out_of(arrays: dict[str, np.ndarray], kind_of_out: type["Out"]) -> "Out":
             robots, steps, times = tuple(map(str, mine.pop("robots"))), mine.pop("steps"), mine.pop("times")
             how = {name: mine.pop(name) for name in ("draws", "sectors") if name in mine}
             draws = draws_of(how, mine, len(steps), len(robots))
-            own["readings"][head[9:-1]] = Readings(robots, steps, times, mine, draws)
+            own["readings"][head[9:-1]] = RecordedReadings(robots, steps, times, mine, draws)
     return out
 
 
@@ -299,14 +299,14 @@ def _at(index: tuple[int, ...]) -> str:
     return "".join(f"[{k}]" for k in index)
 
 
-def _is_column(values: np.ndarray, found: Readings) -> bool:
+def _is_column(values: np.ndarray, found: RecordedReadings) -> bool:
     """Return whether an array of a sensor is a number, or up to three, for each sample and robot."""
     return values.dtype.kind in "biuf" and (
         values.shape[:2] == (len(found.times), len(found.robots)) and values.ndim < 4 and values[:1, :1].size <= _VECTOR
     )
 
 
-def _newest(found: Readings, values: np.ndarray, out: "Out") -> np.ndarray:
+def _newest(found: RecordedReadings, values: np.ndarray, out: "Out") -> np.ndarray:
     """Return the newest readings (k, m) of all robots at all times, float64 (t * n,); NaN where there is none."""
     newest = np.searchsorted(found.times, out.time + 1e-9, side="right") - 1
     rows = np.full((len(out.time), len(out.names)), np.nan)

@@ -10,9 +10,9 @@ from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
 from covey.lab.addon import Addons, stacked
-from covey.lab.settings import Drawing
+from covey.lab.settings import DrawingSettings
 from covey.lazy import pl
-from covey.results.details import Readings
+from covey.results.details import RecordedReadings
 from covey.results.marks import Mark
 from covey.results.run import Run
 from covey.results.sensor_marks import SensorMarks
@@ -37,7 +37,7 @@ class Out:
     def __init__(
         self,
         run: Run | None,
-        draw: Drawing = Drawing(),
+        draw: DrawingSettings = DrawingSettings(),
         *,
         names: tuple[str, ...] = (),
         addons: Addons | None = None,
@@ -103,7 +103,7 @@ class Out:
         return self._of_steps("")
 
     @cached_property
-    def readings(self) -> dict[str, Readings]:
+    def readings(self) -> dict[str, RecordedReadings]:
         """All readings by sensor: ``out.readings["proximity"].ranges``, float64 (samples, robots, sectors)."""
         return self.recorded.readings or {}
 

@@ -16,7 +16,7 @@ from covey.lab.addon import Addons
 from covey.lab.everybody import joined_facts, of_everybody, seen_by_all
 from covey.lab.files import write_addons
 from covey.lab.out import Out
-from covey.lab.settings import KNOWN, Robots, Settings, settings_of
+from covey.lab.settings import KNOWN, LabSettings, Robots, settings_of
 from covey.lab.watching import watched
 from covey.onboard.controller import Program, controllers, parameters_of
 from covey.onboard.group import Group
@@ -61,9 +61,9 @@ def play(
         workspace: vertices of a simple polygon [m], a world, or a map file. Default: a square of 10 m.
         stop_s: simulated time at which it ends [s]. Default: 60.
         speed: simulated seconds per second; 0: one step per key; ``"max"``: as fast as possible. Default: 1.
-        settings: other fields of `covey.lab.settings.Settings`, and of `covey.lab.settings.Robots` for all robots; and
-            parameters of the law, such as ``gain=2`` of ``"lloyd"``. A law may also be given with its parameters as in
-            a scenario, ``{"name": "wander", "speed": 0.3}``.
+        settings: other fields of `covey.lab.settings.LabSettings`, and of `covey.lab.settings.Robots` for all robots;
+            and parameters of the law, such as ``gain=2`` of ``"lloyd"``. A law may also be given with its parameters
+            as in a scenario, ``{"name": "wander", "speed": 0.3}``.
 
     Raises:
         UnknownNameError: there is no such setting, controller or robot.
@@ -156,7 +156,7 @@ def _program(program: Program, parameters: Mapping[str, Any]) -> Program:
         raise InvalidValueError(text_of(error, None, program.name)) from None
 
 
-def simulation_of(law: Any, now: Settings, name: str = "", addons: Addons = Addons(())) -> tuple[Simulation, Any]:
+def simulation_of(law: Any, now: LabSettings, name: str = "", addons: Addons = Addons(())) -> tuple[Simulation, Any]:
     """Return the simulation of a law that has not begun, and who watches it, see `watched`."""
     world, groups, taken = world_of(now), [], np.empty((0, 3))
     title, programs = _programs(law, now, addons)
@@ -186,7 +186,7 @@ def simulation_of(law: Any, now: Settings, name: str = "", addons: Addons = Addo
     return sim, watch
 
 
-def _programs(law: Any, now: Settings, addons: Addons) -> tuple[str, list[Program]]:
+def _programs(law: Any, now: LabSettings, addons: Addons) -> tuple[str, list[Program]]:
     """Return the name of a law, or of several, and the program of each group of robots."""
     if not is_of_groups(law):
         program = program_of(law)
@@ -398,7 +398,7 @@ def _arguments(function: Any) -> Mapping[str, Any]:
     return inspect.signature(function).parameters if callable(function) else {}
 
 
-def world_of(now: Settings) -> World:
+def world_of(now: LabSettings) -> World:
     """Return the world of the settings."""
     if isinstance(now.workspace, (World, str, Path)):
         world = now.workspace if isinstance(now.workspace, World) else World.from_file(now.workspace)

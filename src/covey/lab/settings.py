@@ -83,7 +83,7 @@ class Robots(Record):
         )
 
 
-class Drawing(Record):
+class DrawingSettings(Record):
     """What `Out.plot` and `Out.film` draw."""
 
     title: str | None = Field(default=None, description="Title; None: the name of the law.")
@@ -99,7 +99,7 @@ class Drawing(Record):
     )
 
 
-class Settings(Record):
+class LabSettings(Record):
     """Everything that a call of `covey.play`, or the file of a law, can set besides the robots' own settings."""
 
     robots: tuple[Robots, ...] = Field(default=(Robots(),), min_length=1, description="The team.")
@@ -127,22 +127,22 @@ class Settings(Record):
         default=(), description="Add-ons: names, classes, objects, or './file.py:Name'; see covey.addons."
     )
     radio: Any = Field(default=None, description="Range of the radio [m], or radios; None: everybody hears everybody.")
-    draw: Drawing = Field(default=Drawing(), description="What pictures and films show.")
+    draw: DrawingSettings = Field(default=DrawingSettings(), description="What pictures and films show.")
     folder: Path | str | None = Field(default=None, description="Folder of the run; None: a temporary one.")
 
 
 OF_ROBOTS = tuple(name for name in Robots.model_fields if name not in ("name", "count"))
 """Settings of all robots, if a call gives them beside ``robots``."""
-KNOWN = frozenset((*Settings.model_fields, *OF_ROBOTS))
+KNOWN = frozenset((*LabSettings.model_fields, *OF_ROBOTS))
 """All settings."""
 
 
-def settings_of(given: Mapping[str, Any]) -> Settings:
+def settings_of(given: Mapping[str, Any]) -> LabSettings:
     """Return the settings that a call and a file give together.
 
     Args:
-        given: fields of `Settings`; ``robots`` may be a number, one record or several; fields of `Robots` count for all
-            robots that do not set them.
+        given: fields of `LabSettings`; ``robots`` may be a number, one record or several; fields of `Robots` count for
+            all robots that do not set them.
 
     Raises:
         UnknownNameError: there is no such setting.
@@ -151,7 +151,7 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
     for name in given:
         if name not in KNOWN:
             raise UnknownNameError("setting", name, KNOWN)
-    plain = {name: value for name, value in given.items() if name in Settings.model_fields}
+    plain = {name: value for name, value in given.items() if name in LabSettings.model_fields}
     common = {name: value for name, value in given.items() if name in OF_ROBOTS}
     plain["robots"] = _robots(plain.get("robots", 1), common)
     for name in ("obstacles", "walls"):
@@ -161,8 +161,8 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
             f"speed is {speed!r:.60}; give 'max', a factor such as 1 or 10, or 0 for a key per step"
         )
     if isinstance(plain.get("draw"), Mapping):
-        plain["draw"] = _valid(Drawing, dict(plain["draw"]), "draw")
-    return _valid(Settings, plain, "")
+        plain["draw"] = _valid(DrawingSettings, dict(plain["draw"]), "draw")
+    return _valid(LabSettings, plain, "")
 
 
 def _places(name: str, part: Any) -> list[list[float]]:

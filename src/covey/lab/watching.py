@@ -28,7 +28,7 @@ def nothing(run: Run) -> None:
     """Do nothing."""
 
 
-class Watch(Protocol):
+class Watcher(Protocol):
     """Runs a simulation before the eyes of somebody.
 
     Attributes:
@@ -42,7 +42,7 @@ class Watch(Protocol):
         ...
 
 
-def watched(speed: float | Literal["max"], drawn: Mapping[str, Callable[[], Any]] = {}) -> Watch:
+def watched(speed: float | Literal["max"], drawn: Mapping[str, Callable[[], Any]] = {}) -> Watcher:
     """Return who watches at a speed: a cell of a notebook, the live page in a terminal, or nobody.
 
     Args:
@@ -94,7 +94,7 @@ class Cell:
         """Run the simulation, and return the run."""
         import covey
 
-        line = Line(sim.stop.timeout_s)
+        line = ProgressLine(sim.stop.timeout_s)
         if self._live is None:
             run = sim.run("max", before_step=line.before_step)
             line.end(run)
@@ -102,7 +102,7 @@ class Cell:
             return run
         live = self._live
         with covey.viewer.Server(live, framed=True) as server:
-            page = _display(Frame(server.url))
+            page = _display(PageFrame(server.url))
             line.begin(f"{server.url}" if self.speed else f"press Step, or Play, in the page: {server.url}")
             alone = threading.Timer(ALONE_S, self._go_on, (line,))
             alone.daemon = True
@@ -125,7 +125,7 @@ class Cell:
             page.update(covey.view(run))
         return run
 
-    def _go_on(self, line: "Line") -> None:
+    def _go_on(self, line: "ProgressLine") -> None:
         """Let a run go on that waits for steps from a page that nobody has opened, as where no browser is."""
         if not self._live.hub.clients:
             line.note = f"nobody has opened the page in {ALONE_S:g} s, so the run goes on by itself"
@@ -133,7 +133,7 @@ class Cell:
             self._live.gate.play()
 
 
-class Frame:
+class PageFrame:
     """The live page in a frame of a notebook."""
 
     def __init__(self, url: str, height: int = 600):
@@ -149,7 +149,7 @@ class Frame:
         return f"<live page at {self._url}>"
 
 
-class Line:
+class ProgressLine:
     """The line of a cell that says how far a run is.
 
     Args:

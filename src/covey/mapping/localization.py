@@ -24,7 +24,7 @@ _ALONE = Equipment()
 
 
 @localizers.register("truth")
-class Truth(LocalizerRecord):
+class TruePose(LocalizerRecord):
     """The estimate is the true pose."""
 
     kind: Literal["truth"] = Field(default="truth", description="The name of this kind of localization.")
@@ -55,7 +55,7 @@ class Noise(LocalizerRecord):
 
 
 @localizers.register("odometry")
-class Odometry(LocalizerRecord):
+class DeadReckoning(LocalizerRecord):
     """The estimate is dead reckoning from the true start: it drifts like the odometry sensor.
 
     Its covariance grows with each sample of the sensor, to first order, by the noise model of its record; faults and

@@ -12,7 +12,7 @@ import numpy as np
 from covey.comms.blackboard import Blackboard
 from covey.comms.mailbox import Mailbox
 from covey.geometry import Pose
-from covey.mapping.elevation.slopes import PoseErrors
+from covey.mapping.elevation.slopes import PoseUncertainty
 from covey.mapping.exchange.apart import Changes, Given, MapStart
 from covey.mapping.occupancy.apart import OwnBelief
 from covey.mapping.occupancy.team_mates import without_mates
@@ -103,7 +103,7 @@ class RobotAlone:
             covariance, is_white = own.covariance[0], own.is_white
         if not isinstance(belief, OwnBelief):
             assert covariance is not None
-            errors = PoseErrors(covariance[None], np.array([is_white]))
+            errors = PoseUncertainty(covariance[None], np.array([is_white]))
             scan.measured.into(belief, np.array([belief.robot]), np.array([0]), at, given.step, errors)
             return True
         laser = self._laser

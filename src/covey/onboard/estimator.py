@@ -57,7 +57,7 @@ class Estimator:
         self.localizer, self.laser = localizer, laser
         self.gyro = None if gyro is None else GyroOdometry(count, gyro, begin_s)
         self.movers = [] if laser is None or mates_m is None else [Movers(mates_m) for _ in range(count)]
-        self.pasts: dict[int, Past] = {}
+        self.pasts: dict[int, MappedScans] = {}
         self.odometry: np.ndarray | None = None
         self.odometry_spread = np.zeros((count, 3, 3))
         self.took_s: float | None = None
@@ -66,7 +66,7 @@ class Estimator:
     def keep_scans(self, robot: int, beliefs: Beliefs, belief: int) -> None:
         """Let the map of a robot, ``beliefs[belief]``, follow corrections, if its localizer makes any."""
         if isinstance(self.localizer, HasPast) and self.laser is not None:
-            self.pasts[robot] = Past(self.localizer, robot, KeptScans(beliefs, belief, self.laser))
+            self.pasts[robot] = MappedScans(self.localizer, robot, KeptScans(beliefs, belief, self.laser))
 
     def motions(self, odometry: Samples, gyro: Samples) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return motions and variances of turns, as `Sensed` has them, from new samples of both sensors."""
@@ -157,7 +157,7 @@ def pose_then(pose: np.ndarray, since: np.ndarray | None) -> np.ndarray:
     return pose if since is None else compose(pose, inverse(since))
 
 
-class Past:
+class MappedScans:
     """The scans in the map of one robot, which follow the corrections of its localizer.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError, did_you_mean
-from covey.mapping.localization import Truth
+from covey.mapping.localization import TruePose
 from covey.mapping.localizer import LocalizerRecord
 from covey.onboard.controller import Program
 from covey.robots.model import RobotModel
@@ -40,7 +40,7 @@ class Group:
     robot: RobotModel
     start: Any
     program: Any = None
-    localization: LocalizerRecord = field(default_factory=Truth)
+    localization: LocalizerRecord = field(default_factory=TruePose)
     control_every: int = 1
     phase: int = 0
     known_map: bool | str = False

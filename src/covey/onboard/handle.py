@@ -29,7 +29,7 @@ from covey.onboard.motions import (
     Manoeuvre,
     Motion,
     Receive,
-    Report,
+    ReportAnswer,
     Rest,
     Sleep,
     Twist,
@@ -397,7 +397,7 @@ class Robot:
         self._state.wait = wait, _call()
         return wait
 
-    def report(self, identity: int, position: Any, *, timeout_s: float = math.inf) -> Report:
+    def report(self, identity: int, position: Any, *, timeout_s: float = math.inf) -> ReportAnswer:
         """Report to the referee of the mission that a target is at a place; if awaited, returns the answer.
 
         The report is sent at once, awaited or not. The answer comes in the next step at the earliest: ``accepted``, or
@@ -429,7 +429,7 @@ class Robot:
         state = self._state
         state.reported += 1
         state.asked["reports"].append((state.reported, marker, x, y, height))
-        state.reports[state.reported] = waiting = Report(self.time + wait_s)
+        state.reports[state.reported] = waiting = ReportAnswer(self.time + wait_s)
         return waiting
 
     def leave_tag(self, content: Any, *, lifetime_s: float = math.inf) -> None:

@@ -2,7 +2,7 @@
 
 Evidence of others is kept by origin, in the frames of their starts (`covey.mapping.alignment.by_origin`). Periodically,
 each robot searches the poses of those frames in its own frame (`covey.mapping.alignment.unknown_starts`); robots that
-do SLAM as a team know them from that (`Frames`). The evidence of robots whose frame it has
+do SLAM as a team know them from that (`KnownFrames`). The evidence of robots whose frame it has
 found is transformed into its own frame and merged into its map.
 """
 
@@ -17,7 +17,7 @@ from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
 from covey.mapping.alignment.by_origin import EvidenceByOrigin
 from covey.mapping.alignment.surfaces import times
-from covey.mapping.alignment.unknown_starts import Heard, UnknownStarts, Verdict, seen_at
+from covey.mapping.alignment.unknown_starts import MateEvidence, UnknownStarts, Verdict, seen_at
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.occupancy.tiles import TILE
 from covey.onboard.map_exchange import Period
@@ -48,7 +48,7 @@ class Attempt:
     refused: str = ""
 
 
-class Frames(Protocol):
+class KnownFrames(Protocol):
     """What knows the starts of robots otherwise than by their maps: the SLAM of a team. Robots go by team index."""
 
     def revision(self, robot: int) -> int:
@@ -83,7 +83,7 @@ class MapAlignment:
         maps: Beliefs,
         every_s: float,
         clock: Clock,
-        slam: Frames | None = None,
+        slam: KnownFrames | None = None,
         T_world_start: np.ndarray | None = None,
     ):
         n, tiles = maps.tile_changed.shape
@@ -114,7 +114,7 @@ class MapAlignment:
                 for origin in range(len(self.members)):
                     self._take(robot, origin)
 
-    def _ask(self, robot: int, slam: Frames, looks: bool) -> None:
+    def _ask(self, robot: int, slam: KnownFrames, looks: bool) -> None:
         """Let a robot look at the frames that its SLAM knows, if they may have changed.
 
         As all tiles must be turned when a frame moves, small motions count only when it ``looks``. A quarter of a cell
@@ -151,7 +151,7 @@ class MapAlignment:
                 heard.append(origin)
                 if name not in holder.heard or holder.heard[name].version < version:
                     cells = self.maps.grid.with_cells(self.maps._rows(evidence))
-                    holder.store(Heard(name, version, cells))
+                    holder.store(MateEvidence(name, version, cells))
         for origin in heard:
             name = self.maps.names[origin]
             verdict = holder.attempt(name)

@@ -130,7 +130,7 @@ class Receive(Waiting):
             self.outcome = Received(message)
 
 
-class Report(Waiting):
+class ReportAnswer(Waiting):
     """Wait for the answer to a report; the await returns it, or ``no answer`` when the time [s] is over."""
 
     __slots__ = ("end_s",)

@@ -19,7 +19,7 @@ from covey.comms.mailbox import Mailbox
 from covey.geometry.faces import faces
 from covey.geometry.se2 import Pose, compose
 from covey.mapping.occupancy.belief import Belief
-from covey.mapping.occupancy.searched import SearchedMap, View
+from covey.mapping.occupancy.searched import CameraView, SearchedMap
 from covey.sensors.tag_camera import TagCamera
 
 KIND = "searched"
@@ -35,7 +35,7 @@ _AGAIN_S = 1.0  # period at which poses that saw unknown cells look again
 class _Origin:
     """The poses from which the camera of one robot looked, in its frame: float32 (k, 3), and the part that looks on."""
 
-    view: View
+    view: CameraView
     poses: np.ndarray = field(default_factory=lambda: np.empty((0, 3), np.float32))
     times_s: list[float] = field(default_factory=list)  # of the robot's own poses
     edition: int = 0  # how often the poses were corrected
@@ -51,7 +51,7 @@ class Searched:
         self, name: str, camera: TagCamera, belief: Belief, mailbox: Mailbox, frame_of: Callable[[str], Pose | None]
     ):
         self._name, self._belief, self._mailbox, self._frame_of = name, belief, mailbox, frame_of
-        view = View(
+        view = CameraView(
             math.radians(camera.fov_deg),
             camera.range_m,
             math.radians(camera.incidence_deg),
@@ -174,7 +174,7 @@ class Searched:
             if name == self._name:
                 continue
             fov, reach, incidence, mount = view
-            origin = self._origins.setdefault(name, _Origin(View(fov, reach, incidence, tuple(mount))))
+            origin = self._origins.setdefault(name, _Origin(CameraView(fov, reach, incidence, tuple(mount))))
             if edition > origin.edition and first == 0:
                 origin.edition, origin.poses = edition, origin.poses[:0]
                 self._begin_again()

@@ -21,7 +21,7 @@ from covey.geometry import Grid, Pose
 from covey.mapping.occupancy.belief import Belief
 from covey.onboard.driving import Driving
 from covey.onboard.giving_up import Reason
-from covey.onboard.motions import STILL, Motion, Report, Twist, Waiting
+from covey.onboard.motions import STILL, Motion, ReportAnswer, Twist, Waiting
 from covey.onboard.navigator import Navigator
 from covey.onboard.outcome import Outcome
 from covey.onboard.searched import Searched
@@ -128,7 +128,7 @@ class OnboardState:
         self.wait: tuple[Waiting, Call] | None = None
         self.command: Twist = STILL
         self.asked: defaultdict[str, list[Any]] = defaultdict(list)
-        self.reports: dict[int, Report] = {}
+        self.reports: dict[int, ReportAnswer] = {}
         self.reported, self.digs_until = 0, -math.inf
         self.corrections: tuple[np.ndarray, ...] = ()
         self.corrected = 0

@@ -28,7 +28,7 @@ _DCOLUMN = np.array([1, -1, 0, 0, 1, -1, 1, -1])
 _SQRT2 = math.sqrt(2.0)
 
 
-class Ways:
+class LandscapePaths:
     """The paths over a landscape, as a robot believes it to be at one moment.
 
     Args:

@@ -11,7 +11,7 @@ _LEAST_GATE_M = 0.3
 _MOST_STEP = 5.0  # largest evidence of one sample, ln odds: samples are not quite independent
 
 
-class Told(NamedTuple):
+class CandidateSums(NamedTuple):
     """What one robot has seen of a candidate: sums, so that a lost message only delays them.
 
     ``evidence`` is the sum of the logarithms of its likelihood ratios, ``seen_from`` its last direction [rad]; the
@@ -53,7 +53,7 @@ class Candidate:
     detections: int = 1
     seen_from: list[float] = field(default_factory=list)
     reach_m: float = 0.0
-    heard: dict[str, Told] = field(default_factory=dict)
+    heard: dict[str, CandidateSums] = field(default_factory=dict)
 
     @property
     def own_detections(self) -> int:
@@ -128,11 +128,11 @@ class Existence:
         """Process a sample that detects a candidate with a chance, if it exists, and did not."""
         candidate.log_odds += max(math.log1p(-min(chance, 0.999)), -_MOST_STEP)
 
-    def told(self) -> tuple[Told, ...]:
+    def told(self) -> tuple[CandidateSums, ...]:
         """Return what this robot itself has seen, for others to `hear`."""
         return tuple(self._own(c) for c in self.candidates if c.own_detections or abs(self._own(c).evidence) > 1e-6)
 
-    def hear(self, name: str, told: Iterable[Told]) -> None:
+    def hear(self, name: str, told: Iterable[CandidateSums]) -> None:
         """Take in what a robot has told; it replaces what the same one told before."""
         for new in told:
             found = self._near(new.identity, (new.x, new.y), new.weight**-0.5 if new.weight > 0.0 else 0.0)
@@ -156,7 +156,7 @@ class Existence:
                 found.seen_from = [*found.seen_from[-19:], new.seen_from]
             found.heard[name] = new
 
-    def _own(self, c: Candidate) -> Told:
+    def _own(self, c: Candidate) -> CandidateSums:
         heard = c.heard.values()
         weight = c.weight - sum(t.weight for t in heard)
         x, y = c.x, c.y
@@ -165,7 +165,7 @@ class Existence:
             y = (c.y * c.weight - sum(t.y * t.weight for t in heard)) / weight
         evidence = c.log_odds - self._prior - sum(t.evidence for t in heard)
         counted = weight if c.own_detections else 0.0
-        return Told(c.identity, c.kind, x, y, counted, evidence, c.own_detections, c.seen_from[-1], c.reach_m)
+        return CandidateSums(c.identity, c.kind, x, y, counted, evidence, c.own_detections, c.seen_from[-1], c.reach_m)
 
     def forget(self, identity: int | None = None, below: float = 0.0) -> None:
         """Forget the candidates with an identity (None: any) whose probability is at most ``below``; 0: all of them."""

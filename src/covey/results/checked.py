@@ -33,7 +33,7 @@ class Shape(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow")
 
 
-class Goal(Shape):
+class RunGoal(Shape):
     """The goal that ends a run."""
 
     explored_share: float | None = None
@@ -59,7 +59,7 @@ class ManifestShape(Shape):
     reason: str = ""
     scenario: str = ""
     platform: str = ""
-    goal: Goal
+    goal: RunGoal
     mission: MissionFacts = MissionFacts(kind="exploration")
     versions: dict[str, str | None] = {}
     cpu: dict[str, Any] = {}

@@ -17,10 +17,10 @@ from pathlib import Path
 from covey.errors import RunFolderError
 from covey.results.folder import CHECKPOINT, new_part, part
 from covey.results.lock import FolderLock
-from covey.results.table import End
+from covey.results.table import FileEnd
 
 
-def write_checkpoint(folder: Path, ends: Mapping[str, End]) -> None:
+def write_checkpoint(folder: Path, ends: Mapping[str, FileEnd]) -> None:
     """Replace the checkpoint of a run.
 
     Args:

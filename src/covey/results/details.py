@@ -70,7 +70,7 @@ class Plans(_Fixed):
         return Plans(tuple(names), steps, robots, begins, points)
 
 
-class Readings:
+class RecordedReadings:
     """All readings of one sensor, from ``readings.npz``; its arrays are read-only attributes: ``readings.ranges``.
 
     Attributes:
@@ -104,9 +104,9 @@ class Readings:
         return f"<Readings of {len(self.robots)} robots, {len(self.times)} samples: {', '.join(self.arrays)}>"
 
     @staticmethod
-    def load(path: Path, names: Sequence[str]) -> "dict[str, Readings]":
+    def load(path: Path, names: Sequence[str]) -> "dict[str, RecordedReadings]":
         """Read ``readings.npz``: the readings by sensor; if robots have different ones of a name, ``NAME:ROBOT``."""
-        blocks, found = read_blocks(path), dict[str, Readings]()
+        blocks, found = read_blocks(path), dict[str, RecordedReadings]()
         for k in sorted({int(name.partition("/")[0]) for name in blocks}):
             own = {name.partition("/")[2]: rows for name, rows in blocks.items() if name.startswith(f"{k}/")}
             steps, times, robots = _whole(own["step"]).astype(np.int64), own["time_s"], _whole(own["robot"])
@@ -118,7 +118,9 @@ class Readings:
             }
             sensor, carriers = str(own["sensor"][0]), tuple(names[int(i)] for i in robots)
             key = f"{sensor}:{carriers[0]}" if sensor in found else sensor
-            found[key] = Readings(carriers, steps, times, values, draws_of(own, values, len(steps), len(robots)))
+            found[key] = RecordedReadings(
+                carriers, steps, times, values, draws_of(own, values, len(steps), len(robots))
+            )
         return found
 
 

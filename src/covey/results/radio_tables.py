@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from covey.comms.samples import RadioSample
 from covey.comms.traffic import CAUSES, COUNTERS, LOG_COLUMNS
-from covey.results.table import End, Table
+from covey.results.table import FileEnd, Table
 
 _ROWS = 8192
 DROPS = tuple(f"dropped_{cause}" for cause in CAUSES[1:])
@@ -71,7 +71,7 @@ class RadioTables:
             if len(waiting) >= _ROWS:
                 self._flush(name)
 
-    def ends(self) -> dict[str, End]:
+    def ends(self) -> dict[str, FileEnd]:
         """Return what makes whole tables of all rows up to now, by name; see `Table.end`."""
         for name, rows in self._rows.items():
             if rows and name not in self.tables:

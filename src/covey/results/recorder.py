@@ -28,7 +28,7 @@ from covey.results.radio_tables import RadioTables
 from covey.results.recording import Recording, as_recording
 from covey.results.reserve import RESERVE
 from covey.results.run import Run, Scratch
-from covey.results.snapshot import Event, Snapshot
+from covey.results.snapshot import RunEvent, Snapshot
 from covey.results.table import Table
 
 STEP_COLUMNS = ("explored_share", "known_share", "distance_m", "energy_j", "collisions_robot", "collisions_wall")
@@ -126,7 +126,7 @@ class Recorder:
         team = enumerate(self._team_columns, start=2)
         self._of_team = [(k, name) for k, name in team if name not in ("min_separation_m", *constant)]
         self.manifest = manifest | {"status": "running", "goal_status": None}
-        self._events: list[Event] = []
+        self._events: list[RunEvent] = []
         self._host_rows: list[tuple[float, ...]] = []
         self._started = self._host_wall = self._checkpoint_wall = time.perf_counter()
         self._host_cpu = time.process_time()
@@ -206,7 +206,7 @@ class Recorder:
             with self._disk():
                 self._checkpoint()
 
-    def observe_events(self, events: Sequence[Event]) -> None:
+    def observe_events(self, events: Sequence[RunEvent]) -> None:
         """Record events."""
         self._events += events
 

@@ -24,7 +24,7 @@ from covey.lazy import pa, pl, pq
 from covey.notebook import in_notebook
 from covey.results.checked import Shape, check_table, read_json, reading
 from covey.results.checkpoint import recover
-from covey.results.details import MapChanges, Plans, Readings, Scans
+from covey.results.details import MapChanges, Plans, RecordedReadings, Scans
 from covey.results.event_data import EVENT_KINDS
 from covey.results.folder import ESTIMATES, FIGURES, POSES, read_manifest, run_folder, within, write_whole
 from covey.results.landscape import Landscape
@@ -366,10 +366,10 @@ class Run:
             return Scans.load(path, self.names) if path.is_file() else None
 
     @cached_property
-    def readings(self) -> dict[str, Readings] | None:
+    def readings(self) -> dict[str, RecordedReadings] | None:
         """All readings by sensor; None if they were not recorded."""
         with reading(path := self.folder / "readings.npz"):
-            return Readings.load(path, self.names) if path.is_file() else None
+            return RecordedReadings.load(path, self.names) if path.is_file() else None
 
     @cached_property
     def marks(self) -> list[tuple[Mark, ...]]:

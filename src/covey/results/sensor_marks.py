@@ -9,7 +9,7 @@ from covey.draws import Draws
 from covey.results.marks import Mark
 
 if TYPE_CHECKING:
-    from covey.results.details import Readings
+    from covey.results.details import RecordedReadings
 
 COLORS = ("#009E73", "#CC79A7", "#D55E00", "#0072B2", "#E69F00")
 """Of the sensors of a run, one after the other (Okabe, Ito: Color Universal Design)."""
@@ -129,7 +129,7 @@ class SensorMarks:
         names: names of the sensors that are drawn.
     """
 
-    def __init__(self, readings: "Mapping[str, Readings]", robots: tuple[str, ...], radius: np.ndarray):
+    def __init__(self, readings: "Mapping[str, RecordedReadings]", robots: tuple[str, ...], radius: np.ndarray):
         self._readings = {name: one for name, one in readings.items() if one.draws is not None and len(one.times)}
         self._rows = {name: [robots.index(robot) for robot in one.robots] for name, one in self._readings.items()}
         self._radius, self.names = radius, tuple(self._readings)

@@ -1,4 +1,4 @@
-"""`Snapshot` and `Event`: the data that observers get after each step."""
+"""`Snapshot` and `RunEvent`: the data that observers get after each step."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ WARNINGS = (
 
 
 @dataclass(frozen=True)
-class Event:
+class RunEvent:
     """An event at one step: a contact began, a door opened, a controller failed, a goal was reached.
 
     Attributes:
@@ -82,7 +82,7 @@ class Snapshot:
     collisions_wall: np.ndarray
     energy_j: np.ndarray
     min_separation_m: float = math.nan
-    events: list[Event] = field(default_factory=list)
+    events: list[RunEvent] = field(default_factory=list)
     radio: RadioSample | None = None
     mission: dict[str, Any] = field(default_factory=dict)
     altitude_roll_pitch: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))

@@ -45,7 +45,7 @@ class Table:
         self._groups.append(group_of(footer, self._file.tell(), len(self._groups)))
         self._write(block)
 
-    def end(self, columns: dict[str, Any] | None = None) -> "End":
+    def end(self, columns: dict[str, Any] | None = None) -> "FileEnd":
         """Return what makes a whole file of the blocks that are written, with some rows more.
 
         Args:
@@ -55,7 +55,7 @@ class Table:
         if columns is not None or not groups:
             block, footer = self._made(columns)
             groups, first = [*groups, group_of(footer, size, len(groups))], first or footer
-        return End(size, block + closed(first if len(groups) == 1 else joined(first, groups)))
+        return FileEnd(size, block + closed(first if len(groups) == 1 else joined(first, groups)))
 
     def finish(self) -> None:
         """Write the end of the file and give it its final name."""
@@ -86,7 +86,7 @@ class Table:
         return split(file.getvalue().to_pybytes())
 
 
-class End(NamedTuple):
+class FileEnd(NamedTuple):
     """The end of a file.
 
     Attributes:

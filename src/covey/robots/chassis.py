@@ -42,7 +42,7 @@ class Caster(Record):
     radius_m: float = Field(gt=0, description="Radius [m].")
 
 
-class Driven(Record):
+class SideDrive(Record):
     """How the wheels of each side are driven."""
 
     control: Control = Field(
@@ -77,7 +77,7 @@ class Driven(Record):
         return self
 
 
-class WheeledChassis(Driven):
+class WheeledChassis(SideDrive):
     """A box on driven wheels, and casters; tracks are rows of wheels."""
 
     kind: Literal["wheels"] = Field(default="wheels", description="A box on wheels, or on tracks.")
@@ -104,7 +104,7 @@ class FlyingChassis(Record):
     height_m: float = Field(default=8.0, gt=0, description="Height above the ground below [m].")
 
 
-class FileChassis(Driven):
+class FileChassis(SideDrive):
     """Any body, from a file of MuJoCo (MJCF) or a URDF."""
 
     kind: Literal["file"] = Field(description="A body from a file.")

@@ -25,7 +25,7 @@ class Status(IntEnum):
     ABORTED = 6
 
 
-class Goal:
+class ActionGoal:
     """A goal that a client sent.
 
     Attributes:
@@ -106,15 +106,15 @@ class ActionServer:
         self._results = Service(node, f"{base}/get_result", f"{kind}_GetResult")
         self._feedback = node.writer(f"{base}/feedback", f"{kind}_FeedbackMessage", STATE)
         self._status = node.writer(f"{base}/status", _STATUS, LATCHED)
-        self._known: dict[bytes, Goal] = {}
+        self._known: dict[bytes, ActionGoal] = {}
         self._now_ns = 0
         self._publish()
 
     @property
-    def active(self) -> list[Goal]:
+    def active(self) -> list[ActionGoal]:
         return [goal for goal in self._known.values() if not goal.ended]
 
-    def take(self, now_ns: int) -> list[Goal]:
+    def take(self, now_ns: int) -> list[ActionGoal]:
         """Return the new goals, each to be accepted or rejected; answer what was asked about the others.
 
         Args:
@@ -129,16 +129,16 @@ class ActionServer:
                 self._tell(request, goal)
             else:
                 goal._asking.append(request)
-        new: list[Goal] = []
+        new: list[ActionGoal] = []
         for request, asked in self._goals.asked():
-            goal = Goal(self, request, bytes(asked.goal_id.uuid), asked.goal)
+            goal = ActionGoal(self, request, bytes(asked.goal_id.uuid), asked.goal)
             if goal.id in self._known:  # the same goal twice
                 goal.reject()
             else:
                 new.append(goal)
         return new
 
-    def _answer(self, goal: Goal, accepted: bool) -> None:
+    def _answer(self, goal: ActionGoal, accepted: bool) -> None:
         stamp = {"sec": self._now_ns // _NS, "nanosec": self._now_ns % _NS}
         self._goals.answer(goal._request, {"accepted": accepted, "stamp": stamp})
         if accepted:
@@ -167,11 +167,11 @@ class ActionServer:
         self._cancels.answer(request, {"return_code": code, "goals_canceling": canceling})
         self._publish()
 
-    def _tell(self, request: Request, goal: Goal | None) -> None:
+    def _tell(self, request: Request, goal: ActionGoal | None) -> None:
         """Answer who asked for the result of a goal."""
         self._results.answer(request, {"status": goal.status, "result": goal._result} if goal else {})
 
-    def _info(self, goal: Goal) -> dict[str, Any]:
+    def _info(self, goal: ActionGoal) -> dict[str, Any]:
         stamp = {"sec": goal.accepted_ns // _NS, "nanosec": goal.accepted_ns % _NS}
         return {"goal_id": {"uuid": list(goal.id)}, "stamp": stamp}
 

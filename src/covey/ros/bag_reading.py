@@ -10,8 +10,8 @@ from covey.errors import InvalidValueError
 from covey.experiments.logs.odometry_noise import resampled
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import compose
-from covey.mapping.slam.bag_frames import Track, planar
-from covey.mapping.slam.bags import ODOMETRY, SCAN, TF, TRUTH, Driven, Topics, opened, topics_of, track_of
+from covey.mapping.slam.bag_frames import PoseTrack, planar
+from covey.mapping.slam.bags import ODOMETRY, SCAN, TF, TRUTH, BagDrive, Topics, opened, topics_of, track_of
 from covey.mapping.slam.log import Log
 from covey.world.world import FREE, UNKNOWN, WALL, World, closed
 
@@ -34,11 +34,11 @@ class BagRobot:
     """
 
     name: str
-    odometry: Track
+    odometry: PoseTrack
     log: Log | None
-    better: Track | None
+    better: PoseTrack | None
     better_by: str
-    commands: Track | None
+    commands: PoseTrack | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ def _grids(reader: Any) -> dict[str, Grid]:
     return {topic: _grid(reader.deserialize(*raw)) for topic, raw in sorted(grids.items())}
 
 
-def _robot(driven: Driven, topics: Topics) -> BagRobot:
+def _robot(driven: BagDrive, topics: Topics) -> BagRobot:
     name = driven.space.strip("/").replace("/", "_") or "robot"
     track, log = driven.odometry, driven.log
     truth = topics.of(ODOMETRY).get(f"{driven.space}/{TRUTH}", [])
@@ -130,7 +130,7 @@ def _robot(driven: Driven, topics: Topics) -> BagRobot:
         better, by = track_of(truth, lambda one: planar(one.pose.pose.position, one.pose.pose.orientation)), TRUTH
     elif (moving := driven.frames.above(driven.odometry_frame)) is not None:
         latest = np.clip(np.searchsorted(moving.times, track.times, side="right") - 1, 0, None)
-        better, by = Track(track.times, compose(moving.values[latest], track.values)), "tf"
+        better, by = PoseTrack(track.times, compose(moving.values[latest], track.values)), "tf"
     if log is not None:
         log = replace(log, name=name)
         log = log if better is None else _with_reference(log, better)
@@ -138,7 +138,7 @@ def _robot(driven: Driven, topics: Topics) -> BagRobot:
     return BagRobot(name, track, log, better, by, orders)
 
 
-def _with_reference(log: Log, better: Track) -> Log:
+def _with_reference(log: Log, better: PoseTrack) -> Log:
     known = resampled(better.times, better.values, log.times)
     known[(log.times < better.times[0]) | (log.times > better.times[-1])] = np.nan
     return replace(log, reference=known)

@@ -12,7 +12,7 @@ from covey.geometry.grid import Grid
 from covey.geometry.mounting import on_beams
 from covey.geometry.se2 import compose, inverse
 from covey.mapping.map_of_scans import map_of
-from covey.mapping.slam.bag_frames import Track
+from covey.mapping.slam.bag_frames import PoseTrack
 from covey.mapping.slam.following import follow
 from covey.mapping.slam.log import Log, relative
 from covey.results.manifest import build_manifest
@@ -80,7 +80,7 @@ def run_of(
     )
 
 
-def track_of(robot: BagRobot, poses: Poses | None) -> Track:
+def track_of(robot: BagRobot, poses: Poses | None) -> PoseTrack:
     """Return where a robot was, as asked for; see `run_of`.
 
     Raises:
@@ -100,10 +100,10 @@ def track_of(robot: BagRobot, poses: Poses | None) -> Track:
         return robot.odometry
     log = robot.log
     start = log.odometry[0]
-    return Track(log.times, compose(start, follow(log).poses))
+    return PoseTrack(log.times, compose(start, follow(log).poses))
 
 
-def _from(track: Track, robot: BagRobot) -> np.ndarray:
+def _from(track: PoseTrack, robot: BagRobot) -> np.ndarray:
     """Return the odometry (n, 3) from where the robot was at its first message, or at the first pose that is known."""
     odometry = robot.odometry
     begin = max(odometry.times[0], track.times[0])
@@ -111,7 +111,7 @@ def _from(track: Track, robot: BagRobot) -> np.ndarray:
     return compose(compose(known, inverse(measured)), odometry.values)
 
 
-def _drawn(bag: Bag, tracks: list[Track]) -> World:
+def _drawn(bag: Bag, tracks: list[PoseTrack]) -> World:
     """Return the world that the scans of all robots show: what any of them has hit is a wall.
 
     Raises:
@@ -139,7 +139,7 @@ def _drawn(bag: Bag, tracks: list[Track]) -> World:
 def _write(
     bag: Bag,
     world: World,
-    tracks: list[Track],
+    tracks: list[PoseTrack],
     at: np.ndarray,
     begin: float,
     true: np.ndarray,
@@ -178,7 +178,7 @@ def _write(
 def _observe(
     recorder: Recorder,
     bag: Bag,
-    tracks: list[Track],
+    tracks: list[PoseTrack],
     at: np.ndarray,
     begin: float,
     true: np.ndarray,
@@ -228,7 +228,7 @@ def _observe(
         before = true[k]
 
 
-def _seen(robot: BagRobot, track: Track, at: np.ndarray, begin: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _seen(robot: BagRobot, track: PoseTrack, at: np.ndarray, begin: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return at which steps scans were the newest, their rows in the log, and the robot's poses at them."""
     if robot.log is None:
         return np.zeros(0, int), np.zeros(0, int), np.zeros((0, 3))

@@ -44,14 +44,14 @@ from covey.results.maps import OPEN, WALL
 from covey.results.run import Run
 from covey.results.snapshot import WARNINGS
 from covey.ros import messages as m
-from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, SENSOR, STATE, TF, Profile
+from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, SENSOR, STATE, TF, QosProfile
 from covey.ros.types import Types, types_of
 
 _GRID, _ARRAY = "nav_msgs/msg/OccupancyGrid", "visualization_msgs/msg/MarkerArray"
 _INFO, _WARNING = 20, 30  # levels of rcl_interfaces/Log
 _COLORS = ((0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (213, 94, 0), (86, 180, 233), (140, 122, 0))
 _CYLINDER, _TEXT = 3, 9  # types of visualization_msgs/Marker
-_Message = tuple[int, str, str, Profile, bytes]
+_Message = tuple[int, str, str, QosProfile, bytes]
 """Time [ns], topic, type, how it is delivered, CDR."""
 
 
@@ -87,7 +87,7 @@ def write(run: Run, path: Path, distro: str = "jazzy") -> None:
         writer.finish()
 
 
-def _offered(profile: Profile) -> str:
+def _offered(profile: QosProfile) -> str:
     """Return how a topic is delivered, in the form of rosbag2's metadata up to version 8; later ones read it, too."""
     never = {"sec": 9223372036, "nsec": 854775807}
     offered = {
@@ -126,8 +126,8 @@ def _motion(run: Run, types: Types) -> Iterator[_Message]:
     frames = [("map", f"{name}/odom") for name in names]
     frames += [(f"{name}/odom", f"{name}/base_footprint") for name in names]
     tf = m.Transforms(types, frames)
-    odom = [m.Odometry(types, f"{name}/odom", f"{name}/base_footprint") for name in names]
-    truth = [m.Odometry(types, "map", f"{name}/base_footprint") for name in names]
+    odom = [m.OdometryMessage(types, f"{name}/odom", f"{name}/base_footprint") for name in names]
+    truth = [m.OdometryMessage(types, "map", f"{name}/base_footprint") for name in names]
     has = np.isin(run.times, run.pose_times)
     true_twists = np.stack([run.series(one)[has] for one in ("vx_m_s", "vy_m_s", "omega_rad_s")], -1)
     start_rows, before = m.rows_of(starts), odometry[0]
@@ -170,7 +170,7 @@ def _starts(run: Run) -> np.ndarray:
 
 def _scans(name: str, topic: str, frame: str, scans: Scans, types: Types) -> Iterator[_Message]:
     period = float(np.median(np.diff(scans.times))) if len(scans.times) > 1 else 0.0
-    scan = m.Scan(types, frame, scans.angles, (0.0, scans.range_m), period)
+    scan = m.ScanMessage(types, frame, scans.angles, (0.0, scans.range_m), period)
     for time_s, ranges in zip(scans.times.tolist(), scans.ranges, strict=True):
         at = round(1e9 * time_s)
         yield at, f"/{name}/{topic}", scan.TYPE, SENSOR, scan.encode(m.stamp_of(at, 1e-9), ranges)

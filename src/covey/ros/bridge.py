@@ -11,7 +11,7 @@ import numpy as np
 
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.ros import messages as m
-from covey.ros.commands import Commands
+from covey.ros.commands import RosCommands
 from covey.ros.control import Control
 from covey.ros.dds import Participant
 from covey.ros.host import BridgeHost
@@ -21,7 +21,7 @@ from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, SENSOR, STATE, TF
 from covey.ros.reckoning import Reckoning
 from covey.ros.robot_node import RobotNode
 from covey.ros.sensor_topics import Output, output_of
-from covey.ros.settings import Settings
+from covey.ros.settings import BridgeSettings
 from covey.runtime.hosting import Hosting
 from covey.runtime.phases.sensing import BankSample, SensorBank
 from covey.runtime.simulation import Simulation
@@ -60,7 +60,7 @@ class Bridge:
 
     host: BridgeHost
 
-    def __init__(self, participant: Participant, settings: Settings = Settings()):
+    def __init__(self, participant: Participant, settings: BridgeSettings = BridgeSettings()):
         self.participant, self.settings = participant, settings
         self.repeatable, self.again = not settings.drives, False
         self.pacer = Pacer(None if isinstance(settings.speed, str) else settings.speed)
@@ -160,12 +160,13 @@ class Bridge:
         self._frames_of(static)
         types = participant.types
         self._odometry = [
-            m.Odometry(types, node.frame(ODOM), node.frame(FOOTPRINT), planar=not self._spatial) for node in self.robots
+            m.OdometryMessage(types, node.frame(ODOM), node.frame(FOOTPRINT), planar=not self._spatial)
+            for node in self.robots
         ]
-        self._send_odometry = [node.topic("odom", m.Odometry.TYPE, ODOMETRY) for node in self.robots]
+        self._send_odometry = [node.topic("odom", m.OdometryMessage.TYPE, ODOMETRY) for node in self.robots]
         localized = self.robots if settings.localization else []
-        self._estimates = [m.Estimate(types, node.map_frame) for node in localized]
-        self._send_pose = [node.topic("pose", m.Estimate.TYPE, STATE) for node in localized]
+        self._estimates = [m.EstimateMessage(types, node.map_frame) for node in localized]
+        self._send_pose = [node.topic("pose", m.EstimateMessage.TYPE, STATE) for node in localized]
         self._send_contact = [node.topic("contact", "std_msgs/msg/Bool", STATE) for node in self.robots]
         self._send_state = [
             node.messages("state", "diagnostic_msgs/msg/DiagnosticStatus", STATE) for node in self.robots
@@ -175,12 +176,14 @@ class Bridge:
             for node in self.robots
             if settings.battery_wh is not None
         ]
-        self._truth = [m.Odometry(types, MAP, node.frame(FOOTPRINT)) for node in self.robots if settings.true_poses]
+        self._truth = [
+            m.OdometryMessage(types, MAP, node.frame(FOOTPRINT)) for node in self.robots if settings.true_poses
+        ]
         self._send_truth = [
-            node.topic("ground_truth", m.Odometry.TYPE, ODOMETRY) for node in self.robots if settings.true_poses
+            node.topic("ground_truth", m.OdometryMessage.TYPE, ODOMETRY) for node in self.robots if settings.true_poses
         ]
         mixed = len(self.driven) < len(self.robots)
-        self.commands = {i: Commands(self.robots[i], settings, mixed) for i in self.driven}
+        self.commands = {i: RosCommands(self.robots[i], settings, mixed) for i in self.driven}
         self._news = participant.waiter(*(reader for one in self.commands.values() for reader in one.seldom))
         self._await_answer = participant.waiter(*(reader for one in self.commands.values() for reader in one.often))
         self._send_tags = [node.messages("tags", "visualization_msgs/msg/MarkerArray", STATE) for node in self.robots]

@@ -1,4 +1,4 @@
-"""`Commands`: what ROS 2 tells one robot to do."""
+"""`RosCommands`: what ROS 2 tells one robot to do."""
 
 import logging
 import math
@@ -9,14 +9,14 @@ from covey.comms.blackboard import Blackboard
 from covey.comms.mailbox import Mailbox
 from covey.geometry.se2 import Pose
 from covey.onboard.handle import Robot
-from covey.onboard.motions import Report, finite_twist
+from covey.onboard.motions import ReportAnswer, finite_twist
 from covey.ros import messages as m
-from covey.ros.goals import Goals
+from covey.ros.goals import NavigationActions
 from covey.ros.messages import Stamp
 from covey.ros.qos import COMMAND, STATE
 from covey.ros.robot_node import RobotNode
 from covey.ros.services import Request, Service
-from covey.ros.settings import STAMPED_SINCE, Settings
+from covey.ros.settings import STAMPED_SINCE, BridgeSettings
 from covey.ros.team_radio import TEXT, RadioTopics, TeamRadio
 from covey.ros.types import MessageError
 
@@ -25,14 +25,14 @@ _CLOCK, _STRING = "rosgraph_msgs/msg/Clock", "std_msgs/msg/String"
 _MARKER = "visualization_msgs/msg/Marker"
 
 
-class Commands:
+class RosCommands:
     """The commands of ROS to one robot.
 
     ===============  ============================  =====================================================================
     topic            type                          effect
     ===============  ============================  =====================================================================
     ``cmd_vel``      Twist, or TwistStamped        it drives so until the next command, or until they have been silent
-    ``goal_pose``    geometry_msgs/PoseStamped     its navigator drives it there, see `Goals`
+    ``goal_pose``    geometry_msgs/PoseStamped     its navigator drives it there, see `NavigationActions`
     ``path``         nav_msgs/Path                 it follows the poses
     ``leave_tag``    std_msgs/String               it leaves a tag where it stands
     ``report``       visualization_msgs/Marker     it reports target ``id`` at the position of ``pose`` to the referee,
@@ -57,7 +57,7 @@ class Commands:
         often, seldom: readers of ``cmd_vel`` and, in lockstep, ``ready``; and of what does not come in each step.
     """
 
-    def __init__(self, node: RobotNode, settings: Settings, mixed: bool):
+    def __init__(self, node: RobotNode, settings: BridgeSettings, mixed: bool):
         self._node, self._timeout_s, self._types = node, settings.timeout_s, node.types
         distro = node.types.distro
         self._stamped = distro in STAMPED_SINCE if settings.stamped is None else settings.stamped
@@ -71,7 +71,7 @@ class Commands:
         self._deposits = Service(node.node, "maes_deposit_tag", "maes_msgs/srv/DepositTag")
         self.markers = MarkerService(node, "set_marker_position")
         self.radio, self.team = RadioTopics(node, settings.radio), TeamRadio(node, mixed)
-        self._goals = Goals(node) if settings.localization and settings.navigation else None
+        self._goals = NavigationActions(node) if settings.localization and settings.navigation else None
         self.bad = 0
         self.often = (self._twist, self._ready) if node.lockstep else (self._twist,)
         self.seldom = [reader for reader in node.node.readers if reader not in self.often]
@@ -86,7 +86,7 @@ class Commands:
     def _forget(self) -> None:
         self.answered: Stamp | None = None
         self._since_s: float | None = None  # the time of the last cmd_vel, while it drives
-        self._waiting: list[tuple[int, Report, Callable[[str], None]]] = []
+        self._waiting: list[tuple[int, ReportAnswer, Callable[[str], None]]] = []
         if self._goals is not None:
             self._goals.begin()
 
@@ -233,7 +233,7 @@ class MarkerService:
     def __init__(self, node: RobotNode, name: str):
         self._service = Service(node.node, name, "scoring_interfaces/srv/SetMarkerPosition")
 
-    def serve(self, commands: Commands, robot: Robot) -> None:
+    def serve(self, commands: RosCommands, robot: Robot) -> None:
         """Let a robot report what was asked for; the reply follows with the answer of the referee."""
         for request, asked in self._service.asked():
             commands.report(robot, asked.marker_id, asked.marker_position, self._teller(request))

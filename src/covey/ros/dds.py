@@ -48,7 +48,7 @@ from covey.ros.libraries import (
     idl,
     make_idl_struct,
 )
-from covey.ros.qos import LATCHED, Profile
+from covey.ros.qos import LATCHED, QosProfile
 from covey.ros.reach import configuration, domain_of, keep_local, reach_of, udp_sockets
 from covey.ros.types import Types, dds_name, types_of
 
@@ -230,14 +230,14 @@ class Participant:
             self._topics[name, kind] = Topic(self._participant, name, struct)
         return self._topics[name, kind]
 
-    def _writer(self, topic: str, kind: str, profile: Profile, user_data: bytes) -> "Writer":
+    def _writer(self, topic: str, kind: str, profile: QosProfile, user_data: bytes) -> "Writer":
         end = DataWriter(self._publisher, self._topic(topic, kind), profile.policies(user_data))
         end.set_status_mask(_MATCHED)
         self._audience.attach(end)
         self._ends.append(writer := Writer(self, end))
         return writer
 
-    def _reader(self, topic: str, kind: str, profile: Profile, user_data: bytes) -> "Reader":
+    def _reader(self, topic: str, kind: str, profile: QosProfile, user_data: bytes) -> "Reader":
         end = DataReader(self._subscriber, self._topic(topic, kind), profile.policies(user_data))
         self._ends.append(reader := Reader(self, end, topic, kind, profile.depth))
         return reader
@@ -272,7 +272,7 @@ class Node:
             return name
         return f"{base}/{self.name}/{name[2:]}" if name.startswith("~/") else f"{base}/{name}"
 
-    def writer(self, topic: str, kind: str, profile: Profile) -> "Writer":
+    def writer(self, topic: str, kind: str, profile: QosProfile) -> "Writer":
         """Return a new writer of a topic.
 
         Args:
@@ -285,18 +285,18 @@ class Node:
         """
         return self.add_writer(f"rt{self.topic_name(topic)}", kind, profile, self.participant.user_data(kind))
 
-    def reader(self, topic: str, kind: str, profile: Profile) -> "Reader":
+    def reader(self, topic: str, kind: str, profile: QosProfile) -> "Reader":
         """Return a new reader of a topic; see ``writer``."""
         return self.add_reader(f"rt{self.topic_name(topic)}", kind, profile, self.participant.user_data(kind))
 
-    def add_writer(self, dds_topic: str, kind: str, profile: Profile, user_data: bytes) -> "Writer":
+    def add_writer(self, dds_topic: str, kind: str, profile: QosProfile, user_data: bytes) -> "Writer":
         """Return a new writer of a topic by its name on the wire."""
         writer = self.participant._writer(dds_topic, kind, profile, user_data)
         self.writers.append(writer)
         self.participant._changed = True
         return writer
 
-    def add_reader(self, dds_topic: str, kind: str, profile: Profile, user_data: bytes) -> "Reader":
+    def add_reader(self, dds_topic: str, kind: str, profile: QosProfile, user_data: bytes) -> "Reader":
         """Return a new reader of a topic by its name on the wire."""
         reader = self.participant._reader(dds_topic, kind, profile, user_data)
         self.readers.append(reader)

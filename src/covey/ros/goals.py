@@ -1,4 +1,4 @@
-"""`Goals`: where ROS 2 sends a robot: goals and paths, as topics and as actions, for the robot's own navigator."""
+"""`NavigationActions`: goals and paths from ROS 2, as topics and as actions, for the robot's own navigator."""
 
 import math
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from covey.geometry.se2 import Pose
 from covey.onboard.handle import Robot
 from covey.onboard.motions import Motion
 from covey.ros import messages as m
-from covey.ros.actions import ActionServer, Goal, Status
+from covey.ros.actions import ActionGoal, ActionServer, Status
 from covey.ros.messages import Stamp
 from covey.ros.robot_node import RobotNode
 
@@ -20,7 +20,7 @@ _TO, _ALONG = "nav2_msgs/action/NavigateToPose", "nav2_msgs/action/FollowPath"
 _FAILED = 1  # any error code but 0
 
 
-class Goals:
+class NavigationActions:
     """The actions ``navigate_to_pose`` and ``follow_path`` of one robot, and the topics ``goal_pose`` and ``path``.
 
     A new goal, a new path, or a cmd_vel ends the one before it, whose action is then aborted.
@@ -37,7 +37,7 @@ class Goals:
                 ("path", "nav_msgs/msg/Path", self._follow),
             )
         ]
-        self._doing: tuple[ActionServer, Goal, Motion, Place] | None = None
+        self._doing: tuple[ActionServer, ActionGoal, Motion, Place] | None = None
         self._told_s = -math.inf
 
     def begin(self) -> None:
@@ -91,7 +91,9 @@ class Goals:
             left = at.distance_to(end)
             goal.feedback(self._feedback(server, goal, now_ns, at, left, stamp))
 
-    def _feedback(self, server: ActionServer, goal: Goal, now_ns: int, at: Pose, left: float, stamp: Stamp) -> m.Fields:
+    def _feedback(
+        self, server: ActionServer, goal: ActionGoal, now_ns: int, at: Pose, left: float, stamp: Stamp
+    ) -> m.Fields:
         if server is self._along:
             known: m.Fields = {"distance_to_goal": left}
         else:

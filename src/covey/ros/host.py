@@ -6,7 +6,7 @@ from covey.runtime.host import NONE, Answers, GroupAnswers, Team
 from covey.runtime.local.host import LocalHost
 
 
-class Exchange(Protocol):
+class ExchangeStep(Protocol):
     """What happens with what the robots have just sensed, before they decide."""
 
     host: "BridgeHost"
@@ -20,7 +20,7 @@ class Exchange(Protocol):
 class BridgeHost(LocalHost):
     """Controllers in the simulation's process. Before they decide, a bridge has its exchange."""
 
-    def __init__(self, bridge: Exchange, team: Team):
+    def __init__(self, bridge: ExchangeStep, team: Team):
         super().__init__(team)
         self.repeatable = bridge.repeatable
         self._bridge, bridge.host = bridge, self

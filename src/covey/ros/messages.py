@@ -121,7 +121,7 @@ def pose(at: Sequence[float], z: float = 0.0) -> Fields:
 # -- sent in each step: encoded once -----------------------------------------------------------------------------------
 
 
-class Scan:
+class ScanMessage:
     """A sensor_msgs/LaserScan whose stamp and ranges change.
 
     Args:
@@ -156,7 +156,7 @@ class Scan:
         return bytes(self._buffer)
 
 
-class Odometry:
+class OdometryMessage:
     """A nav_msgs/Odometry whose stamp, pose, twist and covariances change.
 
     Args:
@@ -203,7 +203,7 @@ class Odometry:
         return bytes(self._buffer)
 
 
-class Estimate:
+class EstimateMessage:
     """A geometry_msgs/PoseWithCovarianceStamped whose stamp, pose and covariance change."""
 
     TYPE = "geometry_msgs/msg/PoseWithCovarianceStamped"

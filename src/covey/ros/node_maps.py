@@ -23,7 +23,7 @@ from covey.mapping.occupancy.tiles import TILE_CELLS
 from covey.onboard.map_alignment import MapAlignment
 from covey.onboard.map_exchange import ANSWERS, ASKS, Arrived, Digest, Exchange
 from covey.plain import LARGEST_BYTES, decode
-from covey.ros.team_letters import Heard, encoded
+from covey.ros.team_letters import ReceivedMessage, encoded
 
 LOG = logging.getLogger("covey")
 MAP_KINDS = ("map digest of a node", "map tiles of a node")
@@ -91,7 +91,7 @@ class NodeExchange:
         if name in self._names:
             self._post.heard[self._names.index(name)] = True
 
-    def take(self, heard: Heard) -> None:
+    def take(self, heard: ReceivedMessage) -> None:
         """Take a message about maps.
 
         Raises:
@@ -118,7 +118,7 @@ class _Letters:
         self.heard = np.zeros(len(belief), bool)
         self._come: tuple[list[_Come], list[_Come]] = ([], [])
 
-    def take(self, sender: int, heard: Heard) -> None:
+    def take(self, sender: int, heard: ReceivedMessage) -> None:
         plain, kind = decode(heard.payload), MAP_KINDS.index(heard.kind)
         payload = self._update(plain) if kind == ANSWERS else self._digest(plain)
         self._come[kind].append(_Come(sender, payload, heard.sent_s))

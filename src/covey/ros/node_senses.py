@@ -15,7 +15,7 @@ from covey.geometry.se2 import Pose
 from covey.ros import messages as m
 from covey.ros.dds import Node, Reader
 from covey.ros.node_setup import NodeSetup
-from covey.ros.qos import LATCHED, ODOMETRY, SENSOR, TF, Profile
+from covey.ros.qos import LATCHED, ODOMETRY, SENSOR, TF, QosProfile
 from covey.ros.types import MessageError
 from covey.sensors.bumper import BumperReading
 from covey.sensors.cloud import CloudReadings
@@ -99,8 +99,8 @@ class Senses:
     def __init__(self, node: Node, setup: NodeSetup, prefixed: bool):
         self._types, self._setup = node.participant.types, setup
         self.bad = 0
-        self._odometry = node.reader("odom", m.Odometry.TYPE, ODOMETRY.best_effort())
-        self._pose = node.reader("pose", m.Estimate.TYPE, ODOMETRY.best_effort())
+        self._odometry = node.reader("odom", m.OdometryMessage.TYPE, ODOMETRY.best_effort())
+        self._pose = node.reader("pose", m.EstimateMessage.TYPE, ODOMETRY.best_effort())
         at = "/" if prefixed else ""
         self._tf = node.reader(f"{at}tf", m.Transforms.TYPE, TF.best_effort())
         self._static = node.reader(f"{at}tf_static", m.Transforms.TYPE, LATCHED)
@@ -286,7 +286,7 @@ class Senses:
             return None
         kind, stamp_of, read = made
         first = next((s.name for s in self._setup.spawn.spec.model.sensors if "scan" in s.feeds), None)
-        every = Profile(_MOST).best_effort()  # also of a sensor with many samples in a step
+        every = QosProfile(_MOST).best_effort()  # also of a sensor with many samples in a step
         reader = node.reader("scan" if record.name == first else record.name, kind, every)
         return Sense(record, reader, stamp_of, lambda message: read(record, message))
 
@@ -299,7 +299,7 @@ class Senses:
                 "sensor_msgs/msg/Image",
                 lambda message: depths_of(record, message),
             )
-        reader = node.reader(topic, kind, Profile(_MOST).best_effort())
+        reader = node.reader(topic, kind, QosProfile(_MOST).best_effort())
         return Sense(record, reader, _of_header, lambda message: self._cloud(record, message, read(message)))
 
     def _cloud(self, record: Any, message: Any, points: np.ndarray | None) -> CloudReadings | None:

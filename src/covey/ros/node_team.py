@@ -17,7 +17,7 @@ from covey.plain import PlainError, decode
 from covey.ros.dds import Node
 from covey.ros.node_maps import MAP_KINDS, NodeExchange
 from covey.ros.node_setup import NodeSetup
-from covey.ros.team_letters import KIND, LETTERS, RADIO, Heard, Letter, encoded, letter_bytes, read_letter
+from covey.ros.team_letters import KIND, LETTERS, RADIO, ReceivedMessage, TeamLetter, encoded, letter_bytes, read_letter
 from covey.ros.types import MessageError
 
 LOG = logging.getLogger("covey")
@@ -100,7 +100,7 @@ class NodeTeam:
         self._maps = []
         if not messages and not entries:
             return
-        data = letter_bytes(self._types, Letter(self._name, now_ns, messages, entries))
+        data = letter_bytes(self._types, TeamLetter(self._name, now_ns, messages, entries))
         self._said.write(data)
         self._said.settle(data)
         if not self._warned and not self._said.matched:
@@ -113,9 +113,9 @@ class NodeTeam:
                 )
             LOG.warning("%s: %s", self._name, hint)
 
-    def _letters(self, time_s: float) -> list[Letter]:
+    def _letters(self, time_s: float) -> list[TeamLetter]:
         """Return the letters with what was heard since the last call."""
-        found: list[Letter] = []
+        found: list[TeamLetter] = []
         for data in self._heard.take():
             try:
                 letter = read_letter(self._types, data, heard=not self._direct)
@@ -127,11 +127,13 @@ class NodeTeam:
                 found.append(letter)
             elif self._direct and letter.owner in self._names and letter.owner != self._name:
                 own = [m for m in letter.messages if m.to in (None, self._name)]
-                heard = [Heard(letter.owner, m.to, m.kind, m.payload, m.size_bytes, time_s, time_s, 1) for m in own]
-                found.append(Letter(letter.owner, letter.at_ns, heard, letter.entries))
+                heard = [
+                    ReceivedMessage(letter.owner, m.to, m.kind, m.payload, m.size_bytes, time_s, time_s, 1) for m in own
+                ]
+                found.append(TeamLetter(letter.owner, letter.at_ns, heard, letter.entries))
         return found
 
-    def _message(self, heard: Heard) -> Message | None:
+    def _message(self, heard: ReceivedMessage) -> Message | None:
         """Return a message for the controller; None if it is about maps, or cannot be read."""
         if heard.sender not in self._names:
             return None

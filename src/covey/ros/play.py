@@ -14,7 +14,7 @@ from covey.mapping.slam.bags import check_bag
 from covey.ros.dds import Participant, Reader, Writer
 from covey.ros.libraries import Nodetype
 from covey.ros.messages import clock
-from covey.ros.qos import CLOCK, LATCHED, TF, Profile
+from covey.ros.qos import CLOCK, LATCHED, TF, QosProfile
 from covey.ros.types import Types
 
 Clock = Literal["send", "follow", "wall"]
@@ -26,7 +26,7 @@ _SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayResult:
     """What was played.
 
     Attributes:
@@ -48,7 +48,7 @@ def play(
     time_from: Clock = "send",
     wait_s: float = 1.0,
     stop: Callable[[], bool] = lambda: False,
-) -> Played:
+) -> PlayResult:
     """Send the messages of a bag at the pace at which they were recorded.
 
     Commands, such as cmd_vel, are left out: they are what others send, also to the recorded robot, which heeds nobody.
@@ -96,7 +96,7 @@ def play(
             pace = _Timed(speed, time_from == "wall", ticks, stop)
             participant.announce()
             _sleep(wait_s, stop)
-        return Played(dict(_send(messages, writers, pace, participant.types)), left_out)
+        return PlayResult(dict(_send(messages, writers, pace, participant.types)), left_out)
 
 
 def _send(
@@ -216,7 +216,7 @@ def _choose(connections: list[Any], types: Types, topics: set[str]) -> tuple[lis
     return chosen, left_out
 
 
-def _delivery(connection: Any) -> Profile:
+def _delivery(connection: Any) -> QosProfile:
     """Return how a topic is delivered: latched if it was so when it was recorded, or is a map or a static transform."""
     offered = getattr(connection.ext, "offered_qos_profiles", [])
     was_latched = any(getattr(one.durability, "name", "") == "TRANSIENT_LOCAL" for one in offered)

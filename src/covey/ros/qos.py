@@ -8,7 +8,7 @@ _BLOCK_NS = 100_000_000  # a reliable write waits at most so long for a slow rea
 
 
 @dataclass(frozen=True)
-class Profile:
+class QosProfile:
     """How a topic is delivered.
 
     A reliable writer serves readers of both kinds; a reliable reader hears reliable writers only.
@@ -23,7 +23,7 @@ class Profile:
     reliable: bool = True
     latched: bool = False
 
-    def best_effort(self) -> "Profile":
+    def best_effort(self) -> "QosProfile":
         """Return the profile of a reader that hears every writer, for the sensors of other programs."""
         return replace(self, reliable=False)
 
@@ -43,12 +43,12 @@ class Profile:
         return Qos(*policies)
 
 
-SENSOR = Profile(5)
-ODOMETRY = Profile(10)
-TF = Profile(100)
-LATCHED = Profile(1, latched=True)
+SENSOR = QosProfile(5)
+ODOMETRY = QosProfile(10)
+TF = QosProfile(100)
+LATCHED = QosProfile(1, latched=True)
 """Maps, ``tf_static``, the state of an action."""
-CLOCK = Profile(1)
-COMMAND = Profile(10)
-STATE = Profile(10)
-SERVICE = Profile(100)  # ROS has 10, of which requests of many clients in one step would be lost
+CLOCK = QosProfile(1)
+COMMAND = QosProfile(10)
+STATE = QosProfile(10)
+SERVICE = QosProfile(100)  # ROS has 10, of which requests of many clients in one step would be lost

@@ -7,7 +7,7 @@ from typing import Any
 from covey.errors import CoveyError
 from covey.ros.dds import Node, Participant, Reader, Writer
 from covey.ros.messages import MAP
-from covey.ros.qos import COMMAND, Profile
+from covey.ros.qos import COMMAND, QosProfile
 
 Send = Callable[[bytes], None]
 
@@ -45,7 +45,7 @@ class RobotNode:
         """Return the full name of one of its frames."""
         return f"{self.namespace}/{name}" if self.prefixed else name
 
-    def topic(self, name: str, kind: str, profile: Profile) -> Send:
+    def topic(self, name: str, kind: str, profile: QosProfile) -> Send:
         """Return a function that sends the bytes of a message on a topic."""
         return self.sender(self.node.writer(name, kind, profile))
 
@@ -60,7 +60,7 @@ class RobotNode:
 
         return send
 
-    def messages(self, name: str, kind: str, profile: Profile) -> Callable[[dict[str, Any]], None]:
+    def messages(self, name: str, kind: str, profile: QosProfile) -> Callable[[dict[str, Any]], None]:
         """Return a function that sends a message, given by its fields, on a topic."""
         writer, encode = self.node.writer(name, kind, profile), self.types.encode
         send = self.sender(writer)
@@ -71,7 +71,7 @@ class RobotNode:
 
         return send_values
 
-    def reader(self, name: str, kind: str, profile: Profile = COMMAND) -> Reader:
+    def reader(self, name: str, kind: str, profile: QosProfile = COMMAND) -> Reader:
         """Return a reader of a topic."""
         return self.node.reader(name, kind, profile)
 

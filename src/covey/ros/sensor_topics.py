@@ -32,7 +32,7 @@ def _lidar(record: Any, first: bool, node: RobotNode, frames: list[m.Fields]) ->
     topic, frame = ("scan", node.frame("base_scan")) if first else (record.name, node.frame(record.name))
     x, y, heading = record.mount.tolist()
     frames.append(m.transform(node.frame(BASE), frame, (x, y, 0.0, heading)))
-    scan = m.Scan(node.types, frame, record.angles, (record.min_range_m, record.range_m), 1.0 / record.rate_hz)
+    scan = m.ScanMessage(node.types, frame, record.angles, (record.min_range_m, record.range_m), 1.0 / record.rate_hz)
     send = node.topic(topic, scan.TYPE, SENSOR)
     return lambda stamp, readings, row: send(scan.encode(stamp, readings.ranges[row]))
 
@@ -40,7 +40,7 @@ def _lidar(record: Any, first: bool, node: RobotNode, frames: list[m.Fields]) ->
 def _ring(record: Any, _first: bool, node: RobotNode, _frames: list[m.Fields]) -> Output:
     angles, ring = math.tau / record.sectors * np.arange(record.sectors), record.ring_radius_m
     limits = ring, ring + record.range_m
-    scan = m.Scan(node.types, node.frame(BASE), angles, limits, 1.0 / record.rate_hz)
+    scan = m.ScanMessage(node.types, node.frame(BASE), angles, limits, 1.0 / record.rate_hz)
     send = node.topic(record.name, scan.TYPE, SENSOR)
     return lambda stamp, readings, row: send(scan.encode(stamp, readings.ranges[row] + ring))
 

@@ -119,7 +119,7 @@ class Service:
         return any(one is not None and _client_id(one.qos) == client for one in found)
 
 
-class Client:
+class ServiceClient:
     """Asks a service.
 
     ::

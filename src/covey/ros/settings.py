@@ -1,18 +1,18 @@
-"""`Settings`: what a bridge tells the graph of ROS 2, and how time passes."""
+"""`BridgeSettings`: what a bridge tells the graph of ROS 2, and how time passes."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from covey.errors import InvalidValueError
 
-__all__ = ["Settings"]
+__all__ = ["BridgeSettings"]
 
 STAMPED_SINCE = ("kilted", "lyrical", "rolling")
 """Distributions whose Nav2 sends TwistStamped on cmd_vel."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class BridgeSettings:
     """How a simulation takes part in a graph of ROS 2.
 
     Attributes:

@@ -14,12 +14,12 @@ import numpy as np
 from covey.comms.mailbox import Outgoing
 from covey.comms.message import HEADER_BYTES, Message
 from covey.plain import LARGEST_BYTES, PlainError, decode, encode
-from covey.ros.qos import Profile
+from covey.ros.qos import QosProfile
 from covey.ros.types import MessageError, Types
 
 KIND = "std_msgs/msg/UInt8MultiArray"
 """Type of the topics."""
-LETTERS = Profile(100)
+LETTERS = QosProfile(100)
 """How they are delivered."""
 RADIO = "covey"
 """Their name on the radio: ``radio/covey`` and ``heard/covey``."""
@@ -33,7 +33,7 @@ class Encoded(bytes):
     """A value as bytes of `covey.plain.encode`, while it is under way."""
 
 
-class Heard(NamedTuple):
+class ReceivedMessage(NamedTuple):
     """A message that a robot has heard; see `Message`. ``payload``: as `Encoded`."""
 
     sender: str
@@ -46,20 +46,20 @@ class Heard(NamedTuple):
     hops: int
 
     @classmethod
-    def of(cls, message: Message, payload: bytes) -> "Heard":
+    def of(cls, message: Message, payload: bytes) -> "ReceivedMessage":
         """Return a message, given its payload as `Encoded`, for a letter."""
         times = message.sent_s, message.received_s
         return cls(message.sender, message.to, message.kind, payload, message.size_bytes, *times, message.hops)
 
 
 @dataclass(frozen=True)
-class Letter:
+class TeamLetter:
     """What a robot writes or hears in one step.
 
     Attributes:
         owner: name of the robot.
         at_ns: time of the step [ns].
-        messages: `Outgoing` of a robot that writes, `Heard` of one that hears, oldest first.
+        messages: `Outgoing` of a robot that writes, `ReceivedMessage` of one that hears, oldest first.
         entries: new values on the blackboard by key, `Encoded`; None: the entry is deleted.
     """
 
@@ -78,7 +78,7 @@ def encoded(value: Any) -> bytes:
     return value if isinstance(value, Encoded) else Encoded(encode(value))
 
 
-def letter_bytes(types: Types, letter: Letter) -> bytes:
+def letter_bytes(types: Types, letter: TeamLetter) -> bytes:
     """Return a letter as the bytes of a message of ROS.
 
     Raises:
@@ -95,7 +95,7 @@ def letter_bytes(types: Types, letter: Letter) -> bytes:
     return types.encode(KIND, {"data": np.frombuffer(data, np.uint8)})
 
 
-def read_letter(types: Types, data: bytes, *, heard: bool) -> Letter:
+def read_letter(types: Types, data: bytes, *, heard: bool) -> TeamLetter:
     """Return the letter in the bytes of a message of ROS, which may come from a stranger.
 
     Args:
@@ -112,7 +112,7 @@ def read_letter(types: Types, data: bytes, *, heard: bool) -> Letter:
                 read = _heard if heard else _written
                 if all(isinstance(k, str) and (v is None or type(v) is bytes) for k, v in entries.items()):
                     known = {k: None if v is None else Encoded(v) for k, v in entries.items()}
-                    return Letter(owner, at_ns, [read(row) for row in rows], known)
+                    return TeamLetter(owner, at_ns, [read(row) for row in rows], known)
     except PlainError as error:
         raise MessageError(f"{error}{_SAME}") from None
     raise MessageError(f"{len(data)} bytes are no letter of a team{_SAME}")
@@ -126,7 +126,7 @@ def _written(row: Any) -> Outgoing:
     raise MessageError("a letter of a team holds something that is no message to be sent")
 
 
-def _heard(row: Any) -> Heard:
+def _heard(row: Any) -> ReceivedMessage:
     match row:
         case (
             str(sender),
@@ -139,7 +139,7 @@ def _heard(row: Any) -> Heard:
             int(hops),
         ):
             if math.isfinite(sent_s + received_s):
-                return Heard(sender, to, kind, _weighed(payload, size), size, sent_s, received_s, hops)
+                return ReceivedMessage(sender, to, kind, _weighed(payload, size), size, sent_s, received_s, hops)
     raise MessageError("a letter of a team holds something that is no message that was heard")
 
 

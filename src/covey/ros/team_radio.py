@@ -11,7 +11,7 @@ from covey.onboard.handle import Robot
 from covey.plain import PlainError, decode
 from covey.ros.qos import COMMAND
 from covey.ros.robot_node import RobotNode
-from covey.ros.team_letters import KIND, LETTERS, RADIO, Heard, Letter, encoded, letter_bytes, read_letter
+from covey.ros.team_letters import KIND, LETTERS, RADIO, ReceivedMessage, TeamLetter, encoded, letter_bytes, read_letter
 
 TEXT = "text", "std_msgs/msg/String"
 """The topic that every robot has."""
@@ -86,16 +86,16 @@ class TeamRadio:
             return
         told, self._told = self._told, dict(entries)
         news: dict[str, bytes | None] = dict.fromkeys(told.keys() - entries.keys())
-        heard: list[Heard] = []
+        heard: list[ReceivedMessage] = []
         for key, value in entries.items():
             if told.get(key, self) is not value and (data := self._encoded(value)) is not None:
                 news[key] = data
         for message in messages:
             if (data := self._encoded(message.payload)) is not None:
-                heard.append(Heard.of(message, data))
+                heard.append(ReceivedMessage.of(message, data))
         if not heard and not news:
             return
-        letter = letter_bytes(self._node.types, Letter(self._node.robot, now_ns, heard, news))
+        letter = letter_bytes(self._node.types, TeamLetter(self._node.robot, now_ns, heard, news))
         self._node.sent.append((self._heard, letter))
         self._node.write(self._heard, letter)
         self._heard.settle(letter)

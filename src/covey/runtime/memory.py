@@ -16,7 +16,7 @@ import psutil
 from covey.geometry.raycast import cast_many
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.exchange.shared_maps import check_size
-from covey.mapping.localization import Truth
+from covey.mapping.localization import TruePose
 from covey.mapping.localizer import Extent, LocalizerRecord
 from covey.mapping.records import ElevationMapping
 from covey.memory import check_room
@@ -56,7 +56,7 @@ class Crew:
     robot: RobotModel
     start: np.ndarray
     program: Program | None
-    localization: LocalizerRecord = field(default_factory=Truth)
+    localization: LocalizerRecord = field(default_factory=TruePose)
 
 
 def parts_of(

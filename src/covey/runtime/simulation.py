@@ -36,7 +36,7 @@ from covey.results.manifest import build_manifest
 from covey.results.recorder import Recorder
 from covey.results.recording import Details, Recording
 from covey.results.run import Run
-from covey.results.snapshot import Event, Snapshot
+from covey.results.snapshot import RunEvent, Snapshot
 from covey.robots.team import TeamModel, TeamState
 from covey.runtime.execution import Execution, as_execution
 from covey.runtime.hosting import Hosting, hosting_of
@@ -47,7 +47,7 @@ from covey.runtime.phases.communication import Communication
 from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.deciding import Deciding
 from covey.runtime.phases.detailing import Detailing
-from covey.runtime.phases.giving_up import GivingUp, Told
+from covey.runtime.phases.giving_up import GivingUp, GivingUpEvent
 from covey.runtime.phases.ground_accuracy import GroundAccuracy
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.phases.map_exchange import MapExchange, said_of
@@ -212,7 +212,7 @@ class Simulation:
         self.computing = Computing(self.groups, self.clock, execution)
         mapped = {i: b for i, b in self.localization.belief_of.items() if isinstance(b, ElevationBelief)}
         self.ground_accuracy = GroundAccuracy(place.ground, mapped, self.clock)
-        self.events: list[Event] = []
+        self.events: list[RunEvent] = []
         self._failed: list[tuple[str, float, str]] = []
         port = Port(
             seed,
@@ -565,7 +565,7 @@ class Simulation:
         self.do({"remove": name})
 
     def add_obstacle(self, path_m: Any, name: str = "", **obstacle: Any) -> None:
-        """Add an obstacle that moves along points [m]; see `covey.events.records.Track`."""
+        """Add an obstacle that moves along points [m]; see `covey.events.records.ObstaclePath`."""
         self.do({"obstacle": {"path_m": path_m, **obstacle}, "name": name})
 
     def change_ground(self, **change: Any) -> None:
@@ -815,7 +815,7 @@ class Simulation:
             over = failed or not self.inputs.awaits_orders
             done = over and not failed and tracker.accomplished
         if self._goal is not None and isinstance(goal := self._goal(self), str) and goal:
-            self.events.append(Event(self.clock.step, self.time, "goal", text=printable(goal[:1000])))
+            self.events.append(RunEvent(self.clock.step, self.time, "goal", text=printable(goal[:1000])))
         if tracker.reached or goal or ((done or snapshot is not None) and self.stop.reached(snapshot, done)):
             self.status = "reached"
         elif tracker.closed:
@@ -827,16 +827,16 @@ class Simulation:
         elif self.clock.time_s >= self.stop.timeout_s - 1e-9:
             self.status = "timeout"
 
-    def _tell(self, told: Iterable[Told]) -> None:
+    def _tell(self, told: Iterable[GivingUpEvent]) -> None:
         for kind, robot, other, (x, y), text in told:
             name = self.names[robot] if robot >= 0 else ""
-            self.events.append(Event(self.clock.step, self.time, kind, name, other, float(x), float(y), text))
+            self.events.append(RunEvent(self.clock.step, self.time, kind, name, other, float(x), float(y), text))
 
     def _event(
         self, kind: str, robot: int, *, other: str = "", x: float = np.nan, y: float = np.nan, says: str | Data = ""
     ) -> None:
         step = self.clock.step + (kind in _BEFORE_ACTING)
-        self.events.append(Event(step, self.time, kind, self.names[robot], other, float(x), float(y), *said(says)))
+        self.events.append(RunEvent(step, self.time, kind, self.names[robot], other, float(x), float(y), *said(says)))
 
 
 _BEFORE_ACTING = ("controller_failed", "sensor_silent", "sensor_heard", "odometry_contradicted")

@@ -14,7 +14,7 @@ from covey.events.fault_records import Fault
 from covey.events.records import Event
 from covey.lazy import ImageDraw
 from covey.mapping.exchange.share_maps import ShareMaps
-from covey.mapping.localization import Truth
+from covey.mapping.localization import TruePose
 from covey.mapping.localizer import LocalizerRecord
 from covey.missions import Exploration, Mission
 from covey.physics.records import PhysicsRecord
@@ -57,7 +57,7 @@ class RobotGroup(Record):
         description="Poses of the robots at time 0.",
     )
     localization: LocalizerRecord = Field(
-        default=Truth(),
+        default=TruePose(),
         description="How a robot knows its pose: truth, noise, odometry, known_map, slam or particles, with "
         "parameters, or your own: ./mine.py:Name.",
     )

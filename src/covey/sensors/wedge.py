@@ -141,8 +141,8 @@ class WedgeReadings(Readings):
             rows: indices of the readings, int64 (k,).
             poses: the robots' estimated poses at the readings, (k, 3).
             step: the control step.
-            errors: what the robots do not know of these poses, `covey.mapping.elevation.slopes.PoseErrors`; None: they
-                are exact.
+            errors: what the robots do not know of these poses, `covey.mapping.elevation.slopes.PoseUncertainty`; None:
+                they are exact.
         """
         beliefs.see_window(robots, rows, poses, self, step, errors)
 

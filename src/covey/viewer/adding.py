@@ -16,7 +16,7 @@ from covey.scenario.run import run_scenario
 from covey.viewer.live import Anew, Live
 
 
-class Starts:
+class StartingTeam:
     """The scenario of a run before its first step, to which robots can be added.
 
     Attributes:
@@ -83,7 +83,7 @@ def _with_robot(scenario: Scenario, sim: Simulation, name: str, pose: tuple[floa
 
 def run_shown(scenario: Scenario, folder: Path | str | None, live: Live, *, observers: Any = (), **options: Any) -> Run:
     """Run a scenario, and let viewers add robots before its first step; the arguments are those of `run_scenario`."""
-    starts = live.starts = Starts(scenario)
+    starts = live.starts = StartingTeam(scenario)
     before_step, anew = options.pop("before_step", None), False
 
     def before(sim: Simulation) -> None:

@@ -7,13 +7,13 @@ from typing import Any, Literal, Protocol
 from covey.errors import InvalidValueError
 from covey.events.inputs import Call
 from covey.planning.orders import ORDER_KEY
-from covey.results.snapshot import Event
+from covey.results.snapshot import RunEvent
 from covey.runtime.simulation import Simulation
 from covey.viewer.description import takes_orders
 
 
 class Starts(Protocol):
-    """The robots with which a run begins, see `covey.viewer.adding.Starts`."""
+    """The robots with which a run begins, see `covey.viewer.adding.StartingTeam`."""
 
     added: list[str]
     calls: list[Any]
@@ -36,7 +36,7 @@ _MOST = 1000
 
 
 @dataclass(eq=False)
-class Edit:
+class ViewerEdit:
     """A change that a viewer has asked for.
 
     Attributes:
@@ -55,7 +55,7 @@ class Edit:
     by: int
     kind: Literal["do", "undo", "redo", "drive", "add"]
     deeds: list[Deed]
-    of: "Edit | None" = None
+    of: "ViewerEdit | None" = None
     calls: list[Call] = field(default_factory=list)
     back: list[Deed] = field(default_factory=list)
     start: tuple[str, tuple[float, float, float]] | None = None
@@ -65,8 +65,8 @@ class Edit:
 class Stacks:
     """What a viewer can take back, and do again, the newest last."""
 
-    undo: list[Edit] = field(default_factory=list)
-    redo: list[Edit] = field(default_factory=list)
+    undo: list[ViewerEdit] = field(default_factory=list)
+    redo: list[ViewerEdit] = field(default_factory=list)
 
 
 class Edits:
@@ -80,7 +80,7 @@ class Edits:
     """
 
     def __init__(self) -> None:
-        self.waiting: list[Edit] = []
+        self.waiting: list[ViewerEdit] = []
         self._stacks: dict[int, Stacks] = {}
         self._count = 0
         self._order: Deed | None = None
@@ -116,7 +116,7 @@ class Edits:
         """Add a robot before the first step, see `Starts.change`; the run is to begin anew."""
         starts.change(sim, *start)
         self._count += 1
-        self._of(by).undo.append(Edit(self._count, by, "add", [{"add": starts.added[-1]}], start=start))
+        self._of(by).undo.append(ViewerEdit(self._count, by, "add", [{"add": starts.added[-1]}], start=start))
         self._of(by).redo.clear()
 
     def undo(self, sim: Simulation, by: int, starts: Starts | None = None) -> bool:
@@ -166,7 +166,7 @@ class Edits:
         """Let a robot be driven, or let it go; nobody takes that back."""
         self._ask(sim, by, "drive", [deed])
 
-    def take(self, sim: Simulation, events: Sequence[Event]) -> dict[int, dict[str, Any]]:
+    def take(self, sim: Simulation, events: Sequence[RunEvent]) -> dict[int, dict[str, Any]]:
         """Take in the events of a step; return, by the identity of an event, what else the page is told of it.
 
         Of what a viewer has asked for these are ``by``, the viewer, ``edit``, the number of the change, and ``undoes``
@@ -207,7 +207,7 @@ class Edits:
             "waiting": [{"by": edit.by, "kind": edit.kind, "deeds": edit.deeds} for edit in self.waiting],
         }
 
-    def _newest(self, by: int) -> Edit | None:
+    def _newest(self, by: int) -> ViewerEdit | None:
         """Return the newest change of a viewer that can be taken back; it may wait for the next step."""
         waits = [one for one in self.waiting if one.by == by and one.kind in ("do", "redo")]
         return max(waits[-1:] + self._of(by).undo[-1:], key=lambda edit: edit.number, default=None)
@@ -215,12 +215,12 @@ class Edits:
     def _of(self, by: int) -> Stacks:
         return self._stacks.setdefault(by, Stacks())
 
-    def _ask(self, sim: Simulation, by: int, kind: Any, deeds: list[Deed], of: Edit | None = None) -> None:
+    def _ask(self, sim: Simulation, by: int, kind: Any, deeds: list[Deed], of: ViewerEdit | None = None) -> None:
         calls = [sim.do(deed) for deed in deeds]
         self._count += 1
-        self.waiting.append(Edit(self._count, by, kind, deeds, of, calls))
+        self.waiting.append(ViewerEdit(self._count, by, kind, deeds, of, calls))
 
-    def _settle(self, edit: Edit, order: Deed | None) -> None:
+    def _settle(self, edit: ViewerEdit, order: Deed | None) -> None:
         """Put a change that has happened, or was refused, where its viewer finds it."""
         stacks = self._of(edit.by)
         refused = next((call.refused for call in edit.calls if call.refused), None)
@@ -251,8 +251,8 @@ def inverses(call: Call, order: Deed | None) -> list[Deed]:
     return [back for back in backs if back is not None]
 
 
-def _inverse(events: Sequence[Event], deed: Mapping[str, Any], order: Deed | None) -> Deed | None:
-    def happened(*kinds: str, other: Any = None, robot: Any = None) -> Event | None:
+def _inverse(events: Sequence[RunEvent], deed: Mapping[str, Any], order: Deed | None) -> Deed | None:
+    def happened(*kinds: str, other: Any = None, robot: Any = None) -> RunEvent | None:
         for event in reversed(events):
             if event.kind in kinds and (other is None or event.other == other) and robot in (None, event.robot):
                 return event

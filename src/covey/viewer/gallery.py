@@ -18,7 +18,7 @@ from covey.scenario.shipped import library
 from covey.scenario.yaml12 import MAX_BYTES, parse_yaml
 from covey.viewer.children import Child, Replays
 from covey.viewer.forms import checked, filled, form_of
-from covey.viewer.hub import Client, Hub
+from covey.viewer.hub import Hub, PageClient
 from covey.viewer.messages import Form, Launch, Message, Open, Quit, Watch
 from covey.viewer.pictures import picture_of
 
@@ -139,7 +139,7 @@ class Gallery:
 
     # -- messages ------------------------------------------------------------------------------------------------------
 
-    def take(self, client: Client, message: Message) -> None:
+    def take(self, client: PageClient, message: Message) -> None:
         """Do what a viewer asks for."""
         match message:
             case Watch():
@@ -158,7 +158,7 @@ class Gallery:
             case _:
                 self.hub.say({"type": "refused", "id": message.id, "text": "this page shows no run"}, client)
 
-    def _answer(self, client: Client, message: Message, do: Callable[[Any], dict[str, Any]]) -> None:
+    def _answer(self, client: PageClient, message: Message, do: Callable[[Any], dict[str, Any]]) -> None:
         """Do something in a thread of the gallery, and tell the viewer how it went."""
 
         def work() -> None:
@@ -232,7 +232,7 @@ class Gallery:
         for client in list(self.hub.clients):
             self.hub.say(self._listed(client), client)
 
-    def _listed(self, client: Client) -> dict[str, Any]:
+    def _listed(self, client: PageClient) -> dict[str, Any]:
         """Return the list of runs; who only watches gets the addresses that only let watch."""
         runs = [
             {

@@ -5,7 +5,7 @@ import time
 from typing import Literal
 
 
-class Clock:
+class WallClock:
     """The clock on the wall."""
 
     def now(self) -> float:
@@ -29,8 +29,8 @@ class Gate:
         clock: what says the time, and waits.
     """
 
-    def __init__(self, factor: float | None = None, playing: bool = True, clock: Clock | None = None):
-        self._clock = clock or Clock()
+    def __init__(self, factor: float | None = None, playing: bool = True, clock: WallClock | None = None):
+        self._clock = clock or WallClock()
         self._changed = threading.Condition()
         self._factor, self._playing, self._steps, self._ended = factor, playing, 0, False
         self._due: float | None = None

@@ -48,7 +48,7 @@ def wait_until_left(last_look: Callable[[], float], first_s: float = 0.0) -> Non
         time.sleep(0.2)
 
 
-class Client:
+class PageClient:
     """A viewer.
 
     Args:
@@ -106,7 +106,7 @@ class Hub:
         self.waiting: dict[str, Any] = {"type": "waiting", "text": "Getting ready …"}
         self.make: dict[str, Callable[[], Layer]] = {}
         self.layers: dict[str, Layer] = {}
-        self.clients: list[Client] = []
+        self.clients: list[PageClient] = []
         self._left_s = -math.inf
         self.past: Past | None = None
         self.number = 0
@@ -139,7 +139,7 @@ class Hub:
             self.hello["result"] = dict(result)
         self.say({"type": "result", **result})
 
-    def join(self, client: Client) -> None:
+    def join(self, client: PageClient) -> None:
         """Add a viewer."""
         with self._lock:
             self.clients.append(client)
@@ -147,15 +147,15 @@ class Hub:
             client.number = self._viewers
             self._greet(client)
 
-    def recognize(self, client: Client, key: str) -> None:
+    def recognize(self, client: PageClient, key: str) -> None:
         """Give a viewer that says who it is the number that it had before."""
         with self._lock:
             client.number = self._known.setdefault(key, client.number)
 
-    def _greet(self, client: Client) -> None:
+    def _greet(self, client: PageClient) -> None:
         client.texts.append(dumps({"edits": client.edits, **self.hello} if self.hello else self.waiting))
 
-    def leave(self, client: Client) -> None:
+    def leave(self, client: PageClient) -> None:
         """Remove a viewer."""
         with self._lock:
             if client in self.clients:
@@ -168,7 +168,7 @@ class Hub:
         """Return when somebody looked last, which may be now; -inf if nobody has yet [s of ``time.monotonic``]."""
         return time.monotonic() if self.clients else self._left_s
 
-    def watching(self, client: Client, watch: Watch) -> None:
+    def watching(self, client: PageClient, watch: Watch) -> None:
         """Change what a viewer shows."""
         with self._lock:
             names = [name for name in watch.layers if name in self.make]
@@ -181,7 +181,7 @@ class Hub:
             client.due = min(client.due, time.perf_counter() + 1.0 / watch.rate_hz)
             client.newest = -1
 
-    def acknowledge(self, client: Client, frame: int) -> None:
+    def acknowledge(self, client: PageClient, frame: int) -> None:
         """Note that a viewer has drawn a frame."""
         client.acknowledged = min(max(client.acknowledged, frame), client.frame)
         client.wanted.set()
@@ -252,7 +252,7 @@ class Hub:
             if self.past is not None:
                 self.past.take(news)
 
-    def say(self, message: Mapping[str, Any], client: Client | None = None) -> None:
+    def say(self, message: Mapping[str, Any], client: PageClient | None = None) -> None:
         """Send a text to a viewer, or to all."""
         text = dumps(message)
         with self._lock:
@@ -270,7 +270,7 @@ class Hub:
         for client in list(self.clients):
             client.wanted.set()
 
-    def next_for(self, client: Client) -> tuple[list[str | bytes], float | None]:
+    def next_for(self, client: PageClient) -> tuple[list[str | bytes], float | None]:
         """Return the messages to send to a viewer now, and the time [s] after which to look again; None: when woken."""
         now = time.perf_counter()
         with self._lock:
@@ -289,10 +289,10 @@ class Hub:
             out.append(self._frame(client))
         return out, None
 
-    def _waiting(self, client: Client) -> bool:
+    def _waiting(self, client: PageClient) -> bool:
         return any(name in self.layers for name in client.whole)
 
-    def _missed(self, client: Client) -> list[bytes]:
+    def _missed(self, client: PageClient) -> list[bytes]:
         """Return the past for a viewer who does not know it, or has missed too much of it."""
         past = self.past
         if past is None or all(
@@ -302,7 +302,7 @@ class Hub:
         client.know(past)
         return [past.message()]
 
-    def _whole_layers(self, client: Client) -> list[bytes]:
+    def _whole_layers(self, client: PageClient) -> list[bytes]:
         messages = []
         for name in sorted(client.whole & set(self.layers)):
             layer = self.layers[name]
@@ -311,7 +311,7 @@ class Hub:
             client.dirty[name] = np.zeros(int(np.prod(layer.tiles)), np.bool_)
         return messages
 
-    def _frame(self, client: Client) -> bytes:
+    def _frame(self, client: PageClient) -> bytes:
         client.frame += 1
         client.newest, header, arrays = self._states[client.edits]
         arrays = dict(arrays)

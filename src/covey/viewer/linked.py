@@ -1,4 +1,4 @@
-"""`Links`: the changes of links that viewers are told of, also in a run in which nothing is sent."""
+"""`LinkChanges`: the changes of links that viewers are told of, also in a run in which nothing is sent."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from covey.runtime.simulation import Simulation
 from covey.viewer.past import Link
 
 
-class Links:
+class LinkChanges:
     """The changes of links of a run.
 
     A run records its links once something has been sent. Laws of groups send nothing, but may ask who hears whom: of

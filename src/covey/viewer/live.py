@@ -12,7 +12,7 @@ import numpy as np
 from covey.errors import CoveyError, InvalidValueError
 from covey.results.metrics.headlines import of_interest
 from covey.results.run import Run
-from covey.results.snapshot import Event, Snapshot
+from covey.results.snapshot import RunEvent, Snapshot
 from covey.runtime.simulation import Simulation
 from covey.viewer.description import description_of
 from covey.viewer.details import details_of
@@ -21,10 +21,10 @@ from covey.viewer.edits import Edits, Starts
 from covey.viewer.flights import ignored
 from covey.viewer.gate import Gate
 from covey.viewer.heat import Heat
-from covey.viewer.hub import RELOAD_S, SHARES, Client, Hub
+from covey.viewer.hub import RELOAD_S, SHARES, Hub, PageClient
 from covey.viewer.inspect_robot import known_of, measured
 from covey.viewer.layers import layers_of
-from covey.viewer.linked import Links
+from covey.viewer.linked import LinkChanges
 from covey.viewer.messages import (
     Add,
     Do,
@@ -45,7 +45,7 @@ from covey.viewer.messages import (
     Undo,
     Watch,
 )
-from covey.viewer.past import News, Past, Sample, State, team_of
+from covey.viewer.past import News, Past, PastSample, State, team_of
 
 LOG = logging.getLogger("covey")
 LAPSE_S = 0.5
@@ -86,10 +86,10 @@ class Live:
         self._sim: Simulation | None = None
         self._snapshot: Snapshot | None = None
         self._heat: Heat | None = None
-        self._links: Links | None = None
-        self._calls: queue.SimpleQueue[tuple[Client, Message]] = queue.SimpleQueue()
+        self._links: LinkChanges | None = None
+        self._calls: queue.SimpleQueue[tuple[PageClient, Message]] = queue.SimpleQueue()
         self._work = threading.Event()
-        self._driving: dict[Client, tuple[Drive, float]] = {}  # and when it lapses, by the clock of the wall
+        self._driving: dict[PageClient, tuple[Drive, float]] = {}  # and when it lapses, by the clock of the wall
         self._news, self._edited = News(), 0
         self._edits = Edits()
         self.fault: Exception | None = None
@@ -108,7 +108,7 @@ class Live:
         self._edited = len(sim.world_state.log)
         whole = sim.clock.step == 0  # what is counted from the first step on is not known later
         self._heat = Heat(sim) if whole else None
-        self._links = Links(sim)
+        self._links = LinkChanges(sim)
         layers, starts = layers_of(sim) | (self._heat.layers() if self._heat else {}), self.starts
         self._drawn = self._to_draw(sim) if callable(self._to_draw) else self._to_draw
         hello: dict[str, Any] = {"drawn": list(self._drawn), "record": record_of(sim)}
@@ -181,7 +181,7 @@ class Live:
     def _sample(self, sim: Simulation, snapshot: Snapshot) -> None:
         """Note the measurements of this step."""
         of_robots, team = measured(sim, snapshot.mission)
-        self._news.samples.append(Sample(snapshot.time_s, team, of_robots))
+        self._news.samples.append(PastSample(snapshot.time_s, team, of_robots))
 
     def _taken(self) -> News:
         """Return the news, and begin anew."""
@@ -307,7 +307,7 @@ class Live:
             if client.edits:
                 self.hub.say({"type": "edits", **self._edits.state(client.number)}, client)
 
-    def _drive(self, sim: Simulation, client: Client, message: Drive) -> None:
+    def _drive(self, sim: Simulation, client: PageClient, message: Drive) -> None:
         """Let a viewer drive a robot; only changes are inputs."""
         before = self._driving.get(client)
         if before is not None and before[0].robot != message.robot:
@@ -332,12 +332,12 @@ class Live:
             if now > until or client not in self.hub.clients:
                 self._let_go(sim, client)
 
-    def _let_go(self, sim: Simulation, client: Client) -> None:
+    def _let_go(self, sim: Simulation, client: PageClient) -> None:
         self._edits.drive(sim, client.number, {"drive": self._driving.pop(client)[0].robot})
 
     # -- the server's thread -------------------------------------------------------------------------------------------
 
-    def take(self, client: Client, message: Message) -> None:
+    def take(self, client: PageClient, message: Message) -> None:
         """Do what a viewer asks for, or let the simulation's thread do it before the next step."""
         hub, gate = self.hub, self.gate
         match message:
@@ -380,6 +380,6 @@ def _plain_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _plain(event: Event) -> dict[str, Any]:
+def _plain(event: RunEvent) -> dict[str, Any]:
     """Return an event as plain data; NaN, a place that it does not have, becomes None."""
     return {name: None if value != value else value for name, value in vars(event).items() if value not in ("", {})}

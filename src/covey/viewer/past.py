@@ -34,7 +34,7 @@ class State(NamedTuple):
 
 
 @dataclass
-class Sample:
+class PastSample:
     """Measurements at one time [s] by name: of the team, and of the robots, float32 (n,)."""
 
     time_s: float
@@ -47,13 +47,13 @@ class News:
     """What has happened since the last time; of an edit of the world the cells, see `covey.world.state.Edit`."""
 
     states: list[State] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[PastSample] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     changes: list[np.ndarray] = field(default_factory=list)
 
 
-class Log(Generic[T]):
+class BoundedList(Generic[T]):
     """A list of bounded length: what is old is summed up.
 
     Args:
@@ -107,12 +107,12 @@ class Past:
         self._team: dict[str, np.ndarray] = {}
         self._count, self._fine = 0, room // 4
         self._trail = int(np.clip(_TRAIL_BYTES // (12 * max(robots, 1)), 4, _MOST_TRAIL))
-        self._samples: list[Sample] = []
+        self._samples: list[PastSample] = []
         self._most = int(np.clip(_SERIES_BYTES // (4 * _MEASURES * max(robots, 1)), 200, _MOST_SAMPLES))
         self._every, self._due = max(1, round(_EVERY_S / step_s)), 0
-        self.events: Log[dict[str, Any]] = Log(_NEWEST_EVENTS, newest_of_each_kind)
-        self.links: Log[Link] = Log(_NEWEST_LINKS, summed_up)
-        self.changes: Log[np.ndarray] = Log(_NEWEST_CHANGES, lambda edits: edits[-_NEWEST_CHANGES:])
+        self.events: BoundedList[dict[str, Any]] = BoundedList(_NEWEST_EVENTS, newest_of_each_kind)
+        self.links: BoundedList[Link] = BoundedList(_NEWEST_LINKS, summed_up)
+        self.changes: BoundedList[np.ndarray] = BoundedList(_NEWEST_CHANGES, lambda edits: edits[-_NEWEST_CHANGES:])
 
     @property
     def newest(self) -> int:

@@ -18,7 +18,7 @@ from covey.results.landscape import Landscape
 from covey.results.run import Run
 from covey.viewer.cell_layers import layer_of
 from covey.viewer.drawn import drawn_in, message_of
-from covey.viewer.hub import Client, Hub
+from covey.viewer.hub import Hub, PageClient
 from covey.viewer.messages import Message, Watch
 from covey.viewer.recorded_details import details_of, every_s_of, has, over_time, wanted_of
 from covey.viewer.recorded_team import has_orders, measures_of, orders_of, visits_of
@@ -49,9 +49,9 @@ class Recorded:
         self._recording = recording_of(run)
         self._details = _details_of(run, self._layers)
         self._message("poses")  # what is damaged is told before anybody looks
-        self._sent: dict[Client, set[str]] = {}
+        self._sent: dict[PageClient, set[str]] = {}
 
-    def take(self, client: Client, message: Message) -> None:
+    def take(self, client: PageClient, message: Message) -> None:
         """Send a viewer the recording, and the layers that it watches; called in the server's thread."""
         if not isinstance(message, Watch):
             self.hub.say(

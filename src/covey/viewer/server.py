@@ -33,7 +33,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from covey.errors import CoveyError, InvalidValueError
-from covey.viewer.hub import RELOAD_S, Client, Hub
+from covey.viewer.hub import RELOAD_S, Hub, PageClient
 from covey.viewer.messages import MOST_BYTES, PROTOCOL, VIEWING, Ack, Message, read
 
 LOG = logging.getLogger("covey")
@@ -105,7 +105,7 @@ class Source(Protocol):
 
     hub: Hub
 
-    def take(self, client: Client, message: Message) -> None:
+    def take(self, client: PageClient, message: Message) -> None:
         """Do what a viewer asks for; called in the server's thread."""
         ...
 
@@ -307,7 +307,7 @@ class Server:
         hub = source.hub
         offered = [one.strip() for one in request.headers["Sec-WebSocket-Protocol"].split(",")]
         hub.begin(self._loop)
-        client = Client(edits=bool(self._may_edit(offered)))
+        client = PageClient(edits=bool(self._may_edit(offered)))
         hub.join(client)
         self._served = -math.inf
         sender = asyncio.ensure_future(send_to(connection, hub, client))
@@ -332,7 +332,7 @@ class Server:
             with contextlib.suppress(asyncio.CancelledError, ConnectionClosed):
                 await sender
 
-    def _take(self, source: Source, client: Client, text: str | bytes) -> None:
+    def _take(self, source: Source, client: PageClient, text: str | bytes) -> None:
         hub = source.hub
         message = read(text)
         if isinstance(message, Ack):
@@ -343,7 +343,7 @@ class Server:
             hub.say({"type": "refused", "id": message.id, "text": "this address only lets you watch"}, client)
 
 
-async def send_to(connection: ServerConnection, hub: Hub, client: Client) -> None:
+async def send_to(connection: ServerConnection, hub: Hub, client: PageClient) -> None:
     """Send a viewer what it has still to get, one message after the other, until this is cancelled."""
     delay: float | None = None
     while True:

@@ -22,7 +22,7 @@ from covey.experiments.workers.rows import read_rows, text_of
 from covey.experiments.workers.showing import answer_of, request_of
 from covey.results.folder import write_whole
 from covey.viewer.children import Replays
-from covey.viewer.hub import Client, Hub, wait_until_left
+from covey.viewer.hub import Hub, PageClient, wait_until_left
 from covey.viewer.messages import Message, Open, Watch
 
 _log = logging.getLogger(__name__)
@@ -191,7 +191,7 @@ class Study:
 
     # -- the server's thread -------------------------------------------------------------------------------------------
 
-    def take(self, client: Client, message: Message) -> None:
+    def take(self, client: PageClient, message: Message) -> None:
         """Open a run; nothing else can be asked."""
         match message:
             case Watch():
@@ -202,7 +202,7 @@ class Study:
                 text = "this page shows a study; nothing of it can be changed"
                 self.hub.say({"type": "refused", "id": message.id, "text": text}, client)
 
-    def _open(self, client: Client, message: Open) -> None:
+    def _open(self, client: PageClient, message: Open) -> None:
         try:
             known = self._places.get(message.run)
             if not known:

@@ -11,7 +11,7 @@ from covey.controllers.exploration.lvd import (
     EXPAND,
     EXPLORE,
     SEARCH,
-    View,
+    TileWindow,
     _Watch,
     choose,
     hidden_corners,
@@ -25,11 +25,11 @@ OWN = np.array([3.5, 3.5])  # in the middle of a window of 7 x 7 tiles
 NOBODY = np.empty((0, 2))
 
 
-def view(drawing: str) -> View:
+def view(drawing: str) -> TileWindow:
     """Return what is seen in a drawing, the north on top: . open, # wall, blank for hidden as an underscore."""
     rows = drawing.split()[::-1]
     letters = np.array([list(r) for r in rows])
-    return View((0, 0), letters == ".", letters == "#")
+    return TileWindow((0, 0), letters == ".", letters == "#")
 
 
 # Open all around but for the north-west, where a corner at (4, 2) hides the rest.

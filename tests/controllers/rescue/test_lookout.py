@@ -7,7 +7,7 @@ import covey
 from covey.controllers.rescue.lookout import Lookout
 from covey.controllers.teammates import Mate
 from covey.geometry import Pose
-from covey.planning.existence import Told
+from covey.planning.existence import CandidateSums
 from covey.sensors.tag_camera import TagCameraReading
 
 
@@ -54,7 +54,7 @@ def test_what_a_mate_has_seen_makes_a_candidate_more_likely_once(robot):
     lookout = Lookout(robot, 5, 0.99)
     lookout._look(robot, reading((7, 1.5)))
     own = lookout.belief.candidates[0].log_odds
-    told = tuple(Told(7, "victim", 1.5, 0.0, 100.0, 2.5, 1, 0.0, 2.0))
+    told = tuple(CandidateSums(7, "victim", 1.5, 0.0, 100.0, 2.5, 1, 0.0, 2.0))
     for time_s in (0.0, 1.0):  # told again, as reports are
         lookout.hear(robot, {"robot1": Mate(time_s, Pose(0.0, 1.0, 0.0), None, {"seen": (told,)})})
         assert lookout.belief.candidates[0].log_odds == pytest.approx(own + 2.5)

@@ -8,7 +8,7 @@ import pytest
 import covey
 from covey.comms.radio import Radio
 from covey.controllers.rescue.meeting import APART_M, NEAR_M, standing_place
-from covey.controllers.rescue.rescue_team import Searcher, Settings, Task, arc, search
+from covey.controllers.rescue.rescue_team import RescueSettings, Searcher, Task, arc, search
 from covey.missions import Rescue
 from covey.onboard.controller import Program
 from covey.scenario.build import build
@@ -89,7 +89,7 @@ def test_its_own_ways_are_estimated_as_those_of_mates():
 
     async def compare(robot):
         await robot.sleep(1.0)
-        searcher = Searcher(robot, Settings())
+        searcher = Searcher(robot, RescueSettings())
         cells = searcher._places(robot, robot.reachable())
         found["ways"] = searcher._ways(robot, [robot.pose[:2]], cells)
 
@@ -105,7 +105,7 @@ def test_each_drive_that_fails_at_one_place_refuses_goals_in_twice_the_distance(
     clear = []
 
     async def fail(robot):
-        searcher = Searcher(robot, Settings())
+        searcher = Searcher(robot, RescueSettings())
         for _ in range(3):
             searcher.went(robot, Task("look", (3.0, 0.0)), "stuck")
             points = np.column_stack((np.arange(3.0, 8.0, 0.1), np.zeros(50)))
@@ -144,7 +144,7 @@ def test_a_robot_that_comes_no_nearer_to_a_goal_avoids_the_place_where_it_was_ne
     jams = []
 
     async def roam(robot):
-        searcher = Searcher(robot, Settings())
+        searcher = Searcher(robot, RescueSettings())
 
         def roams(robot):
             searcher._roams(robot, (5.0, 1.0), math.dist(robot.pose[:2], (5.0, 1.0)))
@@ -227,7 +227,7 @@ def test_a_camera_that_gives_no_samples_has_searched_nothing_and_its_mates_do_no
             return again
 
     async def watched(robot):
-        await search(robot, Watched(robot, Settings(targets=4)))
+        await search(robot, Watched(robot, RescueSettings(targets=4)))
 
     blind = [{"kind": "sensor", "sensor": "tag_camera", "robot": "robot0", "at_s": 0}]
     rescue(PAIR, program=Program(watched), faults=blind, radio=0.0, timeout_s=15.0)

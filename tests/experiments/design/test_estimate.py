@@ -7,7 +7,7 @@ import pytest
 
 from covey.cli import main
 from covey.experiments.design.describe import family_of, stop_text, table, values_text
-from covey.experiments.design.estimate import Estimate, Probe, estimate
+from covey.experiments.design.estimate import TimeEstimate, TrialRun, estimate
 from covey.experiments.design.load import parse_design
 from covey.runtime.simulation import Simulation
 from covey.runtime.stop import Stop
@@ -54,9 +54,9 @@ def test_a_probe_that_fails_leaves_no_simulation_open(write, monkeypatch):
 
 
 def test_more_jobs_than_runs_do_not_help():
-    probe = Probe(0, {}, 1, 10.0, 100.0, "reached")
-    assert Estimate(1, 2, (probe, probe), 20.0).wall_s(1) == 20.0
-    assert Estimate(1, 2, (probe, probe), 20.0).wall_s(8) == 10.0
+    probe = TrialRun(0, {}, 1, 10.0, 100.0, "reached")
+    assert TimeEstimate(1, 2, (probe, probe), 20.0).wall_s(1) == 20.0
+    assert TimeEstimate(1, 2, (probe, probe), 20.0).wall_s(8) == 10.0
 
 
 def test_check_prints_the_table_the_number_of_runs_and_how_the_time_was_found(write, capsys):

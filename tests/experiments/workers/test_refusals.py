@@ -10,7 +10,7 @@ import pytest
 from covey.errors import MachineError
 from covey.experiments import run
 from covey.experiments.design.plan import plan, software
-from covey.experiments.design.records import Limits
+from covey.experiments.design.records import RunLimits
 from covey.experiments.run import run_design
 from covey.experiments.workers import refusals
 from covey.experiments.workers.execute import execute
@@ -81,7 +81,7 @@ def test_a_controller_that_gets_no_memory_is_refused_and_nothing_is_left(few_add
     design = plain(scenario=scenario, parameters={}, iterations=1, stop={"timeout_s": 1})
     here_mib = psutil.Process().memory_info().rss / 2**20  # this process holds what earlier tests have left
     with pytest.raises(RefusedError, match="MiB of addresses"):
-        execute(plan(design)[0], tmp_path / "runs" / "one", Limits(memory_mib=here_mib + 4096))
+        execute(plan(design)[0], tmp_path / "runs" / "one", RunLimits(memory_mib=here_mib + 4096))
     assert not list((tmp_path / "runs").glob("*")) if (tmp_path / "runs").exists() else True
 
 

@@ -11,7 +11,7 @@ from covey.geometry.grid import Grid
 from covey.geometry.raycast import skip_field
 from covey.mapping.elevation.belief import Elevations
 from covey.mapping.elevation.compare import compare, true_altitude
-from covey.mapping.elevation.slopes import ENOUGH, REACH, SLOPE, SURELY, WIDER, PoseErrors, shifted, slopes_around
+from covey.mapping.elevation.slopes import ENOUGH, REACH, SLOPE, SURELY, WIDER, PoseUncertainty, shifted, slopes_around
 from covey.mapping.elevation.slopes import steps_off as steps
 from covey.mapping.localization import Noise
 from covey.mapping.records import ElevationMapping
@@ -105,7 +105,7 @@ def circling(sensor, ground, seed, sigma, white, told=True, spacing_m=None, sigh
     random, keys = np.random.default_rng(seed), sensor_keys(seed, sensor.kind, ["a"])
     covariance, off = np.diag(np.square((sigma[0], sigma[0], sigma[1]))), random.normal(0.0, 1.0, 3)
     still, one, felt = np.zeros((1, 3)), np.ones(1, np.int64), (np.zeros((0, 3)), (0, 0))
-    errors = PoseErrors(covariance[None], np.array([white])) if told else None
+    errors = PoseUncertainty(covariance[None], np.array([white])) if told else None
     for sample in range(sights):
         angle = 0.2 * sample
         pose = np.array([[3.0 * math.cos(angle), 3.0 * math.sin(angle), angle + 0.5 * math.pi]])

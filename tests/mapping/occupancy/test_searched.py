@@ -6,11 +6,11 @@ import numpy as np
 
 from covey.geometry.faces import face_list
 from covey.geometry.grid import Grid
-from covey.mapping.occupancy.searched import SearchedMap, View
+from covey.mapping.occupancy.searched import CameraView, SearchedMap
 from covey.world.visibility.searched import SearchedFaces
 from covey.world.world import World
 
-NARROW = View(math.radians(62.2), 4.0, math.radians(60), (0.0, 0.0, 0.0))
+NARROW = CameraView(math.radians(62.2), 4.0, math.radians(60), (0.0, 0.0, 0.0))
 
 
 def test_the_same_faces_as_the_truth_counts_with_a_true_map():

@@ -7,7 +7,7 @@ from scipy import stats
 
 from covey.errors import InvalidValueError
 from covey.geometry.se2 import compose, inverse
-from covey.mapping.slam.consistency import Track, largest_consistent, pair_distances
+from covey.mapping.slam.consistency import NoisyTrack, largest_consistent, pair_distances
 
 
 def drive(rng, n, noise):
@@ -29,8 +29,12 @@ def relations(rng, truth_a, truth_b, between, rows, covariance):
 def test_the_distance_along_a_line_by_hand():
     """Both drive along x in steps of 1 m with variances 0.01 and 0.02; relations at 0 and after 3 and 5 steps disagree
     by 1 m. The loop has the variance of both relations and of all steps between: 0.1 + 0.3 + 3 * 0.01 + 5 * 0.02."""
-    a = Track(np.column_stack((np.arange(4.0), np.zeros((4, 2)))), np.tile(np.diag([0.01, 1e-12, 1e-12]), (3, 1, 1)))
-    b = Track(np.column_stack((np.arange(6.0), np.zeros((6, 2)))), np.tile(np.diag([0.02, 1e-12, 1e-12]), (5, 1, 1)))
+    a = NoisyTrack(
+        np.column_stack((np.arange(4.0), np.zeros((4, 2)))), np.tile(np.diag([0.01, 1e-12, 1e-12]), (3, 1, 1))
+    )
+    b = NoisyTrack(
+        np.column_stack((np.arange(6.0), np.zeros((6, 2)))), np.tile(np.diag([0.02, 1e-12, 1e-12]), (5, 1, 1))
+    )
     motion = np.array([[7.0, 0, 0], [7.0 + 5.0 - 3.0 + 1.0, 0, 0]])
     covariance = np.array([np.diag([0.1, 1, 1]), np.diag([0.3, 1, 1])])
     found = pair_distances(a, b, np.array([0, 3]), np.array([0, 5]), motion, covariance)
@@ -45,12 +49,12 @@ def test_relations_without_noise_agree_and_the_frames_do_not_matter():
     between, covariance = np.array([3.0, -2.0, 2.0]), np.tile(small, (8, 1, 1))
     noise_a, noise_b = np.tile(small, (29, 1, 1)), np.tile(small, (19, 1, 1))
     exact = relations(rng, truth_a, truth_b, between, rows, np.zeros((3, 3)))
-    found = pair_distances(Track(truth_a, noise_a), Track(truth_b, noise_b), *rows.T, exact, covariance)
+    found = pair_distances(NoisyTrack(truth_a, noise_a), NoisyTrack(truth_b, noise_b), *rows.T, exact, covariance)
     np.testing.assert_allclose(found, 0.0, atol=1e-18)
     motion = exact + rng.normal(0, 0.01, exact.shape)
-    here = pair_distances(Track(truth_a, noise_a), Track(truth_b, noise_b), *rows.T, motion, covariance)
-    away = Track(compose(np.array([50.0, 20, -1]), truth_a), noise_a)
-    there = pair_distances(away, Track(compose(between, truth_b), noise_b), *rows.T, motion, covariance)
+    here = pair_distances(NoisyTrack(truth_a, noise_a), NoisyTrack(truth_b, noise_b), *rows.T, motion, covariance)
+    away = NoisyTrack(compose(np.array([50.0, 20, -1]), truth_a), noise_a)
+    there = pair_distances(away, NoisyTrack(compose(between, truth_b), noise_b), *rows.T, motion, covariance)
     np.testing.assert_allclose(there, here, rtol=1e-6, atol=1e-9)
 
 
@@ -66,7 +70,7 @@ def test_distances_of_right_relations_have_a_chi_squared_distribution():
         rows = np.array([[rng.integers(0, 25), rng.integers(0, 25)] for _ in range(2)])
         between = rng.uniform(-3, 3, 3)
         motion = relations(rng, truth_a, truth_b, between, rows, covariance)
-        tracks = (Track(x, np.tile(noise, (24, 1, 1))) for x in (a, b))
+        tracks = (NoisyTrack(x, np.tile(noise, (24, 1, 1))) for x in (a, b))
         seen.append(pair_distances(*tracks, *rows.T, motion, np.tile(covariance, (2, 1, 1)))[0, 1])
     assert stats.kstest(seen, stats.chi2(3).cdf).pvalue > 0.01
 
@@ -83,7 +87,7 @@ def test_wrong_relations_are_left_out(seed):
     motion[12:16] = relations(rng, truth_a, truth_b, np.array([9.0, 5, -1]), rows[12:16], covariance)
     order = rng.permutation(42)
     distances = pair_distances(
-        Track(a, np.tile(noise, (59, 1, 1))), Track(b, np.tile(noise, (59, 1, 1))),
+        NoisyTrack(a, np.tile(noise, (59, 1, 1))), NoisyTrack(b, np.tile(noise, (59, 1, 1))),
         *rows[order].T, motion[order], np.tile(covariance, (42, 1, 1)),
     )  # fmt: skip
     chosen, proven = largest_consistent(distances, level=0.9999)
@@ -115,7 +119,7 @@ def test_a_search_that_is_cut_off_returns_a_consistent_set_and_says_so():
 
 
 def test_no_relations_are_no_set_and_wrong_ones_are_refused():
-    track = Track(np.zeros((2, 3)), np.eye(3)[None])
+    track = NoisyTrack(np.zeros((2, 3)), np.eye(3)[None])
     none = np.zeros(0, int)
     distances = pair_distances(track, track, none, none, np.zeros((0, 3)), np.zeros((0, 3, 3)))
     assert largest_consistent(distances)[0].shape == (0,)
@@ -124,4 +128,4 @@ def test_no_relations_are_no_set_and_wrong_ones_are_refused():
     with pytest.raises(InvalidValueError, match="2 relations need as many"):
         pair_distances(track, track, [0, 1], [0], np.zeros((2, 3)), np.zeros((2, 3, 3)))
     with pytest.raises(InvalidValueError, match=r"noise \(n - 1, 3, 3\)"):
-        Track(np.zeros((3, 3)), np.zeros((3, 3, 3)))
+        NoisyTrack(np.zeros((3, 3)), np.zeros((3, 3, 3)))

@@ -11,7 +11,7 @@ from covey.mapping.slam.log import Laser, relative
 from covey.mapping.slam.particle_maps import TILE, ParticleMaps, beams_of
 from covey.mapping.slam.particle_matching import (
     NOTHING,
-    Search,
+    MatchSearch,
     climb,
     likelihood,
     match_particles,
@@ -37,7 +37,7 @@ WALLS = np.array(
         [2.52, 1.02, 2.52, 2.02],
     ]
 )
-SEARCH = Search(0.05, 1, 0.05, 0.05, 5, 0.0, 0.075)
+SEARCH = MatchSearch(0.05, 1, 0.05, 0.05, 5, 0.0, 0.075)
 
 
 def scan_at(pose, walls=WALLS, angles=BEAMS, most=10.0):

@@ -10,7 +10,7 @@ import pytest
 import covey
 from covey.controllers.coverage import coverage_loop, partitioned_coverage, ssb_driving
 from covey.errors import UnknownNameError
-from covey.mapping.localization import Noise, Truth
+from covey.mapping.localization import Noise, TruePose
 from covey.mapping.records import Mapping
 from covey.onboard.handle import Robot
 from covey.robots.catalogue import disc
@@ -28,7 +28,7 @@ def simulate(controller, computer, *, localization=None, mapping=None, compute="
     """Return the closed run of one disc in an empty room, and its simulation."""
     lidar = (Lidar(rays=20, range_m=8, rate_hz=10),)
     body = disc().model_copy(update={"sensors": lidar, "mapping": mapping, "computer": computer})
-    group = covey.Group("robot", body, [(-4.0, 0.0, 0.0)], controller, localization or Truth())
+    group = covey.Group("robot", body, [(-4.0, 0.0, 0.0)], controller, localization or TruePose())
     world = covey.World.empty(10, 4)
     execution = covey.Execution(compute=compute, costs=Costs(**(FREE | {"base_mib": 100.0, "cell_bytes": 0.0} | costs)))
     sim = covey.Simulation(world, [group], execution=execution, stop=Stop(timeout_s=20))

@@ -5,11 +5,11 @@ import pytest
 from scipy import ndimage
 
 import covey
-from covey.controllers.rescue.rescue_team import Searcher, Settings
+from covey.controllers.rescue.rescue_team import RescueSettings, Searcher
 from covey.geometry.constant import is_constant
 from covey.mapping.localizer import Estimate, LocalizerRecord
 from covey.sensors import Lidar, TagCamera
-from covey.sensors.odometry import Odometry as OdometrySensor
+from covey.sensors.odometry import Odometry
 from covey.world.world import WALL
 
 FROM_S, TO_S = 2.0, 9.0
@@ -52,7 +52,7 @@ def simulation(controller, starts=((-9, -4, 0),), timeout_s=60.0, more_sensors=(
     cells = empty.cells.copy()
     cells[30:, 71:75] = WALL
     cells[:70, 131:135] = WALL
-    sensors = (Lidar(range_m=8.0, rays=180, sigma_m=0.01), OdometrySensor(), *more_sensors)
+    sensors = (Lidar(range_m=8.0, rays=180, sigma_m=0.01), Odometry(), *more_sensors)
     robot = covey.robots.pioneer3dx().model_copy(update={"sensors": sensors})
     group = covey.Group("one", robot, starts, localization=Planted())
     world = covey.World(empty.with_cells(cells))
@@ -179,7 +179,7 @@ def test_the_chances_of_rescue_team_follow_the_correction():
     true_share = {}
 
     async def look(robot):
-        searcher = Searcher(robot, Settings())
+        searcher = Searcher(robot, RescueSettings())
         await robot.goto((-7.5, robot.pose.y), until=searcher.interrupted)
         await robot.turn(2 * np.pi, until=searcher.interrupted)
         await robot.sleep(TO_S - 0.25 - robot.time, until=searcher.interrupted)

@@ -5,16 +5,15 @@ import pytest
 
 import covey
 from covey.mapping.dead_reckoning import grow, noise_of
-from covey.mapping.localization import Noise, Odometry, Truth
+from covey.mapping.localization import DeadReckoning, Noise, TruePose
 from covey.mapping.localizer import Estimate, LocalizerRecord
 from covey.sensors import Imu, Lidar, Neighbours
-from covey.sensors.odometry import GmappingNoise, NoNoise, VelocityNoise
-from covey.sensors.odometry import Odometry as OdometrySensor
+from covey.sensors.odometry import GmappingNoise, NoNoise, Odometry, VelocityNoise
 
 
 def drive(noise, side, twist, steps, localization=None, more=()):
     """Let a square of robots drive in a large room, one as the other; return the simulation and the covariances."""
-    model = covey.robots.disc().model_copy(update={"sensors": (OdometrySensor(noise=noise), *more)})
+    model = covey.robots.disc().model_copy(update={"sensors": (Odometry(noise=noise), *more)})
     x, y = np.meshgrid(3.0 * np.arange(side), 3.0 * np.arange(side))
     starts = np.column_stack((x.ravel(), y.ravel(), np.zeros(side * side))) - (1.5 * side, 1.5 * side, 0.0)
 
@@ -22,7 +21,7 @@ def drive(noise, side, twist, steps, localization=None, more=()):
         await robot.drive(*twist)
 
     world = covey.World.empty(3.0 * side + 8.0, 3.0 * side + 8.0, resolution_m=0.5)
-    group = covey.Group("s", model, starts, localization=localization or Odometry())
+    group = covey.Group("s", model, starts, localization=localization or DeadReckoning())
     sim = covey.Simulation(world, [group], go, seed=5)
     for _ in range(steps):
         sim.step()
@@ -74,7 +73,7 @@ def test_with_a_gyro_wheels_that_slip_turn_the_estimate_less(twist):
 
 
 def test_localizations_without_drift():
-    for kind, expected in ((Truth(), [0.0, 0.0, 0.0]), (Noise(sigma_m=0.3, sigma_rad=0.1), [0.09, 0.09, 0.01])):
+    for kind, expected in ((TruePose(), [0.0, 0.0, 0.0]), (Noise(sigma_m=0.3, sigma_rad=0.1), [0.09, 0.09, 0.01])):
         _, covariance = drive(NoNoise(), 1, (0.5, 0.0), 3, kind)
         np.testing.assert_allclose(covariance, [np.diag(expected)], rtol=1e-12)
     _, covariance = drive(NoNoise(), 1, (0.5, 0.0), 3)
@@ -129,7 +128,7 @@ def told(starts=STARTS, **options):
         robot.drive(0.5)
 
     localization = Told()
-    sensors = (OdometrySensor(), Lidar(range_m=5.0, rays=8, sees_robots=True, rate_hz=5.0), Neighbours(range_m=5.0))
+    sensors = (Odometry(), Lidar(range_m=5.0, rays=8, sees_robots=True, rate_hz=5.0), Neighbours(range_m=5.0))
     model = covey.robots.disc().model_copy(update={"sensors": sensors})
     group = covey.Group("s", model, starts, look, localization)
     sim = covey.Simulation(covey.World.empty(12, 12), [group], seed=1, **options)
@@ -187,7 +186,7 @@ def test_a_localizer_gets_the_scans_that_are_due_without_team_mates():
 def test_mates_need_no_sensor_to_be_left_out_of_scans_and_maps(start_poses):
     """Two discs that start 2 m apart: where starts are known at once, else when the mate ahead has moved."""
     localization = Told()
-    sensors = (OdometrySensor(), Lidar(range_m=5.0, rays=360, rate_hz=10.0))
+    sensors = (Odometry(), Lidar(range_m=5.0, rays=360, rate_hz=10.0))
     model = covey.robots.disc().model_copy(update={"sensors": sensors})
 
     def go(robot):
@@ -217,7 +216,7 @@ def test_mates_need_no_sensor_to_be_left_out_of_scans_and_maps(start_poses):
 
 
 def test_a_robot_without_the_sensors_of_its_localization_is_refused():
-    model = covey.robots.disc().model_copy(update={"sensors": (OdometrySensor(),)})
+    model = covey.robots.disc().model_copy(update={"sensors": (Odometry(),)})
     with pytest.raises(
         covey.errors.InvalidValueError, match=r"localizes by told, but its robot .* has no lidar sensor"
     ):

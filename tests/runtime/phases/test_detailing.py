@@ -7,7 +7,7 @@ import covey
 from covey.errors import InvalidValueError, RunFolderError, UnknownNameError
 from covey.results.recording import Details
 from covey.results.run import Run
-from covey.runtime.phases.detailing import Period
+from covey.runtime.phases.detailing import RecordingPeriod
 from covey.scenario.load import parse_scenario
 
 SCENARIO = """
@@ -174,9 +174,9 @@ def test_a_plan_ends_with_the_goal_and_with_its_motion():
 
 @pytest.mark.parametrize(("every_s", "steps"), [(0.1, [1, 2, 3, 4, 5]), (0.25, [1, 3, 5]), (0.3, [1, 3]), (9.0, [1])])
 def test_recorded_steps_are_the_first_at_or_after_each_multiple(every_s, steps):
-    period = Period(every_s)
+    period = RecordingPeriod(every_s)
     assert [k for k in range(1, 6) if period.is_due(0.1 * k)] == steps
-    assert not any(Period(None).is_due(0.1 * k) for k in range(3))
+    assert not any(RecordingPeriod(None).is_due(0.1 * k) for k in range(3))
 
 
 def test_the_argument_takes_plain_data_too():

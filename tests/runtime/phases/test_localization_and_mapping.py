@@ -6,7 +6,7 @@ from tests.references.runtime import carry_reference
 
 import covey
 from covey.errors import InvalidValueError
-from covey.mapping.localization import Odometry
+from covey.mapping.localization import DeadReckoning
 from covey.mapping.records import Mapping
 from covey.runtime.phases.observing import carry
 from covey.sensors import Lidar, Neighbours
@@ -50,7 +50,7 @@ def test_dead_reckoning_drifts_by_default_and_under_both_models():
 
 def test_odometry_needs_an_odometry_sensor():
     with pytest.raises(InvalidValueError, match="has no odometry sensor"):
-        covey.Group("a", covey.robots.maes(), [[0, 0, 0]], localization=Odometry())
+        covey.Group("a", covey.robots.maes(), [[0, 0, 0]], localization=DeadReckoning())
 
 
 def test_a_mate_is_no_wall_though_the_lidar_looks_when_the_sensor_of_mates_does_not():

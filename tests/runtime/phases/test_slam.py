@@ -5,12 +5,11 @@ import pytest
 
 import covey
 from covey.errors import InvalidValueError
-from covey.mapping.localization import Odometry, Truth
+from covey.mapping.localization import DeadReckoning, TruePose
 from covey.mapping.particle_localizer import Particles
 from covey.mapping.slam_localizer import Slam
 from covey.sensors import Lidar
-from covey.sensors.odometry import GmappingNoise
-from covey.sensors.odometry import Odometry as OdometrySensor
+from covey.sensors.odometry import GmappingNoise, Odometry
 from covey.world.world import WALL
 
 CORNERS = [(8, -5), (8, 5), (-8, 5), (-8, -5)]
@@ -22,7 +21,7 @@ def ring(localization, seed=0, rounds=1, **arguments):
     cells = empty.cells.copy()
     cells[41:101, 41:161] = WALL
     cells[61:71, 161:171] = WALL
-    sensors = (Lidar(range_m=8.0, rays=180, sigma_m=0.01), OdometrySensor(noise=GmappingNoise()))
+    sensors = (Lidar(range_m=8.0, rays=180, sigma_m=0.01), Odometry(noise=GmappingNoise()))
     robot = covey.robots.pioneer3dx().model_copy(update={"sensors": sensors})
 
     async def tours(robot):
@@ -46,8 +45,8 @@ def quality_of(sim):
 
 @pytest.mark.slow
 def test_the_map_is_as_good_as_with_the_truth():
-    _, best = quality_of(ring(Truth()))
-    drifted, spoilt = quality_of(ring(Odometry()))
+    _, best = quality_of(ring(TruePose()))
+    drifted, spoilt = quality_of(ring(DeadReckoning()))
     worst, quality = quality_of(ring(Slam()))
     assert drifted > 0.5
     assert spoilt < best - 0.1
@@ -84,7 +83,7 @@ def test_the_same_seed_gives_the_same_bytes(localization):
 
 @pytest.mark.parametrize("localization", [Slam(), Particles()])
 def test_slam_needs_odometry_and_a_lidar(localization):
-    blind = covey.robots.pioneer3dx().model_copy(update={"sensors": (OdometrySensor(),)})
+    blind = covey.robots.pioneer3dx().model_copy(update={"sensors": (Odometry(),)})
     with pytest.raises(InvalidValueError, match="has no lidar sensor"):
         covey.Group("one", blind, [(0, 0, 0)], localization=localization)
 

@@ -11,12 +11,12 @@ import pytest
 import covey
 from covey.comms.radio import Radio
 from covey.mapping.known_map import KnownMap
-from covey.mapping.localization import Noise, Odometry, Truth
+from covey.mapping.localization import DeadReckoning, Noise, TruePose
 from covey.mapping.particle_localizer import Particles
 from covey.mapping.records import ElevationMapping, Mapping
 from covey.mapping.slam_localizer import Slam
 from covey.runtime.replay.alone import replay
-from covey.runtime.replay.log import Log
+from covey.runtime.replay.log import StepLog
 from covey.runtime.replay.recorded import RecordedRobot
 from covey.sensors import Imu, Lidar, Neighbours, Wedge
 from covey.sensors.odometry import GmappingNoise
@@ -25,9 +25,9 @@ from covey.world.generators.grounds import hills
 from covey.world.world import WALL
 
 KINDS = {
-    "truth": Truth(),
+    "truth": TruePose(),
     "noise": Noise(),
-    "odometry": Odometry(),
+    "odometry": DeadReckoning(),
     "slam": Slam(),
     "particles": Particles(filter={"particles": 4}),
     "known_map": KnownMap(),
@@ -130,5 +130,5 @@ def test_the_bytes_are_those_of_the_simulators_process(found, kind, host):
 
 def test_a_replay_of_a_robot_that_localizes_itself_answers_as_recorded(found):
     mapping, _, path = found
-    replayed = replay(Log(path))
+    replayed = replay(StepLog(path))
     assert (replayed.steps, replayed.first) == (STEPS, None), mapping

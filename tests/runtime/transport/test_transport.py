@@ -11,12 +11,21 @@ import pytest
 from covey.comms.mailbox import Outgoing
 from covey.geometry import Pose
 from covey.runtime.transport import transport
-from covey.runtime.transport.transport import BUSY, DECIDE, MAP, NOTHING, Door, TransportError, connect, plain_letters
+from covey.runtime.transport.transport import (
+    BUSY,
+    DECIDE,
+    MAP,
+    NOTHING,
+    ListeningSocket,
+    TransportError,
+    connect,
+    plain_letters,
+)
 
 
 @pytest.fixture
 def ends():
-    door = Door("127.0.0.1", 0, b"key")
+    door = ListeningSocket("127.0.0.1", 0, b"key")
     came = []
     thread = threading.Thread(target=lambda: came.append(connect(door.address, b"key")))
     thread.start()
@@ -96,7 +105,7 @@ def test_nonsense_that_announces_a_huge_letter_is_an_error(ends, size):
 
 
 def test_another_key_is_refused_at_both_ends():
-    door = Door("127.0.0.1", 0, b"key")
+    door = ListeningSocket("127.0.0.1", 0, b"key")
     errors = []
 
     def come_in():
@@ -116,7 +125,7 @@ def test_another_key_is_refused_at_both_ends():
 def test_connections_that_say_nothing_keep_nobody_waiting():
     import socket
 
-    door = Door("127.0.0.1", 0, b"key")
+    door = ListeningSocket("127.0.0.1", 0, b"key")
     silent = [socket.create_connection(door.address) for _ in range(3)]
     begin = time.monotonic()
     mine: list = []
@@ -135,7 +144,7 @@ def test_one_who_knows_the_key_and_then_talks_nonsense_is_let_go_and_keeps_nobod
     from multiprocessing.connection import Client, answer_challenge
 
     monkeypatch.setattr(transport, "_ASKED", 1)
-    door = Door("127.0.0.1", 0, b"key")
+    door = ListeningSocket("127.0.0.1", 0, b"key")
     other = Client(door.address)
     answer_challenge(other, b"key")
     other.send_bytes(b"good morning")

@@ -19,7 +19,7 @@ import covey
 from covey.scenario.records import Scenario
 from covey.viewer import Live, Server
 from covey.viewer.adding import run_shown
-from covey.viewer.hub import Client
+from covey.viewer.hub import PageClient
 from covey.viewer.messages import Probe
 
 try:
@@ -170,7 +170,7 @@ class Shown:
 
     def between_steps(self) -> None:
         """Wait until the simulation's thread has answered between two steps; after a pause it then stands."""
-        asking = Client(edits=False)
+        asking = PageClient(edits=False)
         self.live.take(asking, Probe(type="probe", x=0.0, y=0.0))
         until(lambda: asking.texts, "an answer between steps", page=self.page)
 

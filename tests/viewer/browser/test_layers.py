@@ -6,14 +6,13 @@ from tests.viewer.browser.conftest import until
 
 import covey
 from covey.comms.radio import Radio
-from covey.mapping.localization import Noise, Odometry
+from covey.mapping.localization import DeadReckoning, Noise
 from covey.mapping.records import ElevationMapping
 from covey.missions import Formation, Patrolling, Rescue
 from covey.onboard.group import Group
 from covey.scenario.load import parse_scenario
 from covey.sensors import TagCamera, Wedge
-from covey.sensors.odometry import GmappingNoise
-from covey.sensors.odometry import Odometry as OdometrySensor
+from covey.sensors.odometry import GmappingNoise, Odometry
 from covey.viewer.heat import EVERY
 from covey.viewer.layers import layers_of
 from covey.world.generators.grounds import hills
@@ -232,12 +231,12 @@ def test_sensors_and_estimates(page_of):
 def test_the_ellipse_of_dead_reckoning_is_longer_across_its_way(page_of):
     """Errors of the heading act across: after K motions of length d, (rad_per_m d)^2 d^2 (K - 1) K (2 K - 1) / 6."""
     noise = GmappingNoise(m_per_m=0.0, rad_per_m=0.6, m_per_rad=0.0, rad_per_rad=0.0)
-    model = covey.robots.disc().model_copy(update={"sensors": (OdometrySensor(noise=noise),)})
+    model = covey.robots.disc().model_copy(update={"sensors": (Odometry(noise=noise),)})
 
     async def straight(robot):
         await robot.drive(0.5)
 
-    group = Group("s", model, [(-4.0, 0.0, 0.0)], localization=Odometry())
+    group = Group("s", model, [(-4.0, 0.0, 0.0)], localization=DeadReckoning())
     shown = page_of(covey.Simulation(covey.World.empty(10, 10), [group], straight))
     scene = Scene(shown)
     shown.steps(121)

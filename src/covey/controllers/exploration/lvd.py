@@ -81,7 +81,7 @@ async def lvd(
             explored.add(tile)
 
 
-class View(NamedTuple):
+class TileWindow(NamedTuple):
     """The tiles in a square window around a robot.
 
     Attributes:
@@ -100,7 +100,7 @@ class View(NamedTuple):
         return np.stack((columns + self.first[1] + 0.5, rows + self.first[0] + 0.5), axis=-1)
 
 
-def visible_tiles(pose: Pose, ranges: np.ndarray, angles: np.ndarray, tile_m: float, reach_m: float) -> View:
+def visible_tiles(pose: Pose, ranges: np.ndarray, angles: np.ndarray, tile_m: float, reach_m: float) -> TileWindow:
     """Return the tiles that a scan shows.
 
     Args:
@@ -117,7 +117,7 @@ def visible_tiles(pose: Pose, ranges: np.ndarray, angles: np.ndarray, tile_m: fl
     for axis, length in ((1, ranges[hit] * np.sin(to)), (0, ranges[hit] * np.cos(to))):
         centres = (np.arange(len(seen)) + first[1 - axis] + 0.5) * tile_m
         near.append(np.abs(centres[:, None] - (pose[axis] + length)) <= 0.75 * tile_m)
-    return View(first, seen, ~seen & (near[0] @ near[1].T))
+    return TileWindow(first, seen, ~seen & (near[0] @ near[1].T))
 
 
 def seen_tiles(
@@ -152,7 +152,7 @@ def _seen(x, y, heading, ranges, angles, tile_m, reach_m, row, column, k):
     return seen
 
 
-def nearest_to_me(view: View, own: np.ndarray, others: np.ndarray) -> np.ndarray:
+def nearest_to_me(view: TileWindow, own: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return the tiles of the window, bool (k, k), nearer to ``own`` (2,) than to each of ``others`` (n, 2), in tiles.
 
     A tile at equal distance belongs to this robot.
@@ -164,7 +164,7 @@ def nearest_to_me(view: View, own: np.ndarray, others: np.ndarray) -> np.ndarray
 
 
 def choose(
-    view: View,
+    view: TileWindow,
     region: np.ndarray,
     explored: set[Tile],
     visited: dict[Tile, float],
@@ -209,7 +209,7 @@ def choose(
     return EXPAND, (row, column)
 
 
-def hidden_corners(view: View, region: np.ndarray, own: np.ndarray) -> list[Tile]:
+def hidden_corners(view: TileWindow, region: np.ndarray, own: np.ndarray) -> list[Tile]:
     """Return the nearest tile of each group of tiles beyond which a corner hides something, nearest first.
 
     Such a tile has a neighbour that is neither seen nor a wall. It lies more than two tiles nearer than the farthest

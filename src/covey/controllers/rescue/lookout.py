@@ -8,8 +8,8 @@ import numpy as np
 from covey.controllers.teammates import Mate
 from covey.geometry.se2 import wrap_angle
 from covey.onboard.handle import Robot
-from covey.onboard.motions import Report
-from covey.planning.existence import Candidate, Existence, Told
+from covey.onboard.motions import ReportAnswer
+from covey.planning.existence import Candidate, CandidateSums, Existence
 from covey.planning.progress import Blacklist
 
 _MISSION_S = 600.0
@@ -60,7 +60,7 @@ class Lookout:
         self._refused: set[int] = set()
         self._wrong: dict[int, Blacklist] = {}
         self._own: set[int] = set()
-        self._asked: dict[int, tuple[Report, Candidate]] = {}
+        self._asked: dict[int, tuple[ReportAnswer, Candidate]] = {}
         self._last: dict[int, np.ndarray] = {}
         self._heard_s: dict[str, float] = {}
         self._told = self._found = tuple[tuple[Any, ...], ...]()
@@ -85,7 +85,7 @@ class Lookout:
                 self._heard_s[name] = mate.time_s
                 for identity, *find in mate.facts.get("found", ()):
                     self._learn(identity, Find(*find))
-                told = (Told(*one) for one in mate.facts.get("seen", ()))
+                told = (CandidateSums(*one) for one in mate.facts.get("seen", ()))
                 self.belief.hear(name, [t for t in told if t.identity not in {*self.found, *self._refused}])
         if (now := robot.time) >= self._told_s + _TELL_S - 1e-9:
             self._told_s, self._told = now, tuple(map(tuple, self.belief.told()))

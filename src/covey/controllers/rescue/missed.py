@@ -68,7 +68,7 @@ class Missed:
         self._stamp, self._number = np.zeros(shape, np.int64), 0
         self._seen_s = np.full(shape, -np.inf)  # when the own camera saw it, if no other did later
         self._off = np.zeros((*shape, 2))  # how far it has moved from the centre of its square, x and y [m]
-        self._fan: tuple[float, Fan] | None = None
+        self._fan: tuple[float, RayCells] | None = None
 
     def look(
         self,
@@ -282,7 +282,7 @@ def _look(
                 seen_s[i, j, side], off[i, j, side, 0], off[i, j, side, 1] = time_s, 0.0, 0.0
 
 
-class Fan(NamedTuple):
+class RayCells(NamedTuple):
     """The cells that rays from the centre of a cell cross, the same from each cell.
 
     Attributes:
@@ -300,18 +300,18 @@ class Fan(NamedTuple):
     margin: int
 
 
-def fan_of(reach: float, least_cosine: float) -> Fan:
+def fan_of(reach: float, least_cosine: float) -> RayCells:
     """Return the fan of a camera that turns all around, with a range [cells] and a least cosine of the incidence."""
     margin = int(reach) + 2
     cells, sides = np.zeros((_RAYS, 2 * margin, 2), np.int32), np.zeros((_RAYS, 2 * margin), np.int8)
     length, angles = np.zeros(_RAYS, np.int64), np.empty(_RAYS)
     _trace(reach, least_cosine, cells, sides, length, angles)
-    return Fan(cells, sides, length, angles, margin)
+    return RayCells(cells, sides, length, angles, margin)
 
 
 @kernel
 def _trace(reach, least_cosine, cells, sides, length, angles):
-    """Fill the parts of a `Fan`; the steps are those of `_hit`."""
+    """Fill the parts of a `RayCells`; the steps are those of `_hit`."""
     for k in range(angles.size):
         angles[k] = 2.0 * math.pi * k / angles.size - math.pi
         dr, dc = math.sin(angles[k]), math.cos(angles[k])

@@ -59,7 +59,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Settings:
+class RescueSettings:
     """What `rescue_team` and `search_plan` can be told.
 
     Args:
@@ -91,15 +91,15 @@ class Settings:
 
 
 def takes_settings(target: Any) -> Any:
-    """Give a controller ``(robot, **settings)`` the parameters of `Settings`, and their words."""
+    """Give a controller ``(robot, **settings)`` the parameters of `RescueSettings`, and their words."""
     robot = inspect.signature(target).parameters["robot"]
     mine = [
         inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
-        for f in fields(Settings)
+        for f in fields(RescueSettings)
     ]
     target.__signature__ = inspect.Signature([robot, *mine])
-    target.__annotations__ = {"robot": Robot} | {f.name: f.type for f in fields(Settings)}
-    words = inspect.cleandoc(Settings.__doc__ or "").partition("\n\n")[2]
+    target.__annotations__ = {"robot": Robot} | {f.name: f.type for f in fields(RescueSettings)}
+    words = inspect.cleandoc(RescueSettings.__doc__ or "").partition("\n\n")[2]
     target.__doc__ = inspect.cleandoc(target.__doc__ or "") + "\n\n" + words
     return target
 
@@ -141,7 +141,7 @@ async def rescue_team(robot: Robot, **settings: Any) -> None:
         M. Kulich, J. J. Miranda-Bront, L. Preucil: A meta-heuristic based goal-selection strategy for mobile robot
         search in an unknown environment. Computers and Operations Research 84, 2017 (the objective).
     """
-    await search(robot, Searcher(robot, Settings(**settings)))
+    await search(robot, Searcher(robot, RescueSettings(**settings)))
 
 
 async def search(robot: Robot, state: "Searcher") -> None:
@@ -206,7 +206,7 @@ def arc(directions: np.ndarray, heading: float) -> tuple[float, float]:
 class Searcher:
     """The state of one robot that searches."""
 
-    def __init__(self, robot: Robot, settings: Settings):
+    def __init__(self, robot: Robot, settings: RescueSettings):
         self.settings = settings
         self.team = Teammates(forget_s=settings.forget_s)
         self.lookout = Lookout(robot, settings.targets, settings.report_at)

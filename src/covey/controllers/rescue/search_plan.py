@@ -7,8 +7,8 @@ import numpy as np
 from covey.controllers.rescue.rescue_team import (
     SWEEPS,
     Point,
+    RescueSettings,
     Searcher,
-    Settings,
     Task,
     nearest_by_air,
     search,
@@ -50,7 +50,7 @@ async def search_plan(robot: Robot, **settings: Any) -> None:
         that see all walls, within range and incidence).
         P. M. Franca et al.: The m-traveling salesman problem with minmax objective. Transportation Science 29(3), 1995.
     """
-    await search(robot, _Touring(robot, Settings(**settings)))
+    await search(robot, _Touring(robot, RescueSettings(**settings)))
 
 
 class _Touring(Searcher):
@@ -61,7 +61,7 @@ class _Touring(Searcher):
         between: float64 (k, k), ways between them when they were chosen [m].
     """
 
-    def __init__(self, robot: Robot, settings: Settings):
+    def __init__(self, robot: Robot, settings: RescueSettings):
         super().__init__(robot, settings)
         self.places, self.between = np.empty((0, 2), np.int64), np.empty((0, 0))
         self._target: Point | None = None

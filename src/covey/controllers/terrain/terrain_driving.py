@@ -7,7 +7,7 @@ import numpy as np
 
 from covey.onboard.driving import DriveLimits, Driving
 from covey.onboard.handle import Robot
-from covey.planning.best_first import Ways
+from covey.planning.best_first import LandscapePaths
 from covey.planning.disallow import allowed_bearings, arc_width
 from covey.planning.dynamic_window import PATH_SAMPLES, dynamic_window
 from covey.planning.follow import lookahead
@@ -97,7 +97,7 @@ class Driver:
         robot.drive(0.0, min(max(2.0 * off, -most), most))
         return abs(off)
 
-    def go(self, robot: Robot, ways: Ways, mates: Iterable[tuple[float, float]], within_m: float) -> str:
+    def go(self, robot: Robot, ways: LandscapePaths, mates: Iterable[tuple[float, float]], within_m: float) -> str:
         """Drive on for a step.
 
         Args:
@@ -145,7 +145,9 @@ class Driver:
         _drive(robot, v, omega)
         return "driving"
 
-    def _choose(self, desired: float, x: float, y: float, ways: Ways, arcs: list[tuple[float, float]]) -> float | None:
+    def _choose(
+        self, desired: float, x: float, y: float, ways: LandscapePaths, arcs: list[tuple[float, float]]
+    ) -> float | None:
         """Return the allowed bearing nearest to the desired one that leads over drivable ground; None if there is none.
 
         Of two bearings at about the same distance, it is the one taken before.

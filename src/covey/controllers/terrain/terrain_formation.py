@@ -13,7 +13,7 @@ _DEAL_S = 10.0  # when robots block each other, places are assigned again at mos
 Place = tuple[float, float]
 
 
-class Formation:
+class FormationPlaces:
     """The places of a team: the leader assigns them, and the others accept.
 
     Attributes:

@@ -8,7 +8,7 @@ import numpy as np
 from covey.controllers.terrain.terrain_looking import BLIND_M, Margin
 from covey.geometry.grid import Grid
 from covey.onboard.handle import Robot
-from covey.planning.best_first import Ways
+from covey.planning.best_first import LandscapePaths
 from covey.planning.edges import edge_vertices
 
 _AROUND_M = 20.0  # paths lead around mates that stand within this distance
@@ -31,7 +31,7 @@ class DrivableGround:
         """Treat a place [m] as bad until a time [s]."""
         self._hard.append((x, y, until_s))
 
-    def ways(self, robot: Robot, around: Iterable[tuple[float, float]] = ()) -> Ways:
+    def ways(self, robot: Robot, around: Iterable[tuple[float, float]] = ()) -> LandscapePaths:
         """Return the paths over the map, around the given places that are far enough to pass [m]."""
         assert robot.map is not None
         grid = robot.map.grid
@@ -50,10 +50,10 @@ class DrivableGround:
             if BLIND_M < math.dist((x, y), robot.pose[:2]) < _AROUND_M:
                 window, near = _disc(grid, x, y, 0.5)
                 cells[window][near] = 100
-        return Ways(grid.with_cells(cells), self._clearance_m)
+        return LandscapePaths(grid.with_cells(cells), self._clearance_m)
 
 
-def edges_of(ways: Ways, start: tuple[float, float]) -> np.ndarray:
+def edges_of(ways: LandscapePaths, start: tuple[float, float]) -> np.ndarray:
     """Return the edge points of the map that can be reached, float64 (k, 2) [m]."""
     edges = edge_vertices(ways.grid.cells)
     reached = np.isfinite(ways.distances(*start))
@@ -68,7 +68,7 @@ def apart(points: np.ndarray, places: Iterable[tuple[float, float]], apart_m: fl
 
 
 def good_ground(
-    ways: Ways, place: tuple[float, float], others: Iterable[tuple[float, float]], within_m: float
+    ways: LandscapePaths, place: tuple[float, float], others: Iterable[tuple[float, float]], within_m: float
 ) -> list[tuple[float, float]]:
     """Return at most five passable vertices nearest to a place, within a distance and not taken by others [m]."""
     window, near = _disc(ways.grid, *place, within_m)
@@ -86,7 +86,7 @@ def is_edge(grid: Grid, place: tuple[float, float]) -> bool:
     return bool((around < 0).any()) and grid.cells[row, column] == 0
 
 
-def is_all_bad(ways: Ways, place: tuple[float, float], within_m: float) -> bool:
+def is_all_bad(ways: LandscapePaths, place: tuple[float, float], within_m: float) -> bool:
     """Return whether everything at and around a place [m] is mapped and not drivable."""
     window, near = _disc(ways.grid, *place, within_m)
     return bool((ways.grid.cells[window][near] > 50).all())

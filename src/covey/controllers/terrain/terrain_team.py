@@ -8,7 +8,7 @@ import numpy as np
 from covey.controllers.team_reports import RadioMates, mates_over, where_now
 from covey.controllers.teammates import Mate
 from covey.controllers.terrain.terrain_driving import Disallow, Driver
-from covey.controllers.terrain.terrain_formation import Formation
+from covey.controllers.terrain.terrain_formation import FormationPlaces
 from covey.controllers.terrain.terrain_ground import DrivableGround, apart, edges_of, good_ground, is_all_bad, is_edge
 from covey.controllers.terrain.terrain_looking import OLD_S, Looker, age_s
 from covey.controllers.terrain.terrain_turning import Turning
@@ -16,7 +16,7 @@ from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.grid import Grid
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
-from covey.planning.best_first import Ways
+from covey.planning.best_first import LandscapePaths
 from covey.planning.edges import share_edges
 from covey.planning.orders import ORDER_KEY, Order
 from covey.planning.progress import Blacklist
@@ -124,14 +124,14 @@ class TerrainTeam:
         self._entry: Any = None
         self._number: Any = None
         self._others: dict[str, Mate] = {}
-        self._ways: Ways | None = None
+        self._ways: LandscapePaths | None = None
         self._begin(0.0)
 
     def _begin(self, now_s: float) -> None:
         """Reset the state of the last order."""
         self.goal = _Goal("", None, "")
         self._given_s = self._next_s = now_s
-        self.formation, self.turning, self.looker = Formation(), Turning(), Looker()
+        self.formation, self.turning, self.looker = FormationPlaces(), Turning(), Looker()
         self._drivable = DrivableGround(self.clearance_m)
         self._refused = Blacklist(tolerance_m=0.6)
         self._around_s = now_s
@@ -261,7 +261,7 @@ class TerrainTeam:
         else:
             self._map(robot, ways, place)
 
-    def _drives_to(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> bool:
+    def _drives_to(self, robot: Robot, ways: LandscapePaths, place: tuple[float, float]) -> bool:
         """Begin to drive to the place if a path is known; if the place is bad, to good ground beside it."""
         assert self.order is not None
         to, way = place, ways.plan(robot.pose[:2], place)
@@ -278,7 +278,7 @@ class TerrainTeam:
         self._next_s = robot.time + _LOOK_S
         return True
 
-    def _map(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> None:
+    def _map(self, robot: Robot, ways: LandscapePaths, place: tuple[float, float]) -> None:
         """Go to this robot's edge of the map, or report that there is none."""
         assert self.order is not None
         grid = ways.grid
@@ -408,12 +408,12 @@ class TerrainTeam:
             self._drivable.avoid(x + 0.8 * math.cos(heading), y + 0.8 * math.sin(heading), robot.time + 30.0)
         self._next_s = robot.time + 3.0
 
-    def _plan(self, robot: Robot, ways: Ways, place: tuple[float, float]) -> np.ndarray | None:
+    def _plan(self, robot: Robot, ways: LandscapePaths, place: tuple[float, float]) -> np.ndarray | None:
         """Return a path to a place, around standing mates if possible."""
         way = self._ground(robot, around_mates=True).plan(robot.pose[:2], place)
         return ways.plan(robot.pose[:2], place) if way is None else way
 
-    def _ground(self, robot: Robot, around_mates: bool = False) -> Ways:
+    def _ground(self, robot: Robot, around_mates: bool = False) -> LandscapePaths:
         """Return the paths that the robot knows; around mates that stand, or that it has not heard recently."""
         if not around_mates:
             return self._drivable.ways(robot)

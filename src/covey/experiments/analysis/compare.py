@@ -33,7 +33,7 @@ _SETTING, _PLACE = "setting", "place of a setting"
 
 
 @dataclass(frozen=True)
-class Match:
+class VectorPair:
     """A vector of each of two results with equal scenarios, but for what distinguishes the results.
 
     Attributes:
@@ -58,7 +58,7 @@ class Matches:
         alone: vectors of A, and of B, that the other has not, in words.
     """
 
-    pairs: list[Match]
+    pairs: list[VectorPair]
     alone: tuple[list[str], list[str]]
 
 
@@ -115,7 +115,7 @@ def matches(a: "Results", b: "Results") -> Matches:
         for other, other_key in zip(firsts[1], keys[1], strict=True):
             if key == other_key:
                 vectors, scenarios = (row["vector"], other["vector"]), (row["scenario"], other["scenario"])
-                pairs.append(Match(settings[key], worlds.setdefault(place, len(worlds)), vectors, scenarios))
+                pairs.append(VectorPair(settings[key], worlds.setdefault(place, len(worlds)), vectors, scenarios))
     alone = tuple(
         [_in_words(row) for row, key in zip(rows, those, strict=True) if key not in settings]
         for rows, those in zip(firsts, keys, strict=True)
@@ -228,7 +228,7 @@ def _in_words(row: Mapping[str, Any]) -> str:
     return f"vector {row['vector']}{f' ({values})' if values else ''}"
 
 
-def _together(a: "Results", b: "Results", pairs: Sequence[Match]) -> "pl.DataFrame":
+def _together(a: "Results", b: "Results", pairs: Sequence[VectorPair]) -> "pl.DataFrame":
     """Return the runs of all matches: A's and B's, with the name of their match, and the number of its place."""
     parts, names = [], _names(a, b, pairs)
     for match, name in zip(pairs, names, strict=True):
@@ -239,7 +239,7 @@ def _together(a: "Results", b: "Results", pairs: Sequence[Match]) -> "pl.DataFra
     return pl.concat(parts, how="diagonal_relaxed")
 
 
-def _names(a: "Results", b: "Results", pairs: Sequence[Match]) -> list[str]:
+def _names(a: "Results", b: "Results", pairs: Sequence[VectorPair]) -> list[str]:
     """Return the name of each match: the values of the parameters that vary, of both if these do not tell all."""
     sides = []
     for side, results in enumerate((a, b)):
@@ -253,7 +253,7 @@ def _names(a: "Results", b: "Results", pairs: Sequence[Match]) -> list[str]:
     return [f"A: {one or 'all'}; B: {other or 'all'}" for one, other in zip(*sides, strict=True)]
 
 
-def _one_to_one(pairs: Sequence[Match]) -> bool:
+def _one_to_one(pairs: Sequence[VectorPair]) -> bool:
     return len({match.setting for match in pairs}) == len(pairs)
 
 
@@ -272,7 +272,9 @@ class _Comparisons:
         return comparison(rows, self.title, self.caption, self.metric, self.by, "p (BH)")
 
 
-def _comparisons(table: "pl.DataFrame", metric: str, pairs: Sequence[Match], alpha: float) -> Iterator[_Comparisons]:
+def _comparisons(
+    table: "pl.DataFrame", metric: str, pairs: Sequence[VectorPair], alpha: float
+) -> Iterator[_Comparisons]:
     """Yield the comparison of all settings together, if there are several, and that of each."""
     if metric not in table.columns:
         raise InvalidValueError(f"no metric {metric!r} in these results{did_you_mean(metric, table.columns)}")

@@ -14,7 +14,7 @@ PROBE_S = 20.0
 
 
 @dataclass(frozen=True)
-class Probe:
+class TrialRun:
     """One trial run.
 
     Attributes:
@@ -35,7 +35,7 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TimeEstimate:
     """The estimated time of a design.
 
     Attributes:
@@ -46,7 +46,7 @@ class Estimate:
 
     vectors: int
     runs: int
-    probes: tuple[Probe, Probe]
+    probes: tuple[TrialRun, TrialRun]
     total_s: float
 
     def wall_s(self, jobs: int) -> float:
@@ -54,7 +54,7 @@ class Estimate:
         return self.total_s / min(jobs, self.runs)
 
 
-def estimate(design: Design, probe_s: float = PROBE_S) -> Estimate:
+def estimate(design: Design, probe_s: float = PROBE_S) -> TimeEstimate:
     """Run the smallest and the largest vector of a design, and return the estimated time of all its runs.
 
     Args:
@@ -69,7 +69,7 @@ def estimate(design: Design, probe_s: float = PROBE_S) -> Estimate:
     seed = iteration_seeds(design.seed, 1)[0]
     small, large = sizes.index(min(sizes)), len(sizes) - 1 - sizes[::-1].index(max(sizes))
     _warm(found[small][1])
-    probes: list[Probe] = []
+    probes: list[TrialRun] = []
     for number in (small, large):
         vector, scenario = found[number]
         probes.append(_probe(number, vector.values, sizes[number], scenario.replace("seed", seed), probe_s))
@@ -77,10 +77,10 @@ def estimate(design: Design, probe_s: float = PROBE_S) -> Estimate:
     slope = (high.wall_s - low.wall_s) / (high.robots - low.robots) if high.robots > low.robots else 0.0
     middle = low.wall_s if slope else (low.wall_s + high.wall_s) / 2
     each = [middle + slope * (size - low.robots) for size in sizes]
-    return Estimate(len(found), len(found) * design.iterations, (low, high), design.iterations * sum(each))
+    return TimeEstimate(len(found), len(found) * design.iterations, (low, high), design.iterations * sum(each))
 
 
-def _probe(number: int, values: dict[str, Any], robots: int, scenario: Scenario, probe_s: float) -> Probe:
+def _probe(number: int, values: dict[str, Any], robots: int, scenario: Scenario, probe_s: float) -> TrialRun:
     began = time.perf_counter()
     sim = scenario.build()
     with closing(sim):
@@ -89,10 +89,10 @@ def _probe(number: int, values: dict[str, Any], robots: int, scenario: Scenario,
             sim.step()
         took, simulated, ended = time.perf_counter() - ready, sim.time, sim.done
     if ended:
-        return Probe(number, values, robots, time.perf_counter() - began, simulated, sim.status or "")
+        return TrialRun(number, values, robots, time.perf_counter() - began, simulated, sim.status or "")
     share, goal = sim.scoring.exploration.share_union, scenario.stop.explored
     end_s = min(scenario.stop.timeout_s, simulated * goal / share) if goal and share > 0 else scenario.stop.timeout_s
-    return Probe(number, values, robots, (ready - began) + took * end_s / max(simulated, 1e-9), end_s, "")
+    return TrialRun(number, values, robots, (ready - began) + took * end_s / max(simulated, 1e-9), end_s, "")
 
 
 def _warm(scenario: Scenario) -> None:

@@ -11,7 +11,7 @@ from covey.robots.parameters import Count, Definition, Metres, Seconds
 from covey.scenario.records import RobotGroup, Scenario
 
 
-class Goals(Record):
+class StrategyGoals(Record):
     """Parameters that strategies share: each strategy that has one gets it, unless the design gives it another."""
 
     replan_s: Seconds | None = Field(
@@ -33,7 +33,7 @@ class Goals(Record):
     )
 
 
-def with_goals(scenario: Scenario, goals: Goals | None) -> Scenario:
+def with_goals(scenario: Scenario, goals: StrategyGoals | None) -> Scenario:
     """Return a scenario whose controllers have the common parameters, where they have such and do not say otherwise."""
     if goals is None:
         return scenario
@@ -43,7 +43,7 @@ def with_goals(scenario: Scenario, goals: Goals | None) -> Scenario:
     return changed
 
 
-def _given(group: RobotGroup, goals: Goals) -> RobotGroup:
+def _given(group: RobotGroup, goals: StrategyGoals) -> RobotGroup:
     values = goals.model_dump(exclude_none=True)
     if values.get("piece_m") == "sensor":
         values |= {"piece_m": range_m} if (range_m := group.robot.mapping_range_m) else {}

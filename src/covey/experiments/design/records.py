@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from covey.errors import CoveyError, InvalidValueError, did_you_mean
-from covey.experiments.design.goals import Goals
+from covey.experiments.design.goals import StrategyGoals
 from covey.experiments.design.parameters import MAX_VECTORS, Parameter
 from covey.experiments.design.quantities import unknown_quantity
 from covey.named import refuse_code
@@ -22,7 +22,7 @@ from covey.scenario.from_file import FromFile
 from covey.scenario.records import Scenario
 
 
-class Limits(Record):
+class RunLimits(Record):
     """Limits of a single run; a run that exceeds one is stopped, and its row states the cause."""
 
     wall_s: float = Field(default=3600.0, gt=0, description="Wall time of one run [s].")
@@ -176,7 +176,7 @@ class Design(FromFile):
         description="Values of each parameter, by dotted path: a list, {from, to, step}, or one value. A value "
         "can have a label, {label, value}, or make several changes, {label, set: {path: value}}.",
     )
-    goals: Goals | None = Field(
+    goals: StrategyGoals | None = Field(
         default=None,
         description="Parameters that all strategies share: {} for those that a comparison needs, replan_s and piece_m; "
         "null: each strategy has its own defaults.",
@@ -213,7 +213,7 @@ class Design(FromFile):
         "folder; measurements: only the measurements, and the team's progress; pictures: also what its pictures need, "
         "one row per second; everything: all of it.",
     )
-    limits: Limits = Field(default=Limits(), description="Limits of a run; a run that exceeds one is stopped.")
+    limits: RunLimits = Field(default=RunLimits(), description="Limits of a run; a run that exceeds one is stopped.")
 
     _trusted_only: bool = PrivateAttr(default=False)
 

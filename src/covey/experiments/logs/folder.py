@@ -14,7 +14,7 @@ from covey.errors import RunFolderError
 from covey.experiments.analysis.report_tables import Sheet, text
 from covey.experiments.logs.scores import Scored, from_start, headlines, loops_as_csv
 from covey.experiments.logs.stretches import LENGTH_M, doubted
-from covey.experiments.report.report import Gallery
+from covey.experiments.report.report import FigureWriter
 from covey.geometry.grid import Grid
 from covey.lazy import Image
 from covey.mapping.slam.following import Followed
@@ -96,7 +96,7 @@ def write_log_folder(
             write_whole(folder / "loops.csv", loops_as_csv(slam).encode())
             write_whole(folder / "graph.npz", graph_as_bytes(log, slam))
         write_json(folder / SCORES, scored.plain)
-        gallery, shown = Gallery(folder / "figures"), []
+        gallery, shown = FigureWriter(folder / "figures"), []
         for k, (name, (draw, caption)) in enumerate(drawn.items()):
             progress(f"drawing {name}", k / len(drawn))
             shown += gallery.add(name, draw(), caption)
@@ -141,7 +141,7 @@ def write_graph_folder(
         folder.mkdir(parents=True, exist_ok=True)
         write_g2o(folder / "graph.g2o", after)
         write_json(folder / SCORES, {"graph": name, **{key: value for key, (value, _) in outcome.items()}})
-        gallery = Gallery(folder / "figures")
+        gallery = FigureWriter(folder / "figures")
         shown = [
             *gallery.add("before", figures.pose_graph(before.poses, before.first, before.second), "As in the file."),
             *gallery.add("after", figures.pose_graph(after.poses, after.first, after.second), "After optimisation."),

@@ -125,7 +125,7 @@ def write_report(
     at_equal = equal.metrics if equal else ()
     whole = statistics.censored(table, [*shown, *at_equal], goal)
     table, alone = apart(design, whole)
-    axes, gallery, there = Axes.of(design, table), Gallery(within(out, "figures")), folders_of(results.folder)
+    axes, gallery, there = Axes.of(design, table), FigureWriter(within(out, "figures")), folders_of(results.folder)
     steps.say("tests", 0, 1)
     asked, primary = questions(design, table, axes), primary_metric(design, shown)
     found = findings(table, [statistics.SUCCESS, *shown, *at_equal], asked, primary)
@@ -194,7 +194,7 @@ def design_sheet(design: "Design") -> Sheet:
 
 
 def overview(
-    table: "pl.DataFrame", folder: Path, axes: Axes, gallery: "Gallery", steps: Steps = Steps()
+    table: "pl.DataFrame", folder: Path, axes: Axes, gallery: "FigureWriter", steps: Steps = Steps()
 ) -> Iterator[dict[str, Any]]:
     """Yield the figures with several metrics, and what was explored and found over time."""
     if axes.x:
@@ -253,7 +253,7 @@ def explored_curves(
     return found
 
 
-def metric_figures(table: "pl.DataFrame", metric: str, axes: Axes, gallery: "Gallery") -> Iterator[dict[str, Any]]:
+def metric_figures(table: "pl.DataFrame", metric: str, axes: Axes, gallery: "FigureWriter") -> Iterator[dict[str, Any]]:
     """Yield the figures of one metric: one for each setting that the colours and the axis do not show."""
     has_map = axes.x and axes.apart and min(table[axes.x].n_unique(), table[axes.apart].n_unique()) > 2
     for suffix, part, where in panels(table, axes.beside(table)) if axes.x else ():
@@ -272,7 +272,7 @@ def metric_figures(table: "pl.DataFrame", metric: str, axes: Axes, gallery: "Gal
         yield from gallery.add(f"{metric}_survival{suffix}", curves, f"Runs that are not there yet{by}{where}.")
 
 
-class Gallery:
+class FigureWriter:
     """Writes figures into a folder, each as PNG, SVG and PDF, and returns them for the page."""
 
     def __init__(self, folder: Path):
@@ -354,7 +354,7 @@ def first_of(sections: Sequence[Section], primary: str | None, found: Sequence[F
     return first
 
 
-def rank_figure(table: "pl.DataFrame", metric: str, asked: Question, gallery: Gallery) -> Iterator[dict[str, Any]]:
+def rank_figure(table: "pl.DataFrame", metric: str, asked: Question, gallery: FigureWriter) -> Iterator[dict[str, Any]]:
     """Yield the diagram of the average ranks of three or more values, if some seeds have a run of each."""
     better, name = metric in LARGER_IS_BETTER, asked.parameter
     try:
@@ -373,7 +373,7 @@ def section(
     table: "pl.DataFrame",
     metric: str,
     axes: Axes,
-    gallery: Gallery,
+    gallery: FigureWriter,
     found: Sequence[Finding],
     alone: "pl.DataFrame",
     *,

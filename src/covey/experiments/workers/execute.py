@@ -13,7 +13,7 @@ import psutil
 
 from covey.errors import CoveyError, RunFolderError
 from covey.experiments.design.plan import PlannedRun
-from covey.experiments.design.records import Limits, Measurement
+from covey.experiments.design.records import Measurement, RunLimits
 from covey.experiments.workers.folder import NO_FOLDER, Row, new_row, publish, work_folder
 from covey.experiments.workers.refusals import RefusedError, refused
 from covey.experiments.workers.retention import keep_of
@@ -24,7 +24,7 @@ from covey.results.run import Run
 from covey.runtime.local.failures import stopped
 
 
-def execute(planned: PlannedRun, folder: Path, limits: Limits | None = None) -> Row:
+def execute(planned: PlannedRun, folder: Path, limits: RunLimits | None = None) -> Row:
     """Execute a run into ``folder``; return its row (`covey.experiments.workers.folder.new_row`).
 
     If its folder is kept, ``row.json`` in it holds the row, too. Code files that its scenario names are reloaded.
@@ -33,7 +33,7 @@ def execute(planned: PlannedRun, folder: Path, limits: Limits | None = None) -> 
         OSError: the disk is full or cannot be written. The run is not to blame, and nothing of it is kept.
         RefusedError: the machine refused memory, threads or disk within the limits; neither.
     """
-    memory_mib = (limits or Limits()).memory_mib
+    memory_mib = (limits or RunLimits()).memory_mib
     work, row = work_folder(folder), new_row(planned, folder)
     forget_files()
     wall, cpu, load = time.perf_counter(), time.process_time(), _load()

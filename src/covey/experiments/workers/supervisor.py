@@ -18,7 +18,7 @@ import psutil
 
 from covey.errors import CoveyError, MachineError
 from covey.experiments.design.plan import PlannedRun
-from covey.experiments.design.records import Limits
+from covey.experiments.design.records import RunLimits
 from covey.experiments.workers.execute import host
 from covey.experiments.workers.folder import Row, new_row, publish, read_row, sweep, unwritable, work_folder
 from covey.experiments.workers.refusals import RefusedError, kills_for_memory, out_of_memory, refused
@@ -46,7 +46,7 @@ class Abandoned(CoveyError):
     """The supervisor was closed during a run."""
 
 
-def keep(planned: PlannedRun, folder: Path, limits: Limits, software: dict[str, Any]) -> Row:
+def keep(planned: PlannedRun, folder: Path, limits: RunLimits, software: dict[str, Any]) -> Row:
     """Execute one run with the supervisor of this thread, and return its row; executors call this.
 
     Raises:
@@ -73,7 +73,7 @@ class Supervisor:
         self._child: _Child | None = None
         self._closed = False
 
-    def run(self, planned: PlannedRun, folder: Path, limits: Limits, software: dict[str, Any]) -> Row:
+    def run(self, planned: PlannedRun, folder: Path, limits: RunLimits, software: dict[str, Any]) -> Row:
         """Return the row of a run: its own, or one with the reason why it was stopped.
 
         Args:
@@ -95,7 +95,7 @@ class Supervisor:
         return row if pid is None else publish(row, planned.keep, work_folder(folder, pid), folder)
 
     def _attempt(
-        self, planned: PlannedRun, folder: Path, limits: Limits, software: dict[str, Any]
+        self, planned: PlannedRun, folder: Path, limits: RunLimits, software: dict[str, Any]
     ) -> tuple[Row, int | None]:
         """Return the row of a run and, if the run wrote none itself, the id of its process."""
         if (row := read_row(folder)) is not None:
@@ -137,7 +137,7 @@ class Supervisor:
         row["host"] = host() | {"wall_s": wall_s, "peak_rss_mib": peak_mib or None}
         return row, child.process.pid
 
-    def _taken(self, answer: dict[str, Any], limits: Limits) -> Row:
+    def _taken(self, answer: dict[str, Any], limits: RunLimits) -> Row:
         """Return the row of an answer."""
         if "row" not in answer:
             raise OSError(answer["errno"], answer["error"]) if answer["errno"] else CoveyError(answer["error"])
@@ -350,7 +350,7 @@ class _Child:
         self.answers.put(None)
 
 
-def _beyond(limits: Limits, wall_s: float, memory_mib: float) -> tuple[str, str] | None:
+def _beyond(limits: RunLimits, wall_s: float, memory_mib: float) -> tuple[str, str] | None:
     """Return status and reason of a run that exceeds its limits."""
     if wall_s > limits.wall_s:
         return "hung", f"still running after {limits.wall_s:g} s of wall time, its limit (limits.wall_s)"

@@ -40,7 +40,7 @@ def main() -> None:
 
     with loading():
         from covey.experiments.design.plan import PlannedRun, software
-        from covey.experiments.design.records import Limits
+        from covey.experiments.design.records import RunLimits
         from covey.experiments.workers.execute import execute
         from covey.experiments.workers.refusals import RefusedError
 
@@ -52,7 +52,7 @@ def main() -> None:
         except queue.Empty:
             return
         try:
-            limits = Limits.model_validate(order["limits"])
+            limits = RunLimits.model_validate(order["limits"])
             answer = {"row": execute(PlannedRun(**order["planned"]), Path(order["folder"]), limits)}
         except RefusedError as error:
             answer = {"refused": str(error)}

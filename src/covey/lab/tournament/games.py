@@ -55,7 +55,7 @@ class Pursuit(Game):
         return float(played.ended == "caught")
 
 
-class Coverage(Game):
+class CoverageGame(Game):
     """Eight robots spread over a square of 10 m; the smaller coverage cost after a minute wins."""
 
     name = "coverage"
@@ -114,7 +114,7 @@ class OfScenario(Game):
         return math.nan if value is None else float(value)
 
 
-class Exploration(OfScenario):
+class ExplorationGame(OfScenario):
     """Three robots explore rooms of which they know nothing; the sooner 99 % are explored, the better.
 
     A law that does not get there in time has the time limit, and as much again for what is not explored.
@@ -130,7 +130,7 @@ class Exploration(OfScenario):
         return super().score(played) if played.ended else self.stop_s * (2.0 - explored)
 
 
-class Rescue(OfScenario):
+class RescueGame(OfScenario):
     """Two robots search a damaged building for people and fires; the referee's score counts.
 
     The points for the time left only count for a law that finds everything: to stand still is worth nothing.
@@ -140,7 +140,9 @@ class Rescue(OfScenario):
     scenario, metric, unit, stop_s, smaller_wins = "rescue", "rescue_score", "points", 600.0, False
 
 
-GAMES: Mapping[str, type[Game]] = {one.name: one for one in (Pursuit, Coverage, Rendezvous, Exploration, Rescue)}
+GAMES: Mapping[str, type[Game]] = {
+    one.name: one for one in (Pursuit, CoverageGame, Rendezvous, ExplorationGame, RescueGame)
+}
 
 
 def game_of(name: str) -> Game:

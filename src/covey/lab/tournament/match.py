@@ -34,7 +34,7 @@ class VoidGameError(CoveyError):
     """A game counts for nobody, and is played again next time: no law of it is known to have broken it."""
 
 
-class Limits(NamedTuple):
+class LawLimits(NamedTuple):
     """What a law may take.
 
     Attributes:
@@ -55,7 +55,7 @@ class Limits(NamedTuple):
         return max(0.5 * stop_s, 10.0 * self.step_s) if self.game_s is None else self.game_s
 
 
-class Outcome(NamedTuple):
+class GameOutcome(NamedTuple):
     """How a game ended.
 
     Attributes:
@@ -77,10 +77,10 @@ def play_match(
     game_name: str,
     files: Mapping[str, Path],
     start: int,
-    limits: Limits,
+    limits: LawLimits,
     folder: Path,
     hashes: Mapping[str, str] | None = None,
-) -> Outcome:
+) -> GameOutcome:
     """Play one game, and record it in a folder.
 
     Args:
@@ -119,13 +119,13 @@ def _check_hashes(files: Mapping[str, Path], hashes: Mapping[str, str]) -> None:
             raise VoidGameError(f"{files[side].name} has changed since the tournament began")
 
 
-def _outcome(game_name: str, files: Mapping[str, Path], start: int, limits: Limits, folder: Path) -> Outcome:
+def _outcome(game_name: str, files: Mapping[str, Path], start: int, limits: LawLimits, folder: Path) -> GameOutcome:
     game, programs = game_of(game_name), {}
     for side, file in files.items():
         try:
             programs[side] = program_of_file(file, game.scope, game.sees, limits.for_game(game.stop_s))
         except CoveyError as error:
-            return Outcome(_lost(game, {side: str(error)}), "failed", 0.0, {side: str(error)}, {})
+            return GameOutcome(_lost(game, {side: str(error)}), "failed", 0.0, {side: str(error)}, {})
     try:
         return _played(game, game_name, programs, start, limits, folder)
     except VoidGameError:
@@ -142,12 +142,12 @@ def _outcome(game_name: str, files: Mapping[str, Path], start: int, limits: Limi
         why = f"the game broke: {type(error).__name__}: {error}"
         if len(files) > 1:
             raise VoidGameError(f"{why}, and nobody knows by which law") from error
-        return Outcome(_lost(game, dict.fromkeys(files, why)), "failed", 0.0, dict.fromkeys(files, why), {})
+        return GameOutcome(_lost(game, dict.fromkeys(files, why)), "failed", 0.0, dict.fromkeys(files, why), {})
 
 
 def _played(
-    game: Game, name: str, programs: Mapping[str, Program], start: int, limits: Limits, folder: Path
-) -> Outcome:
+    game: Game, name: str, programs: Mapping[str, Program], start: int, limits: LawLimits, folder: Path
+) -> GameOutcome:
     address = f"127.0.0.1:{_free_port()}"
     os.environ[KEY_VARIABLE] = secrets.token_hex(32)
     execution = Execution(
@@ -173,16 +173,16 @@ def _played(
                 signal_number = _ended_by(processes[side if of_teams else robot])
                 failed[side] = _blame(str(text), signal_number, side)
     except ControllerError as error:  # a law that cannot even be started
-        return Outcome(math.nan, "failed", 0.0, dict.fromkeys(programs, str(error)), {})
+        return GameOutcome(math.nan, "failed", 0.0, dict.fromkeys(programs, str(error)), {})
     starts = np.concatenate([group.start for group in sim.groups])
     poses = np.concatenate((starts[None], run.poses))
     at = {side: poses[:, [i for i in range(len(sim.names)) if sides[i] == side]] for side in programs}
     every = max(1, math.ceil((len(poses) - 1) / 200))
     ways = {side: np.round(part[::every, :, :2], 2).tolist() for side, part in at.items()}
     if failed:
-        return Outcome(_lost(game, failed), "failed", sim.time, failed, ways)
+        return GameOutcome(_lost(game, failed), "failed", sim.time, failed, ways)
     score = _number(game.score(Played(run, at, ended(), sim.time)), game, name)
-    return Outcome(score, ended() or "time is up", sim.time, {}, ways)
+    return GameOutcome(score, ended() or "time is up", sim.time, {}, ways)
 
 
 def _blame(why: str, number: int, side: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from covey.lab.tournament.match import Outcome
+from covey.lab.tournament.match import GameOutcome
 from covey.lab.tournament.tournament import Match, Tournament
 from covey.results.folder import write_whole
 
@@ -60,7 +60,7 @@ def _row(tournament: Tournament, match: Match) -> dict[str, Any]:
     }
 
 
-def _winner(tournament: Tournament, match: Match, outcome: Outcome) -> str:
+def _winner(tournament: Tournament, match: Match, outcome: GameOutcome) -> str:
     if len(match.players) < 2 or np.isnan(outcome.score):
         return ""
     return match.players[0] if outcome.score > 0.5 else match.players[1] if outcome.score < 0.5 else "draw"
@@ -78,7 +78,7 @@ def _cross(tournament: Tournament) -> dict[str, Any]:
     return {"rows": first, "columns": second, "cells": cells}
 
 
-def _picture(tournament: Tournament, outcome: Outcome) -> str:
+def _picture(tournament: Tournament, outcome: GameOutcome) -> str:
     """Return an SVG of the ways: a ring at the start, a dot at the end."""
     if not outcome.ways:
         return ""

@@ -19,7 +19,7 @@ from covey import __version__
 from covey.errors import InvalidValueError
 from covey.lab.tournament.files import files_in
 from covey.lab.tournament.games import game_of
-from covey.lab.tournament.match import Limits, Outcome, VoidGameError, hash_of, play_match
+from covey.lab.tournament.match import GameOutcome, LawLimits, VoidGameError, hash_of, play_match
 from covey.lab.tournament.ranking import Rating, bradley_terry
 from covey.results.folder import write_whole
 
@@ -59,7 +59,7 @@ class Tournament:
         UnknownNameError: there is no such game.
     """
 
-    def __init__(self, game: str, folders: Sequence[Path], out: Path, starts: int = 1, limits: Limits = Limits()):
+    def __init__(self, game: str, folders: Sequence[Path], out: Path, starts: int = 1, limits: LawLimits = LawLimits()):
         self.game_name, self.game, self.out, self.limits = game, game_of(game), out, limits
         sides = self.game.sides
         if len(folders) != len(sides):
@@ -72,13 +72,13 @@ class Tournament:
             raise InvalidValueError(f"starts is {starts}; give 1 to 1000")
         self.files = {side: files_in(folder) for side, folder in zip(sides, folders, strict=True)}
         self.matches = list(self._all(starts))
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, GameOutcome] = {}
         self.void: dict[str, str] = {}
         self._hashes: dict[str, str] = {}  # of the files of games
         for match in self.matches:
             if (row := self._row(match)).exists():
                 data = row.read_bytes()
-                self.outcomes[match.key] = Outcome(**json.loads(data))
+                self.outcomes[match.key] = GameOutcome(**json.loads(data))
                 self._hashes[match.key] = hashlib.sha256(data).hexdigest()
 
     def _all(self, starts: int) -> Iterator[Match]:
@@ -104,7 +104,7 @@ class Tournament:
         """The games that have not been played."""
         return [match for match in self.matches if match.key not in self.outcomes]
 
-    def play(self, jobs: int, told: Callable[[Match, Outcome], Any] = lambda match, outcome: None) -> None:
+    def play(self, jobs: int, told: Callable[[Match, GameOutcome], Any] = lambda match, outcome: None) -> None:
         """Play all missing games.
 
         Args:
@@ -122,13 +122,13 @@ class Tournament:
                     self._lose_or_void(match, told)
             left = [match for match in lost if match not in begun]
 
-    def _lose_or_void(self, match: Match, told: Callable[[Match, Outcome], Any]) -> None:
+    def _lose_or_void(self, match: Match, told: Callable[[Match, GameOutcome], Any]) -> None:
         """Note that the process of a game has ended though nothing else was played."""
         why = "the process of the game ended"
         if len(match.files) > 1:
             self.void[match.key] = f"{why}, and nobody knows by which law"
             return
-        outcome = Outcome(float("nan"), "failed", 0.0, dict.fromkeys(match.files, why), {})
+        outcome = GameOutcome(float("nan"), "failed", 0.0, dict.fromkeys(match.files, why), {})
         self._keep(match, outcome)
         told(match, outcome)
 
@@ -140,12 +140,12 @@ class Tournament:
             self._write(match)
         return len(changed)
 
-    def _played(self, matches: list[Match], jobs: int, told: Callable[[Match, Outcome], Any]) -> list[Match]:
+    def _played(self, matches: list[Match], jobs: int, told: Callable[[Match, GameOutcome], Any]) -> list[Match]:
         """Play games; return those whose process was lost."""
         lost: list[Match] = []
         workers, context = max(1, min(jobs, len(matches))), get_context("spawn")
         with ProcessPoolExecutor(workers, mp_context=context, initializer=_forget_main) as pool:
-            of: dict[Future[Outcome], Match] = {}
+            of: dict[Future[GameOutcome], Match] = {}
             for match in matches:
                 given = self.game_name, match.files, match.start, self.limits, self._folder(match), match.hashes
                 of[pool.submit(play_match, *given)] = match
@@ -172,7 +172,7 @@ class Tournament:
                 raise
         return lost
 
-    def _keep(self, match: Match, outcome: Outcome) -> None:
+    def _keep(self, match: Match, outcome: GameOutcome) -> None:
         self.outcomes[match.key] = outcome
         self._write(match)
 
@@ -183,7 +183,7 @@ class Tournament:
         self._row(match).parent.mkdir(parents=True, exist_ok=True)
         write_whole(self._row(match), data)
 
-    def standings(self) -> list["Standing"]:
+    def standings(self) -> list["RankingLine"]:
         """Return the ranking of the laws of each side, from the games played so far, best first."""
         names = [(side, path.stem) for side, files in self.files.items() for path in files]
         at = {name: i for i, name in enumerate(names)}
@@ -199,7 +199,7 @@ class Tournament:
                 for side in outcome.failed:
                     failures[side, match.files[side].stem] += 1
         rows = [
-            Standing(
+            RankingLine(
                 *names[i], float(rating.strength[i]), float(rating.low[i]), float(rating.high[i]),
                 float(wins[i].sum()), float((wins[i] + wins[:, i]).sum()), failures[names[i]],
             )
@@ -221,7 +221,7 @@ class Tournament:
             if one.start == other.start:
                 yield at[side, one.players[0]], at[side, other.players[0]], self._better(a, b)
 
-    def _better(self, a: Outcome, b: Outcome) -> float:
+    def _better(self, a: GameOutcome, b: GameOutcome) -> float:
         """Return 1 if a beats b, 0 if b beats a, else 0.5; who failed loses, and then who has no score."""
         for worse, other in ((bool(a.failed), bool(b.failed)), (np.isnan(a.score), np.isnan(b.score))):
             if worse or other:
@@ -237,7 +237,7 @@ def _forget_main() -> None:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankingLine:
     """One line of the ranking.
 
     Attributes:

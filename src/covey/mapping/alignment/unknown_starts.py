@@ -33,7 +33,7 @@ Verdict = Literal["accepted", "revised", "refused", "withdrawn"]
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class MateEvidence:
     """The evidence of one robot at one moment, in the frame of its own start.
 
     Attributes:
@@ -84,21 +84,21 @@ class UnknownStarts:
         self.belief, self.least_confidence = belief, least_confidence
         grid = belief.grid
         self.grid = Grid(grid.cells, grid.resolution, T_belief_start.inverse() @ Pose(*grid.origin))
-        self.heard: dict[str, Heard] = {}
+        self.heard: dict[str, MateEvidence] = {}
         self.T_own_other = {belief.name: Pose(0.0, 0.0, 0.0)}
         self.alignments: dict[str, Alignment] = {}
         self.accepted: dict[str, Alignment] = {}
         self._tried: dict[str, tuple[int, int]] = {}
 
-    def publish(self) -> Heard:
+    def publish(self) -> MateEvidence:
         """Take in the robot's own new evidence, and return it."""
         name, version = self.belief.name, self.belief.version
         mine = self.heard.get(name)
         if mine is None or mine.version != version:
-            mine = self.heard[name] = Heard(name, version, self.grid.with_cells(self.belief.own.copy()))
+            mine = self.heard[name] = MateEvidence(name, version, self.grid.with_cells(self.belief.own.copy()))
         return mine
 
-    def store(self, heard: Heard) -> None:
+    def store(self, heard: MateEvidence) -> None:
         """Keep evidence of another robot if it is newer than the held one."""
         held = self.heard.get(heard.origin)
         if held is None or held.version < heard.version:

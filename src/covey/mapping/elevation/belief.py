@@ -24,7 +24,7 @@ from covey.mapping.elevation.compare import true_altitude
 from covey.mapping.elevation.footing import ground_points
 from covey.mapping.elevation.kernels import EVIDENCE, INTERVAL, MEASURED, TESTS, TeamElevation
 from covey.mapping.elevation.points import see_points
-from covey.mapping.elevation.slopes import SLOPE, PoseErrors
+from covey.mapping.elevation.slopes import SLOPE, PoseUncertainty
 from covey.mapping.elevation.versions import TileVersion
 from covey.mapping.exchange.map_updates import MapUpdate
 from covey.mapping.exchange.shared_maps import SharedMap, SharedMaps, check_memory, read_only
@@ -122,7 +122,7 @@ class Elevations(SharedMaps):
         poses: np.ndarray,
         readings: Any,
         step: int,
-        errors: PoseErrors | None = None,
+        errors: PoseUncertainty | None = None,
     ) -> None:
         """Take in readings of wedges; see `covey.sensors.wedge.WedgeReadings.into`.
 
@@ -138,7 +138,7 @@ class Elevations(SharedMaps):
             np.ascontiguousarray(robots, np.int64),
             np.ascontiguousarray(picked, np.int64),
             np.ascontiguousarray(poses, np.float64),
-            (errors or PoseErrors.none(len(robots))).arrays(),
+            (errors or PoseUncertainty.none(len(robots))).arrays(),
             readings.kind,
             readings.altitude,
             readings.again,
@@ -157,7 +157,7 @@ class Elevations(SharedMaps):
         eyes: np.ndarray,
         sigma_m: float,
         step: int,
-        errors: PoseErrors | None = None,
+        errors: PoseUncertainty | None = None,
     ) -> None:
         """Take in points on the ground, float64 (k, p, 3): ahead and to the left of the body, and altitude [m].
 
@@ -171,7 +171,7 @@ class Elevations(SharedMaps):
             np.ascontiguousarray(robots, np.int64),
             np.ascontiguousarray(picked, np.int64),
             np.ascontiguousarray(poses, np.float64),
-            (errors or PoseErrors.none(len(robots))).arrays(),
+            (errors or PoseUncertainty.none(len(robots))).arrays(),
             points,
             eyes,
             self._place,

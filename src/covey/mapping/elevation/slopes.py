@@ -21,7 +21,7 @@ WIDER = 3.0
 finer than the ground, every second vertex has no bend."""
 
 
-class PoseErrors(NamedTuple):
+class PoseUncertainty(NamedTuple):
     """What robots do not know of their poses at some readings.
 
     Attributes:
@@ -35,7 +35,7 @@ class PoseErrors(NamedTuple):
     white: np.ndarray
 
     @classmethod
-    def none(cls, count: int) -> "PoseErrors":
+    def none(cls, count: int) -> "PoseUncertainty":
         """Return those of robots that know their poses."""
         return cls(np.zeros((count, 3, 3)), np.zeros(count, np.bool_))
 

@@ -13,7 +13,7 @@ from covey.kernel import kernel
 _OCCUPIED, _FREE = 100, 0
 
 
-class View(NamedTuple):
+class CameraView(NamedTuple):
     """What a camera can read from its place.
 
     Attributes:
@@ -44,7 +44,7 @@ class SearchedMap:
         self.grid = grid
         self.cells, self.bits = np.zeros(grid.shape, bool), np.zeros(grid.shape, np.uint8)
 
-    def look(self, poses: np.ndarray, view: View, occupancy: np.ndarray) -> np.ndarray:
+    def look(self, poses: np.ndarray, view: CameraView, occupancy: np.ndarray) -> np.ndarray:
         """Search what is visible from some poses.
 
         Args:

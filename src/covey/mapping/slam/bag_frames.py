@@ -13,7 +13,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class PoseTrack:
     """Poses or twists over time.
 
     Attributes:
@@ -25,7 +25,7 @@ class Track:
     values: np.ndarray
 
 
-class Frames:
+class TransformTree:
     """The transforms of one robot.
 
     Args:
@@ -43,13 +43,13 @@ class Frames:
             if space and topic == f"{space}/tf" and self._moves:
                 return
 
-    def above(self, frame: str) -> Track | None:
+    def above(self, frame: str) -> PoseTrack | None:
         """Return the poses of a frame in the one above it; None if it has none."""
         moves = self._moves.get(frame.lstrip("/"))
         if not moves:
             return None
         order = sorted(moves, key=lambda one: one.at)
-        return Track(np.array([one.at for one in order]), np.array([one.planar for one in order]))
+        return PoseTrack(np.array([one.at for one in order]), np.array([one.planar for one in order]))
 
     def mount(self, base: str, frame: str) -> tuple[Mount, str]:
         """Return how the lidar of a frame is mounted on the robot's base, and what is doubtful about it, if anything.

@@ -17,7 +17,7 @@ import numpy as np
 from covey.errors import CoveyError, InvalidValueError, near_file
 from covey.geometry.mounting import Mount, seen_from_above
 from covey.geometry.se2 import compose
-from covey.mapping.slam.bag_frames import Frames, Track, planar, stamp_of
+from covey.mapping.slam.bag_frames import PoseTrack, TransformTree, planar, stamp_of
 from covey.mapping.slam.fans import joined
 from covey.mapping.slam.lidars import taking_turns
 from covey.mapping.slam.log import Laser, Log, relative
@@ -67,7 +67,7 @@ def opened(path: Path) -> Iterator[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Driven:
+class BagDrive:
     """The way and the scans of a robot of a bag.
 
     Attributes:
@@ -79,10 +79,10 @@ class Driven:
     """
 
     space: str
-    odometry: Track
+    odometry: PoseTrack
     odometry_frame: str
     log: Log | None
-    frames: Frames
+    frames: TransformTree
 
 
 class Topics:
@@ -110,7 +110,7 @@ class Topics:
         order = sorted(mine, key=lambda topic: (topic == f"{space}/{name}", len(mine[topic])), reverse=True)
         return [mine[topic] for topic in order]
 
-    def robots(self, name: str) -> tuple[list[Driven], str]:
+    def robots(self, name: str) -> tuple[list[BagDrive], str]:
         """Return the robots, by namespace, and why others with scans are none; empty: there are none.
 
         Raises:
@@ -128,8 +128,8 @@ class Topics:
             robots = [one for one in (self._robot(name, "")[0],) if one is not None]
         return robots, why
 
-    def _robot(self, bag: str, space: str) -> tuple[Driven | None, str]:
-        frames = Frames({topic: [one for _, one in each] for topic, each in self.of(TF).items()}, space)
+    def _robot(self, bag: str, space: str) -> tuple[BagDrive | None, str]:
+        frames = TransformTree({topic: [one for _, one in each] for topic, each in self.of(TF).items()}, space)
         odometry, fans = self.chosen(space, (ODOMETRY,), "odom", but=TRUTH), self.chosen(space, (SCAN,), "scan")
         if odometry:
             first = odometry[0][0][1]
@@ -151,9 +151,11 @@ class Topics:
         if fans:
             name = space.strip("/").replace("/", "_") or bag
             log = self._log(name, fans, track, frames, base)
-        return Driven(space, track, frame, log, frames), ""
+        return BagDrive(space, track, frame, log, frames), ""
 
-    def _log(self, name: str, fans: list[list[tuple[float, Any]]], track: Track, frames: Frames, base: str) -> Log:
+    def _log(
+        self, name: str, fans: list[list[tuple[float, Any]]], track: PoseTrack, frames: TransformTree, base: str
+    ) -> Log:
         """Return the log of the lidars that are not tilted; of several topics with one frame the first counts.
 
         If it is not known where the first one is, it is the only one; else all whose place is known.
@@ -209,7 +211,7 @@ def topics_of(reader: Any, kinds: tuple[str, ...]) -> Topics:
     return Topics(found)
 
 
-def log_of(name: str, scans: list[Any], odometry: Track, mount: Mount, remarks: tuple[str, ...] = ()) -> Log:
+def log_of(name: str, scans: list[Any], odometry: PoseTrack, mount: Mount, remarks: tuple[str, ...] = ()) -> Log:
     """Return the log of messages ``LaserScan``, in the order of the bag.
 
     Args:
@@ -269,11 +271,11 @@ def _beams(scan: Any, upside_down: bool) -> tuple[float, float, np.ndarray]:
     return float(angles[0]), scan.angle_increment, ranges
 
 
-def track_of(messages: list[tuple[float, Any]], values_of) -> Track:
+def track_of(messages: list[tuple[float, Any]], values_of) -> PoseTrack:
     """Return stamped values in the order of their stamps; a message without a header has the time of its arrival."""
     times = [stamp_of(one) if hasattr(one, "header") else at for at, one in messages]
     order, values = np.argsort(times, kind="stable"), np.array([values_of(one) for _, one in messages], float)
-    return Track(np.array(times, float)[order], values[order])
+    return PoseTrack(np.array(times, float)[order], values[order])
 
 
 def space_of(topic: str) -> str:

@@ -22,7 +22,7 @@ from covey.lazy import special
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class NoisyTrack:
     """A trajectory with the noise of its steps.
 
     Attributes:
@@ -43,7 +43,7 @@ class Track:
 
 
 def pair_distances(
-    a: Track, b: Track, first: np.ndarray, second: np.ndarray, motion: np.ndarray, covariance: np.ndarray
+    a: NoisyTrack, b: NoisyTrack, first: np.ndarray, second: np.ndarray, motion: np.ndarray, covariance: np.ndarray
 ) -> np.ndarray:
     """Return how much each two of m relations contradict each other: squared Mahalanobis distances (m, m).
 

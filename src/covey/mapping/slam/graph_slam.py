@@ -14,10 +14,10 @@ from covey.mapping.slam.graph_settings import GraphSettings
 from covey.mapping.slam.local_map import LocalMap, local_map, with_points
 from covey.mapping.slam.log import Laser, relative
 from covey.mapping.slam.loops import LEAST_INFORMATION, Loops
-from covey.mapping.slam.matching import Match, refine, search, start_for
+from covey.mapping.slam.matching import ScanMatch, refine, search, start_for
 from covey.mapping.slam.odometry import SinceKeyFrame
 from covey.mapping.slam.one_pose import between, carried, composed, ends_of, inverted, turned
-from covey.mapping.slam.pieces import Bridge, Pieces
+from covey.mapping.slam.pieces import JumpMotion, Pieces
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
 from covey.mapping.slam.surfaces import Cloud, KeyFrame, normals_of, together
 from covey.mapping.slam.trust import FAR, MOST_NOISE, REASON, agreeing_loops, chi2_of, solved, with_noise
@@ -173,7 +173,7 @@ class GraphSlam:
             is_new, match = True, None
             for row in range(1 - _CARRIED, 0):  # they belong to the new piece, too
                 self._held[row] = len(self.frames), between(guess, composed(self.poses[-1], self._held[row][1]))
-            self.pieces.bridges.append(Bridge(len(self._held) + 1 - _CARRIED, motion, None))
+            self.pieces.bridges.append(JumpMotion(len(self._held) + 1 - _CARRIED, motion, None))
         if is_new:
             start, self._start = self._start, None
             doubt = None if start is None else start[1]
@@ -215,14 +215,14 @@ class GraphSlam:
         here, fits_here = search(place, points, self.pose, far, turned, 0.02, max(fits_there, _FITS - 0.1), 0.05)
         if fits_here > 0.0:
             found = between(self.pose, here)
-            self.pieces.bridges.append(Bridge(len(self._held), motion, found))
+            self.pieces.bridges.append(JumpMotion(len(self._held), motion, found))
             return found, False
         if fits_there > 0.0 or way < _LOST_M:
             return motion, False
-        self.pieces.bridges.append(Bridge(len(self._held), motion, None))
+        self.pieces.bridges.append(JumpMotion(len(self._held), motion, None))
         return np.zeros(3), True
 
-    def _is_strange(self, match: Match | None, points: np.ndarray, motion: np.ndarray) -> bool:
+    def _is_strange(self, match: ScanMatch | None, points: np.ndarray, motion: np.ndarray) -> bool:
         """Return whether a scan shows another place than the scans before, although the robot has hardly moved."""
         if self._place is None or len(points) < 10:
             return False
@@ -410,7 +410,7 @@ class GraphSlam:
         way, turn = math.hypot(since[0], since[1]), abs(since[2])
         return way > share * s.key_frame_m or turn > share * math.radians(s.key_frame_deg)
 
-    def _match(self, points: np.ndarray, normals: np.ndarray, guess: np.ndarray) -> Match | None:
+    def _match(self, points: np.ndarray, normals: np.ndarray, guess: np.ndarray) -> ScanMatch | None:
         """Return where a scan fits the local map; None if it does not.
 
         A scan is looked for near its guess. It is somewhere else only if it fits clearly better there: odometry lags

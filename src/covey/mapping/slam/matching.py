@@ -22,7 +22,7 @@ from covey.kernel import kernel
 from covey.mapping.slam.local_map import LEVELS, LocalMap
 
 
-class Match(NamedTuple):
+class ScanMatch(NamedTuple):
     """Where a scan fits.
 
     Attributes:
@@ -274,7 +274,7 @@ def refine(
     prior: np.ndarray,
     expected: np.ndarray,
     iterations: int = 12,
-) -> Match:
+) -> ScanMatch:
     """Return the pose near ``start`` at which the points lie best on the surfaces of the local map.
 
     It minimises the squared distances of the points from the lines at their nearest points in the map, with weights
@@ -311,7 +311,7 @@ def refine(
         pose,
         information,
     )
-    return Match(pose, score, information)
+    return ScanMatch(pose, score, information)
 
 
 _SCALE_M = 0.1  # of the robust weights
@@ -421,7 +421,7 @@ def fit_near(
     sought: float,
     least: float,
     noise_m: float,
-) -> Match | None:
+) -> ScanMatch | None:
     """Return where points fit best near a guess that is not trusted, or None if they fit nowhere there.
 
     Args:

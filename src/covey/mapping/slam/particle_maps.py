@@ -26,7 +26,7 @@ _SPARE = 4  # tiles by which the map grows beyond what a scan needs
 _FIRST = 256  # tiles with which the store begins
 
 
-class Store(NamedTuple):
+class ParticleTiles(NamedTuple):
     """Tiles for kernels; tile 0 is blank and never changed. Cells of a tile are counted row by row.
 
     Attributes:
@@ -151,10 +151,10 @@ def beams_of(ends: np.ndarray, hit: np.ndarray, laser_xy: tuple[float, float]) -
     return np.column_stack((ends, hit, np.broadcast_to(np.asarray(laser_xy, float), ends.shape)))
 
 
-def _enlarged(store: Store | None, tiles: int) -> Store:
+def _enlarged(store: ParticleTiles | None, tiles: int) -> ParticleTiles:
     """Return a store with more tiles and the same contents."""
     area = TILE * TILE
-    new = Store(
+    new = ParticleTiles(
         np.zeros((tiles, area), np.int32),
         np.zeros((tiles, area), np.int32),
         np.zeros((tiles, area, 2), np.float32),
@@ -189,7 +189,7 @@ def add_scan(first, table, store, frame, poses, beams, touched, cells):
         cells: int32, longer than all beams together have cells: for the kernel's use.
     """
     table, beams, cells, touched = bare(table), bare(beams), bare(cells), bare(touched)
-    store = Store(
+    store = ParticleTiles(
         bare(store.hits),
         bare(store.visits),
         bare(store.means),

@@ -18,7 +18,7 @@ NOTHING = -(1 << 62)
 _WINDOW_M = 30.0  # beams that end farther away are looked up tile by tile
 
 
-class Search(NamedTuple):
+class MatchSearch(NamedTuple):
     """How a scan is matched, for kernels; see the settings of these names.
 
     Attributes:
@@ -40,7 +40,7 @@ class Search(NamedTuple):
     likelihood: float
 
 
-class View(NamedTuple):
+class ParticleView(NamedTuple):
     """The map of one particle, for kernels.
 
     Attributes:
@@ -60,7 +60,7 @@ class View(NamedTuple):
     means: np.ndarray
 
 
-class Near(NamedTuple):
+class NearHits(NamedTuple):
     """Hits that the beams may match, found before at nearby poses, for kernels: four places for each beam.
 
     Attributes:
@@ -74,10 +74,10 @@ class Near(NamedTuple):
     at: np.ndarray
 
 
-def near_for(beams: int, size: int) -> Near:
+def near_for(beams: int, size: int) -> NearHits:
     """Return the places for a number of beams and a size [cells] of the kernel."""
     places = 4 * beams
-    return Near(np.empty(places, np.int64), np.empty(places, np.int64), np.empty((places, (2 * size + 1) ** 2, 2)))
+    return NearHits(np.empty(places, np.int64), np.empty(places, np.int64), np.empty((places, (2 * size + 1) ** 2, 2)))
 
 
 def window_for(beams: np.ndarray, resolution: float) -> np.ndarray:
@@ -95,7 +95,7 @@ def match_particles(table, store, frame, poses, beams, search, window, near, sco
         table, store, frame: see `covey.mapping.slam.particle_maps.ParticleMaps`.
         poses: float64 (n, 3), changed.
         beams: float64 (k, 4), ends [cells] of the beams and their directions in the robot's frame.
-        search: `Search`.
+        search: `MatchSearch`.
         window: see `window_for`; for the kernel's use.
         scores, likelihoods: float64 (n,), written.
     """
@@ -111,7 +111,7 @@ def match_particles(table, store, frame, poses, beams, search, window, near, sco
 
 @kernel
 def view_of(table, store, frame, p, pose, window):
-    """Return the `View` of the map of particle p with a window around a pose."""
+    """Return the `ParticleView` of the map of particle p with a window around a pose."""
     rows, columns = window.shape
     row = math.floor((pose[1] - frame[1]) / frame[2]) - rows // 2
     column = math.floor(((pose[0] - frame[0]) / frame[2] - rows // 2) / TILE)
@@ -125,7 +125,7 @@ def view_of(table, store, frame, p, pose, window):
             right = _line(table[p], store.full, tile_row, column + k + 1, line)
             window[r, k] = left | right << TILE
             left = right
-    return View(window, row, column, table[p], store.full, store.means)
+    return ParticleView(window, row, column, table[p], store.full, store.means)
 
 
 @kernel
@@ -212,12 +212,12 @@ def likelihood(view, near, frame, x, y, heading, beams, search):
 
 @kernel(inline=True)
 def _bare_view(view):
-    return View(bare(view.full), view.row, view.column, bare(view.table), bare(view.tiles), bare(view.means))
+    return ParticleView(bare(view.full), view.row, view.column, bare(view.table), bare(view.tiles), bare(view.means))
 
 
 @kernel(inline=True)
 def _bare_near(near):
-    return Near(bare(near.key), bare(near.count), bare(near.at))
+    return NearHits(bare(near.key), bare(near.count), bare(near.at))
 
 
 @kernel(inline=True)

@@ -22,8 +22,8 @@ from covey.mapping.slam.log import Laser, relative
 from covey.mapping.slam.particle_maps import ParticleMaps, beams_of
 from covey.mapping.slam.particle_matching import (
     NOTHING,
-    Near,
-    Search,
+    MatchSearch,
+    NearHits,
     match_particles,
     near_for,
     sample_covariance,
@@ -74,7 +74,7 @@ class ParticleSlam:
         self._pose = self._poses[0].copy()  # of the best particle at the last processed scan
         self._gone, self._turned, self._elapsed = 0.0, 0.0, 0.0
         self._match_covariance = np.zeros((3, 3))  # covariance of the last match of the best particle
-        self._search = Search(
+        self._search = MatchSearch(
             settings.score_sigma_m2,
             settings.kernel_cells,
             settings.linear_step_m,
@@ -219,7 +219,7 @@ class ParticleSlam:
             poses[0, :2] = pose[:2]
         return relative(compose(self._pose, self._since), poses[0])
 
-    def _match_and_weigh(self, beams: np.ndarray, window: np.ndarray, near: Near) -> None:
+    def _match_and_weigh(self, beams: np.ndarray, window: np.ndarray, near: NearHits) -> None:
         poses, scores, likelihoods = self._match(self._poses, beams, window, near)
         if scores.mean() < self.settings.slipped_below * len(beams):
             others, their_scores, theirs = self._match(self._after_slip(beams, window, near), beams, window, near)
@@ -230,7 +230,7 @@ class ParticleSlam:
         self._total_weights += likelihoods
 
     def _match(
-        self, poses: np.ndarray, beams: np.ndarray, window: np.ndarray, near: Near
+        self, poses: np.ndarray, beams: np.ndarray, window: np.ndarray, near: NearHits
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the matched poses, their scores and log-likelihoods."""
         maps, poses, scores, likelihoods = self.maps, poses.copy(), np.empty(len(poses)), np.empty(len(poses))
@@ -240,7 +240,7 @@ class ParticleSlam:
         poses[:, 2] = wrap_angle(poses[:, 2])
         return poses, scores, likelihoods
 
-    def _after_slip(self, beams: np.ndarray, window: np.ndarray, near: Near) -> np.ndarray:
+    def _after_slip(self, beams: np.ndarray, window: np.ndarray, near: NearHits) -> np.ndarray:
         """Return poses (n, 3) to match from: each particle moves as the best one does that is looked for farther away.
 
         References: D. Hähnel, W. Burgard, D. Fox, S. Thrun: An efficient FastSLAM algorithm for generating maps of
@@ -267,7 +267,7 @@ class ParticleSlam:
         self.maps.draw(parents)
         return parents
 
-    def _sample_match(self, beams: np.ndarray, window: np.ndarray, near: Near) -> None:
+    def _sample_match(self, beams: np.ndarray, window: np.ndarray, near: NearHits) -> None:
         s, maps, pose = self.settings, self.maps, self._poses[self._best]
         view = view_of(maps.table, maps.store, maps.frame, self._best, pose, window)
         lattice = s.sampling_range_m, s.sampling_step_m, s.sampling_range_rad, s.sampling_step_rad

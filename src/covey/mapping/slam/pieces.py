@@ -9,7 +9,7 @@ from covey.geometry.se2 import compose
 from covey.mapping.slam.local_map import local_map
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.loops import LEAST_INFORMATION, fixes
-from covey.mapping.slam.matching import Match, fit_near, search
+from covey.mapping.slam.matching import ScanMatch, fit_near, search
 from covey.mapping.slam.one_pose import between, inverted, turned
 from covey.mapping.slam.seen_through import contradict
 
@@ -27,7 +27,7 @@ _SAME_M = 1.0  # places nearer to each other are one
 _FLOOR = np.diag([0.02**2, 0.02**2, 0.005**2])
 
 
-class Bridge(NamedTuple):
+class JumpMotion(NamedTuple):
     """A motion of the odometry that no robot drives.
 
     Attributes:
@@ -53,7 +53,7 @@ class Pieces:
     def __init__(self, slam: "GraphSlam"):
         self._slam = slam
         self.begins, self.joined = [0], [True]
-        self.bridges: list[Bridge] = []
+        self.bridges: list[JumpMotion] = []
         self._todo: list[int] = []  # key frames around which the newest piece is looked for
         self._asked = 0  # the key frame of the piece that is looked for
         self._alike: list[tuple[float, np.ndarray]] = []  # where it may be: score and pose
@@ -160,7 +160,7 @@ class Pieces:
             motion = between(slam.poses[there], match.pose)
             slam.close(there, one, motion, inverted(inverted(information) + _FLOOR))
 
-    def _fits(self, pose: np.ndarray) -> list[tuple[int, int, Match]]:
+    def _fits(self, pose: np.ndarray) -> list[tuple[int, int, ScanMatch]]:
         """Return key frames of the piece, those there, and their matches, if all fit where a comparison has put it."""
         slam, begin, m = self._slam, self.begins[-1], self._asked
         first = self._match(m, pose, _CELL_M + 0.1, 2.0 * _STEP_RAD)
@@ -190,7 +190,7 @@ class Pieces:
                 pairs.append((slam.frames[row], slam.frames[k], between(slam.poses[k], pose)))
         return contradict(pairs)
 
-    def _match(self, m: int, guess: np.ndarray, window_m: float, window_rad: float) -> tuple[int, Match] | None:
+    def _match(self, m: int, guess: np.ndarray, window_m: float, window_rad: float) -> tuple[int, ScanMatch] | None:
         """Return the key frame there, and where key frame m of the newest piece fits near a guess; None: nowhere."""
         slam, s, placed = self._slam, self._slam.settings, self._placed()
         k = int(placed[np.argmin(np.hypot(*(slam.poses[placed] - guess)[:, :2].T))])

@@ -40,7 +40,7 @@ from covey.mapping.slam.team_news import (
     withdrawn_item,
     write_update,
 )
-from covey.mapping.slam.team_search import Search
+from covey.mapping.slam.team_search import PlaceSearch
 from covey.mapping.slam.team_settings import TeamSettings
 
 
@@ -65,7 +65,7 @@ class TeamMember:
         self.bytes_sent = 0
         self._trails: dict[int, Trail] = {number: Trail()}
         self.joint = Joint(self._trails, settings or TeamSettings(), common_frame)
-        self._search = Search(number, self.joint, slam.settings)
+        self._search = PlaceSearch(number, self.joint, slam.settings)
         self._gathered: tuple[list[Edge], int] = [], 0  # the edges of the SLAM that are items
 
     # News

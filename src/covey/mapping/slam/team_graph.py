@@ -7,7 +7,7 @@ import numpy as np
 
 from covey.geometry.se2 import compose, inverse, wrap_angle
 from covey.kernel import kernel
-from covey.mapping.slam.consistency import Track, largest_consistent, pair_distances
+from covey.mapping.slam.consistency import NoisyTrack, largest_consistent, pair_distances
 from covey.mapping.slam.graph_slam import Edge
 from covey.mapping.slam.one_pose import between as between_poses
 from covey.mapping.slam.one_pose import composed, inverted
@@ -92,14 +92,14 @@ class Solving:
         return dict(zip(self.robots, parts, strict=True))
 
 
-def track_of(trail: Trail, poses: np.ndarray) -> Track:
+def track_of(trail: Trail, poses: np.ndarray) -> NoisyTrack:
     """Return a robot's trajectory with the noise of its steps."""
-    return Track(poses, NOISE * trail.step_covariances()[: max(len(poses) - 1, 0)])
+    return NoisyTrack(poses, NOISE * trail.step_covariances()[: max(len(poses) - 1, 0)])
 
 
 def agreeing(
-    a: Track,
-    b: Track,
+    a: NoisyTrack,
+    b: NoisyTrack,
     relations: Sequence[Relation],
     given: bool = False,
     is_denied: Callable[[list[Relation]], bool] = lambda relations: False,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from covey.geometry.se2 import compose, inverse
-from covey.mapping.slam.consistency import Track
+from covey.mapping.slam.consistency import NoisyTrack
 from covey.mapping.slam.log import relative
 from covey.mapping.slam.one_pose import between as apart
 from covey.mapping.slam.one_pose import composed
@@ -72,7 +72,7 @@ class Joint:
         self._unsettled: dict[int, float] = {}  # by robot: the worth of own loops that its poses lack
         self._unjoined: dict[int, float] = {}  # by lowest robot: that of loops and relations that the joined poses lack
         self._tying: set[Pair] = set()  # pairs whose relations join robots
-        self._tracks: dict[int, tuple[np.ndarray, Track]] = {}  # of these poses
+        self._tracks: dict[int, tuple[np.ndarray, NoisyTrack]] = {}  # of these poses
         self._trusted: set[int] = set()  # joined anew
         self._solving: tuple[int | None, Solving] | None = None
 
@@ -176,7 +176,7 @@ class Joint:
         self._is_judged = True
         return False
 
-    def _track(self, robot: int) -> Track:
+    def _track(self, robot: int) -> NoisyTrack:
         """Return the trajectory of a robot in its own frame; that of the same poses is made once."""
         poses, track = self._tracks.get(robot, (None, None))
         if track is None or poses is not self.alone[robot]:

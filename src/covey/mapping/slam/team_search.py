@@ -50,7 +50,7 @@ class _Sought(NamedTuple):
     score: float
 
 
-class Search:
+class PlaceSearch:
     """Compares the places of one robot with those of the others, a pair at a time.
 
     Args:

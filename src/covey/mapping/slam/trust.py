@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from covey.mapping.slam.consistency import Track, largest_consistent, pair_distances
+from covey.mapping.slam.consistency import NoisyTrack, largest_consistent, pair_distances
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, along_relations, optimise
 
 REASON = 16.27
@@ -59,7 +59,7 @@ def agreeing_loops(graph: PoseGraph, is_loop: np.ndarray) -> np.ndarray:
     steps = np.flatnonzero(~is_loop & (graph.second - graph.first == 1))
     steps = steps[np.argsort(graph.first[steps], kind="stable")]
     poses = along_relations(len(graph.poses), graph.first[steps], graph.second[steps], graph.motion[steps])
-    track = Track(poses, NOISE * np.linalg.inv(graph.information[steps]))
+    track = NoisyTrack(poses, NOISE * np.linalg.inv(graph.information[steps]))
     covariance = np.linalg.inv(graph.information[far])
     distances = pair_distances(track, track, graph.first[far], graph.second[far], graph.motion[far], covariance)
     agrees, _ = largest_consistent(distances, 0.999, _NODES)

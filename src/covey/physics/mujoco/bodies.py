@@ -12,7 +12,7 @@ from covey.physics.motion import MAX_SPEED, MAX_TURN, MAX_WHEEL
 from covey.physics.mujoco.drives import TORQUE
 from covey.physics.mujoco.engine import BUMP, GAP_M, GROUND, HULL, WALL, mujoco
 from covey.physics.mujoco.trial import read, try_out
-from covey.robots.chassis import Driven, FileChassis, FlyingChassis, WheeledChassis
+from covey.robots.chassis import FileChassis, FlyingChassis, SideDrive, WheeledChassis
 from covey.robots.model import RobotModel, chassis_of
 from covey.robots.team import TeamModel
 from covey.world.io.images import is_file
@@ -30,7 +30,7 @@ _ROUND = 24  # number of corners of each disc of a hull, and of points around a 
 
 
 @dataclass(frozen=True, eq=False)
-class Bodies:
+class EngineBodies:
     """The indices of the n robots and their m motors in the arrays of the engine, and figures of the drives.
 
     Attributes:
@@ -213,7 +213,7 @@ def _outline(model: RobotModel) -> list[tuple[float, float]]:
     return [(x + r * math.cos(a), y + r * math.sin(a)) for x, y, r in model.body_discs for a in turns]
 
 
-def bind(engine: Any, model: TeamModel) -> Bodies:
+def bind(engine: Any, model: TeamModel) -> EngineBodies:
     """Return the indices of a team's robots in a compiled model."""
     n, data = len(model), mujoco().MjData(engine)
     position, velocity, body = np.full(n, -1), np.full(n, -1), np.zeros(n, np.int64)
@@ -237,7 +237,9 @@ def bind(engine: Any, model: TeamModel) -> Bodies:
     points = np.zeros((n, max(len(part) for part in parts), 3))
     for row, part in zip(points, parts, strict=True):
         row[: len(part)] = part
-    motors = [(i, *motor) for i, kind in enumerate(chassis) if isinstance(kind, Driven) for motor in _motors(kind, i)]
+    motors = [
+        (i, *motor) for i, kind in enumerate(chassis) if isinstance(kind, SideDrive) for motor in _motors(kind, i)
+    ]
     motor = np.array([engine.actuator(name).id for _, name, *_ in motors], np.int64)
     figures = np.array([figures for *_, figures in motors]).reshape(-1, 4)
     for row, (_, name, _) in zip(figures, motors, strict=True):
@@ -249,7 +251,7 @@ def bind(engine: Any, model: TeamModel) -> Bodies:
     held, shares = engine.dof_armature[turns], figures[:, 3]
     given = [chassis[i].rotor_inertia_kg_m2 for i in robots]
     rotors = [h if j is None else j / share for h, j, share in zip(held, given, shares, strict=True)]
-    return Bodies(
+    return EngineBodies(
         position=position,
         velocity=velocity,
         height_m=height,

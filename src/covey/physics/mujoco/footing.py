@@ -106,7 +106,7 @@ def read(bodies, q, v, ground, drives, dt, pose, twist, tilt, distance, wanted, 
     """Update the state of a team after some substeps, in place.
 
     Args:
-        bodies: position, velocity and height, see `covey.physics.mujoco.bodies.Bodies`.
+        bodies: position, velocity and height, see `covey.physics.mujoco.bodies.EngineBodies`.
         q: float64 (substeps, nq), positions of the engine after each substep.
         v: float64 (nv,), velocities of the engine after the last substep.
         ground: altitude and frame; and west, east, south, north [m], float64 (4,), at which flying robots stop.

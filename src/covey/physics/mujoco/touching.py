@@ -7,7 +7,7 @@ import numpy as np
 
 from covey.physics.protocol import ROBOT_CONTACT, WALL_CONTACT, Contacts
 
-_WALL = -2  # see `covey.physics.mujoco.bodies.Bodies.owner`
+_WALL = -2  # see `covey.physics.mujoco.bodies.EngineBodies.owner`
 
 
 class Touching:
@@ -23,7 +23,7 @@ class Touching:
 
         Args:
             contact: contacts of the engine (``MjData.contact``).
-            owner, position: see `covey.physics.mujoco.bodies.Bodies`.
+            owner, position: see `covey.physics.mujoco.bodies.EngineBodies`.
             q: positions of the engine.
             substep: number of the substep, counted from the start of the step.
         """

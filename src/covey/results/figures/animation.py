@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 from covey.errors import CoveyError
 from covey.geometry.grid import Grid
 from covey.results.figures import ground, style
-from covey.results.figures.film_legend import Entry, FilmLegend
+from covey.results.figures.film_legend import FilmLegend, LegendEntry
 from covey.results.figures.search import (
     FALSE_COLOR,
     SEARCHED_COLOR,
@@ -146,8 +146,8 @@ def animation_images(run: "Run", count: int = FRAMES) -> Iterator[Image.Image]:
     search = _Search(run, lambda points: (points - (left, top)) * (1 / pixel_m, -1 / pixel_m) + (0, _HEADER))
     columns = 1 if len(notes) <= _NOTES // 2 else 2
     small, footer = ImageFont.truetype(font.path, 11), _NOTE_HEIGHT * -(-len(notes) // columns)
-    linked = [Entry("radio link", "line", _LINK)] * (run.links is not None and bool(run.links["up"].any()))
-    left_tags = [Entry("tag", _DIAMOND, _LINK, _TEXT)] * bool(tags)
+    linked = [LegendEntry("radio link", "line", _LINK)] * (run.links is not None and bool(run.links["up"].any()))
+    left_tags = [LegendEntry("tag", _DIAMOND, _LINK, _TEXT)] * bool(tags)
     legend = FilmLegend([*search.entries(), *linked, *left_tags], width, small, _TEXT)
     for k in np.unique(np.linspace(0, len(ways) - 1, count).round().astype(int)):
         if len(maps.changed):
@@ -198,18 +198,18 @@ class _Search:
             for marks in (false_reports, meetings)
         )
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LegendEntry]:
         """Return the legend of what the run has of all this."""
-        searched = [Entry("searched", "line", _FOUND)] * bool((self._first >= 0).any())
-        views = [Entry("view of a camera", "view", _TEXT)] * bool(self._cones)
+        searched = [LegendEntry("searched", "line", _FOUND)] * bool((self._first >= 0).any())
+        views = [LegendEntry("view of a camera", "view", _TEXT)] * bool(self._cones)
         found = any(not math.isnan(target.found_s) for target, _, _ in self._targets)
         kinds = [
-            Entry(kind.replace("_", " "), _OUTLINES.get(kind, _SQUARE), _SEEN, _TEXT)
+            LegendEntry(kind.replace("_", " "), _OUTLINES.get(kind, _SQUARE), _SEEN, _TEXT)
             for kind in dict.fromkeys(target.kind for target, _, _ in self._targets)
         ]
-        kinds += [Entry("found", _SQUARE, _FOUND, _TEXT)] * found
-        wrong = [Entry("false report", "cross", _FALSE)] * bool(self._false)
-        meeting = [Entry("meeting", "ring", _TEXT)] * bool(self._meetings)
+        kinds += [LegendEntry("found", _SQUARE, _FOUND, _TEXT)] * found
+        wrong = [LegendEntry("false report", "cross", _FALSE)] * bool(self._false)
+        meeting = [LegendEntry("meeting", "ring", _TEXT)] * bool(self._meetings)
         return [*kinds, *searched, *views, *meeting, *wrong]
 
     def draw_walls(self, draw: ImageDraw.ImageDraw, step: int, poses: np.ndarray) -> None:

@@ -9,7 +9,7 @@ _ROW, _SYMBOL, _GAP = 18, 18, 12
 """Height of a row, width of a symbol, and space after a name [pixel]."""
 
 
-class Entry(NamedTuple):
+class LegendEntry(NamedTuple):
     """A symbol and its name.
 
     Attributes:
@@ -38,9 +38,9 @@ class FilmLegend:
         height: of all rows [pixel]; 0 without entries.
     """
 
-    def __init__(self, entries: Sequence[Entry], width: int, font: ImageFont.FreeTypeFont, ink: int):
+    def __init__(self, entries: Sequence[LegendEntry], width: int, font: ImageFont.FreeTypeFont, ink: int):
         self._font, self._ink = font, ink
-        self._placed: list[tuple[Entry, float, float]] = []
+        self._placed: list[tuple[LegendEntry, float, float]] = []
         x, row = 6.0, 0
         for entry in entries:
             wide = _SYMBOL + font.getlength(entry.name)
@@ -57,7 +57,7 @@ class FilmLegend:
             draw.text((x + _SYMBOL, top + y), entry.name, fill=self._ink, font=self._font, anchor="lm")
 
 
-def _draw_symbol(draw: ImageDraw.ImageDraw, entry: Entry, x: float, y: float) -> None:
+def _draw_symbol(draw: ImageDraw.ImageDraw, entry: LegendEntry, x: float, y: float) -> None:
     match entry.shape:
         case "line":
             draw.line((x - 6, y, x + 6, y), fill=entry.color, width=2)

@@ -21,7 +21,7 @@ _POINTS = 4000
 
 
 @dataclass(frozen=True)
-class Ways:
+class PathPicture:
     """The paths of robots over a map.
 
     Attributes:
@@ -33,7 +33,9 @@ class Ways:
     names: Sequence[str]
 
 
-def landscape_page(altitude: np.ndarray, frame: np.ndarray, known: Believed, ways: Ways | None = None) -> style.Picture:
+def landscape_page(
+    altitude: np.ndarray, frame: np.ndarray, known: Believed, ways: PathPicture | None = None
+) -> style.Picture:
     """Return four maps across the page: the truth, the belief, its error, and its 95 % interval.
 
     They show the mapped part and its surroundings.
@@ -137,7 +139,7 @@ def vertices_view(altitude: np.ndarray, frame: np.ndarray) -> tuple[float, float
     return x - 0.5 * s, x + (columns - 0.5) * s, y - 0.5 * s, y + (rows - 0.5) * s
 
 
-def _around_known(known: Believed, frame: np.ndarray, ways: Ways | None) -> tuple[float, float, float, float]:
+def _around_known(known: Believed, frame: np.ndarray, ways: PathPicture | None) -> tuple[float, float, float, float]:
     """Return left, right, bottom, top [m] around mapped vertices and the robots' paths, with a margin of a tenth."""
     left, right, bottom, top = vertices_view(known.marks, frame)
     rows, columns = np.nonzero(known.marks)
@@ -168,7 +170,7 @@ def show_relief(axes: Axes, altitude: np.ndarray, frame: np.ndarray) -> None:
     _show(axes, shaded(altitude, float(frame[2])), frame, interpolation="bilinear")
 
 
-def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: Ways | None) -> None:
+def _draw_altitudes(axes: Axes, altitude: np.ndarray, frame: np.ndarray, ways: PathPicture | None) -> None:
     show_relief(axes, altitude, frame)
     if ways is None or not len(ways.points):
         return

@@ -7,7 +7,7 @@ from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 
 from covey.results.figures.hillshade import tinted
-from covey.results.figures.scene import Bodies, Camera, Dots, View
+from covey.results.figures.scene import Camera, Dots, GroundPicture, RobotShapes
 from covey.results.figures.style import INK, LINK_COLOR, rgb, robot_color
 
 _WAY_RADIUS = 1.2  # pixel
@@ -48,11 +48,11 @@ def film_frames(
         altitude = altitude_at(int(steps[k]))
         if view is None or view.camera is not seen_from or not np.array_equal(altitude, drawn):
             palette = palette if view is not None and view.camera is seen_from else None
-            view, drawn = View(seen_from, 2), altitude
+            view, drawn = GroundPicture(seen_from, 2), altitude
             limits = limits or _limits(altitude)
             view.draw_ground(altitude, frame, tinted(altitude, limits))
         dots = [ways_as_dots(poses[: k + 1, :, :3], colors), *(markers_at(int(steps[k])) if markers_at else ())]
-        image = Image.fromarray(view.with_things([Bodies(poses[k], size_m, colors)], dots))
+        image = Image.fromarray(view.with_things([RobotShapes(poses[k], size_m, colors)], dots))
         draw = ImageDraw.Draw(image)
         draw.text((8, 5), f"{times[k]:7.1f} s", fill=INK, font=font)
         if captions is not None:

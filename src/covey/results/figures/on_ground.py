@@ -10,7 +10,7 @@ from PIL import Image
 from covey.geometry.heightfield import altitudes_at
 from covey.results.figures import landscape, style
 from covey.results.figures.landscape_film import film_frames, overlooking, ways_as_dots
-from covey.results.figures.scene import Bodies, Dots, still
+from covey.results.figures.scene import Dots, RobotShapes, still
 from covey.results.landscape import Believed, Landscape
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def belief_maps(run: "Run") -> style.Picture | None:
     if found is None:
         return None
     ground, _, believed = found
-    ways = landscape.Ways(run.poses[..., :2], run.names)
+    ways = landscape.PathPicture(run.poses[..., :2], run.names)
     return landscape.landscape_page(ground.truth, _frame(ground), believed, ways)
 
 
@@ -58,10 +58,10 @@ def perspective(run: "Run") -> Image.Image | None:
     return Image.fromarray(still(ground.altitude, ground.frame, camera, bodies=[robots_at(run, -1)], dots=dots))
 
 
-def robots_at(run: "Run", k: int) -> Bodies:
+def robots_at(run: "Run", k: int) -> RobotShapes:
     """Return the bodies of the robots at one of the recorded poses, -1 the last, for `scene.still`."""
     n = len(run.names)
-    return Bodies(_poses(run)[k], _size(run), [style.robot_color(i, n) for i in range(n)])
+    return RobotShapes(_poses(run)[k], _size(run), [style.robot_color(i, n) for i in range(n)])
 
 
 def film(run: "Run", frames: int = 60) -> Iterator[Image.Image]:

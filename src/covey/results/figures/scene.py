@@ -118,7 +118,7 @@ class Camera:
 
 
 @dataclass(frozen=True)
-class Bodies:
+class RobotShapes:
     """Robots in a picture.
 
     Attributes:
@@ -150,7 +150,7 @@ class Dots:
 
 
 def still(
-    altitude: np.ndarray, frame: np.ndarray, camera: Camera, *, bodies: Sequence[Bodies] = (),
+    altitude: np.ndarray, frame: np.ndarray, camera: Camera, *, bodies: Sequence[RobotShapes] = (),
     dots: Sequence[Dots] = (), tint: np.ndarray | None = None, smooth: int = 2,
 ) -> np.ndarray:  # fmt: skip
     """Return a picture of a ground, uint8 (height, width, 3).
@@ -164,12 +164,12 @@ def still(
         tint: colours of the vertices, uint8 (rows, columns, 3); default: by altitude.
         smooth: rays along each side of a pixel.
     """
-    view = View(camera, smooth)
+    view = GroundPicture(camera, smooth)
     view.draw_ground(altitude, frame, tint)
     return view.with_things(bodies, dots)
 
 
-class View:
+class GroundPicture:
     """A picture of a ground that is drawn once, and into which robots and dots are drawn repeatedly.
 
     Args:
@@ -224,7 +224,7 @@ class View:
         colors[hit] = np.minimum(color * (0.42 + 0.78 * light)[:, None], 255.0)
         far[hit] = distance[hit]
 
-    def with_things(self, bodies: Sequence[Bodies], dots: Sequence[Dots]) -> np.ndarray:
+    def with_things(self, bodies: Sequence[RobotShapes], dots: Sequence[Dots]) -> np.ndarray:
         """Return the picture with robots and dots in it, uint8 (height, width, 3)."""
         colors, distance = self.colors, self.distance
         self.colors, self.distance = colors.copy(), distance.copy()
@@ -241,7 +241,7 @@ class View:
         self.colors, self.distance = colors, distance
         return picture
 
-    def _draw_boxes(self, bodies: Bodies) -> None:
+    def _draw_boxes(self, bodies: RobotShapes) -> None:
         true_half = 0.5 * np.array(bodies.size_m)
         at, ahead = self.camera.project(bodies.poses[:, :3])
         for (x, y), far, pose, color in zip(at, ahead, bodies.poses, bodies.colors, strict=True):

@@ -44,7 +44,7 @@ class Target(NamedTuple):
     finder: str
 
 
-class Mark(NamedTuple):
+class SearchMark(NamedTuple):
     """A false alarm or a meeting: time [s], name of the robot, place x, y [m]."""
 
     time_s: float
@@ -72,12 +72,12 @@ def targets_of(run: "Run") -> list[Target]:
     ]
 
 
-def false_alarms(run: "Run") -> list[Mark]:
+def false_alarms(run: "Run") -> list[SearchMark]:
     """Return where cameras first read markers that are not there."""
     return [_mark(row) for row in _sightings(run, are_true=False)]
 
 
-def false_reports(run: "Run") -> list[Mark]:
+def false_reports(run: "Run") -> list[SearchMark]:
     """Return the reports of places where the target is not, at the reported places."""
     if run.reports is None:
         return []
@@ -85,7 +85,7 @@ def false_reports(run: "Run") -> list[Mark]:
     return [_mark(row) for row in wrong]
 
 
-def meetings(run: "Run") -> list[Mark]:
+def meetings(run: "Run") -> list[SearchMark]:
     """Return where the last robot of each meeting stood when it came."""
     return [_mark(row) for row in run.events_of("mission") if "meeting" in row["data"]]
 
@@ -94,8 +94,8 @@ def _sightings(run: "Run", *, are_true: bool) -> list[dict[str, Any]]:
     return [row for row in run.events_of("sighted") if row["data"].get("is_true") is are_true]
 
 
-def _mark(row: dict[str, Any]) -> Mark:
-    return Mark(row["time_s"], row["robot"], (row["x_m"], row["y_m"]))
+def _mark(row: dict[str, Any]) -> SearchMark:
+    return SearchMark(row["time_s"], row["robot"], (row["x_m"], row["y_m"]))
 
 
 def face_segments(grid: Grid, faces: np.ndarray) -> np.ndarray:
@@ -144,7 +144,7 @@ def _walls(run: "Run") -> list[tuple[str, str, np.ndarray]]:
     return [part for part in found if len(part[2])]
 
 
-def _wrong(run: "Run") -> list[tuple[str, float, list[Mark]]]:
+def _wrong(run: "Run") -> list[tuple[str, float, list[SearchMark]]]:
     """Return label, width of the lines and places of false alarms and false reports."""
     found = [("false alarm", 0.7, false_alarms(run)), ("false report", 1.6, false_reports(run))]
     return [part for part in found if part[2]]

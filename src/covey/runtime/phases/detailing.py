@@ -32,7 +32,7 @@ class Detailing:
     def __init__(self, sim: "Simulation", recorder: Recorder, record: Details):
         self._sim, self._recorder, self._record = sim, recorder, record
         self._plans: dict[int, Any] = {}  # version of the last recorded plan, by robot
-        self._scans, self._maps = Period(record.scans_every_s), Period(record.maps_every_s)
+        self._scans, self._maps = RecordingPeriod(record.scans_every_s), RecordingPeriod(record.maps_every_s)
         self._has_plans = record.plans and bool(sim.deciding.answered)
         self._has_readings = record.readings and bool(sim.sensing.banks)
         self._lidars = sim.sensing.feeding("scan")
@@ -125,7 +125,7 @@ class Detailing:
                 self._recorder.add_arrays("map_changes", row | changes)
 
 
-class Period:
+class RecordingPeriod:
     """Says which steps are recorded: the first one, and the first at or after each multiple of a period [s]."""
 
     def __init__(self, every_s: float | None):

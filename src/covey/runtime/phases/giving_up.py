@@ -29,7 +29,7 @@ _LEAST_M, _SAME_M, _MOST = 0.3, 1.0, 20
 """Frontiers that are shorter do not count, nearer ones are the same, and no robot tells of more."""
 
 
-class Told(NamedTuple):
+class GivingUpEvent(NamedTuple):
     """An event: its kind, a robot's index (-1: none), the other or a reason in a word, place [m] and text."""
 
     kind: str
@@ -64,16 +64,16 @@ class GivingUp:
         self._at, self._since_s = state.pose[:, :2].copy(), np.zeros(len(state.pose))
         self._standing: set[int] = set()
 
-    def goals(self) -> list[Told]:
+    def goals(self) -> list[GivingUpEvent]:
         """Return the goals that robots have given up since the last call."""
-        told: list[Told] = []
+        told: list[GivingUpEvent] = []
         for i, x, y, kind, by, gap_m, body_m in self._deciding.requested.gave_up:
             reason = Reason(kind, by, gap_m, body_m)
-            told.append(Told("gave_up", i, reason.by or reason.kind, self._in_world(i, x, y), reason.text))
+            told.append(GivingUpEvent("gave_up", i, reason.by or reason.kind, self._in_world(i, x, y), reason.text))
         self._deciding.requested.gave_up.clear()
         return told
 
-    def standing(self, commands: np.ndarray) -> list[Told]:
+    def standing(self, commands: np.ndarray) -> list[GivingUpEvent]:
         """Return the robots that have begun to stand, or to drive again, since the last call.
 
         Args:
@@ -81,7 +81,7 @@ class GivingUp:
         """
         if self._clock.step % self._every:
             return []
-        told, now, state = list[Told](), self._clock.time_s, self._state
+        told, now, state = list[GivingUpEvent](), self._clock.time_s, self._state
         moved = np.hypot(*(state.pose[:, :2] - self._at).T) > MOVES_M
         wants = self._wants(commands)
         waits = moved | ~wants
@@ -91,12 +91,14 @@ class GivingUp:
             place = state.pose[i, 0], state.pose[i, 1]
             if waits[i] and i in self._standing:
                 self._standing.discard(i)
-                told.append(Told("stands_over", i, "", place, "it moves" if moved[i] else "it wants to no more"))
+                told.append(
+                    GivingUpEvent("stands_over", i, "", place, "it moves" if moved[i] else "it wants to no more")
+                )
             elif not waits[i] and i not in self._standing:
                 self._standing.add(i)
                 other, beside = self._beside(i)
                 text = f"it has not moved for {STANDS_S:g} s, though its controller wants to: {beside}"
-                told.append(Told("stands", i, other, place, text))
+                told.append(GivingUpEvent("stands", i, other, place, text))
         return told
 
     def _wants(self, commands: np.ndarray) -> np.ndarray:
@@ -124,7 +126,7 @@ class GivingUp:
             return self._names[nearest], f"{self._names[nearest]} is {max(gaps[nearest], 0.0):.2f} m beside it"
         return "wall", f"a wall is {max(wall_m, 0.0):.2f} m beside it"
 
-    def left(self, explored_share: float, unexplored: np.ndarray) -> list[Told]:
+    def left(self, explored_share: float, unexplored: np.ndarray) -> list[GivingUpEvent]:
         """Return what an exploration leaves when it ends before its goal: each frontier, and all of it in a sentence.
 
         Args:
@@ -141,7 +143,7 @@ class GivingUp:
         text = f"{explored_share:.1%} explored; {many}"
         if area_m2:
             text += f"; the largest unexplored area has {area_m2:.1f} m² near ({place[0]:.1f}, {place[1]:.1f})"
-        return [*(told for told, _ in frontiers), Told("exhausted", -1, "", place, text)]
+        return [*(told for told, _ in frontiers), GivingUpEvent("exhausted", -1, "", place, text)]
 
     def _largest(self, unexplored: np.ndarray) -> tuple[tuple[float, float], float]:
         """Return a place in the largest unexplored area [m], and its size [m2]."""
@@ -171,8 +173,8 @@ class GivingUp:
             text += f" (their cells of {cell_m:g} m are wider than the {self._world.grid.resolution:g} m of the world)"
         return text
 
-    def _frontiers(self) -> list[tuple[Told, Reason]]:
-        told = list[tuple[Told, Reason]]()
+    def _frontiers(self) -> list[tuple[GivingUpEvent, Reason]]:
+        told = list[tuple[GivingUpEvent, Reason]]()
         for i, belief in self._localization.belief_of.items():
             if i in self._deciding.lost or self._state.vanished[i]:
                 continue
@@ -185,7 +187,9 @@ class GivingUp:
             radius = float(self._model.radius[i])
             for k, why in zip(new[:_MOST], self._why(belief, (x, y), radius, found, new[:_MOST]), strict=True):
                 text = f"frontier left: {_because(why)}"
-                told.append((Told("frontier_left", i, why.kind or "tried", tuple(points[k].tolist()), text), why))
+                told.append(
+                    (GivingUpEvent("frontier_left", i, why.kind or "tried", tuple(points[k].tolist()), text), why)
+                )
         return told
 
     def _why(self, belief, start, radius, found, clusters) -> list[Reason]:

@@ -15,9 +15,9 @@ from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose, compose, inverse
 from covey.mapping.dead_reckoning import turned
 from covey.mapping.elevation.belief import ElevationBelief, Elevations
-from covey.mapping.elevation.slopes import PoseErrors
+from covey.mapping.elevation.slopes import PoseUncertainty
 from covey.mapping.exchange.merge_rules import MergeRule, Probabilistic
-from covey.mapping.localization import TrueLocalizer, Truth
+from covey.mapping.localization import TrueLocalizer, TruePose
 from covey.mapping.localizer import Localizer, Scan, Sensed
 from covey.mapping.map_of_scans import map_of
 from covey.mapping.occupancy.belief import Belief, Beliefs
@@ -25,7 +25,7 @@ from covey.mapping.occupancy.known import as_plan, check_same_place, occupancy_o
 from covey.mapping.records import ElevationMapping
 from covey.mapping.slam.contradictions import Contradiction
 from covey.mapping.slam_localizer import SlamLocalizer
-from covey.onboard.estimator import Past, pose_then
+from covey.onboard.estimator import MappedScans, pose_then
 from covey.onboard.group import Group
 from covey.onboard.self_localization import OwnLocalization
 from covey.onboard.step import Located, MapInput, ScanInput, SenseInput
@@ -43,7 +43,7 @@ Kinds = Mapping[type[Beliefs] | type[Elevations], Any]
 """Classes that take the place of those of beliefs."""
 
 
-class Apart(Protocol):
+class RemoteRobots(Protocol):
     """The robots whose software runs elsewhere, and maps there."""
 
     def localize(self, sensed: Mapping[int, SenseInput]) -> None:
@@ -131,7 +131,7 @@ class LocalizationAndMapping:
         self._true = [(self.pose[group.part], state.pose[group.part]) for group in true]  # views
         self._estimating = [group for group in self._localizers if group not in true]
         self._localizing_apart: list[LocalizedGroup] = []
-        estimating = [not isinstance(group.localization, Truth) for group in groups for _ in group.start]
+        estimating = [not isinstance(group.localization, TruePose) for group in groups for _ in group.start]
         self.estimating = np.flatnonzero(estimating)
         self._white = np.array([group.localization.white for group in groups for _ in group.start])
         self.teams = [
@@ -150,7 +150,7 @@ class LocalizationAndMapping:
             for k, robot in enumerate(group.members.tolist())
             if group.estimator.movers
         }
-        self._apart: Apart | None = None
+        self._apart: RemoteRobots | None = None
         self._mapping_apart: frozenset[int] = frozenset()
         self._alone: frozenset[int] = frozenset()  # robots that localize themselves elsewhere
         self._takes_of: dict[int, str] = {}  # with which of its scans each of them maps
@@ -162,7 +162,7 @@ class LocalizationAndMapping:
         for team in self.teams:
             if isinstance(team.beliefs, Beliefs):
                 self._keep_scans(team.members.tolist(), team.beliefs)
-        self.pasts: dict[int, Past] = {
+        self.pasts: dict[int, MappedScans] = {
             int(group.members[k]): past for group in self._localizers for k, past in group.estimator.pasts.items()
         }
         scans = [_scans_of(sensing, bank, team) for bank in sensing.banks for team in self.teams]
@@ -311,7 +311,7 @@ class LocalizationAndMapping:
             if robot not in self._alone:
                 self.pose[robot] = jump @ self.pose[robot]
 
-    def attach(self, apart: Apart, robots: Iterable[int]) -> None:
+    def attach(self, apart: RemoteRobots, robots: Iterable[int]) -> None:
         """Let robots whose software runs elsewhere localize themselves and map there, each as far as it does so alone.
 
         Robots that are told where they are, or that do SLAM as a team, are localized here.
@@ -450,7 +450,7 @@ class LocalizationAndMapping:
         if isinstance(beliefs, Elevations):
             errors = self.covariance[members], self._white[members]
             return lambda k: scan.into(
-                beliefs, robots[k], rows[k], pose[k], step, PoseErrors(errors[0][k], errors[1][k])
+                beliefs, robots[k], rows[k], pose[k], step, PoseUncertainty(errors[0][k], errors[1][k])
             )
         ranges = self._inputs.without_mates(bank, sample, rows, members)
         for k, robot in enumerate(members.tolist() if self._seers else ()):

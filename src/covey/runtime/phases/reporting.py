@@ -15,7 +15,7 @@ REPORT, ANSWER = OWN_KINDS[5:]
 _REPORT_BYTES, _ANSWER_BYTES = HEADER_BYTES + 20, HEADER_BYTES + 3
 
 
-class Report(NamedTuple):
+class TargetReport(NamedTuple):
     """A report of a robot: its number, the identity of a target, and its place x, y, height [m] (NaN: none)."""
 
     robot: int
@@ -26,7 +26,7 @@ class Report(NamedTuple):
     height: float
 
 
-Judged = list[tuple[Report, Judgement]]
+Judged = list[tuple[TargetReport, Judgement]]
 
 
 class Reporting:
@@ -54,7 +54,7 @@ class Reporting:
             answers: gets number and answer, by robot, of those that are answered now.
             time_s: the present time [s].
         """
-        reports = [Report(*one) for one in asked]
+        reports = [TargetReport(*one) for one in asked]
         asked.clear()
         if self._base is not None:
             reports = self._over_the_radio(reports, answers)
@@ -66,7 +66,9 @@ class Reporting:
                 self._send(self._base, report.robot, _ANSWER_BYTES, ANSWER, (report.number, judgement.answer))
         return judged
 
-    def _over_the_radio(self, reports: list[Report], answers: dict[int, list[tuple[int, str]]]) -> list[Report]:
+    def _over_the_radio(
+        self, reports: list[TargetReport], answers: dict[int, list[tuple[int, str]]]
+    ) -> list[TargetReport]:
         """Send new reports to the base, and return those that have arrived there."""
         assert self._base is not None
         for report in reports:

@@ -36,7 +36,7 @@ _OFTEN, _APART = 40, 20  # so many relations by sight are enough; then as many k
 _LEAST_M, _LEAST_RAD = 0.02, 0.01  # standard deviations
 
 
-class Sighting(NamedTuple):
+class MateSighting(NamedTuple):
     """What a robot tells one that it sees.
 
     Attributes:
@@ -158,7 +158,7 @@ class TeamSlam:
                 moment.bearings[mine][other] = bearing
                 if alive[robot] and self._is_news(mine, other, here.frame):
                     self._told[mine, other] = self.clock.time_s, here.frame
-                    told = [Sighting(sample.substep, here, away, bearing, heading, *sigmas)]
+                    told = [MateSighting(sample.substep, here, away, bearing, heading, *sigmas)]
                     ends = np.array([robot]), np.array([identity])
                     self.network.send_many(*ends, np.array([_SIZE_BYTES]), SIGHTING, told)
 
@@ -182,7 +182,7 @@ class TeamSlam:
                 self._moments.popitem(last=False)
         return self._moments[sample.substep]
 
-    def _take(self, mine: int, other: int, sighting: Sighting) -> None:
+    def _take(self, mine: int, other: int, sighting: MateSighting) -> None:
         """Make a relation of having been seen, if this member remembers where it was, and both headings are known."""
         from covey.mapping.slam.team_news import met
 

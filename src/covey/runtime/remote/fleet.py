@@ -17,7 +17,7 @@ from covey.runtime.remote.launch import end_forks, given_key, start_process
 from covey.runtime.remote.proxy import TransportProxy
 from covey.runtime.remote.spawn_spec import pickled, refuse_within_import
 from covey.runtime.transport.channel import Channel
-from covey.runtime.transport.transport import HELLO, READY, SET_UP, Door, Transport, TransportError
+from covey.runtime.transport.transport import HELLO, READY, SET_UP, ListeningSocket, Transport, TransportError
 
 START_S = 120.0
 """Time that the simulator waits for a started process to connect [s of wall time]."""
@@ -43,7 +43,7 @@ class Fleet:
         self.record, self.channels = record, {channel.name: channel for channel in channels}
         host, _, port = record.address.rpartition(":")
         self.authkey = secrets.token_bytes(32) if record.nodes != "join" else given_key()
-        self._door = Door(host, int(port), self.authkey)
+        self._door = ListeningSocket(host, int(port), self.authkey)
         self.address = self._door.address
         self._is_open = False
         self._end = weakref.finalize(self, _end, self._door, channels, os.getpid())  # even if nobody closes it
@@ -143,7 +143,7 @@ def _wait_until_ready(channel: Channel) -> None:
     channel.memory = letter.parts[1]["memory"]
 
 
-def _end(door: Door, channels: list[Channel], process: int) -> None:
+def _end(door: ListeningSocket, channels: list[Channel], process: int) -> None:
     """Stop listening, and end all processes; a forked child leaves them to its parent."""
     if os.getpid() != process:
         return

@@ -10,7 +10,7 @@ from typing import Any
 from covey.onboard.step import Requests
 from covey.runtime.local.watchdog import Watchdog
 from covey.runtime.remote.agent import RobotAgent, answered_localize, answered_map
-from covey.runtime.replay.log import Log
+from covey.runtime.replay.log import StepLog
 from covey.runtime.replay.plain import decode, encode
 from covey.runtime.replay.recorded import repeatable
 
@@ -54,7 +54,7 @@ class Replayed:
     end_s: float
 
 
-def replay(log: Log, break_at_s: float | None = None) -> Replayed:
+def replay(log: StepLog, break_at_s: float | None = None) -> Replayed:
     """Give the recorded inputs to the software of a robot, and compare its answers.
 
     The inputs stay those recorded, even after a different answer. The replay ends if the controller fails.

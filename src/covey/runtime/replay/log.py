@@ -36,7 +36,7 @@ class LogWriter:
         self._write(about | {"spawn": encode(spawn)})
 
     def add(self, kind: str, shown: Any, answer: Any) -> None:
-        """Write an input of a kind, see `Entry`, encoded, and the answer."""
+        """Write an input of a kind, see `LogEntry`, encoded, and the answer."""
         self.steps += kind == "step"
         self._write({kind: shown, "answer": encode(answer)})
 
@@ -55,7 +55,7 @@ class LogWriter:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LogEntry:
     """A step, what was sensed, or a scan for the map.
 
     Attributes:
@@ -69,7 +69,7 @@ class Entry:
     answer: Any
 
 
-class Log:
+class StepLog:
     """The recorded steps of one robot, from a file.
 
     Attributes:
@@ -107,13 +107,13 @@ class Log:
             load_file(Path(file))
         return decode(self._spawn)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[LogEntry]:
         """Yield all inputs in their original order."""
         lines = self._lines()
         next(lines)
         for line in lines:
             kind = next(iter(line))
-            yield Entry(kind, decode(line[kind]), line["answer"])
+            yield LogEntry(kind, decode(line[kind]), line["answer"])
 
     def _lines(self) -> Iterator[dict[str, Any]]:
         try:

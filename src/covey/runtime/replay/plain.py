@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from covey.errors import InvalidValueError
-from covey.plain import DEEPEST, Form
+from covey.plain import DEEPEST, TypedJson
 
 
-class StepForm(Form):
+class StepForm(TypedJson):
     """Plain data, records of any module, paths, and functions, classes and objects by their names.
 
     Reading it imports the modules that it names.

@@ -176,7 +176,7 @@ class Transport:
         self._connection.close()
 
 
-class Door:
+class ListeningSocket:
     """The listening socket to which the processes of robots connect.
 
     Args:

@@ -7,7 +7,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.random import generator
-from covey.world.generators.floor_plan import Box, FloorPlan, SharedWall, shared_walls
+from covey.world.generators.floor_plan import Box, SharedWall, TilePlan, shared_walls
 from covey.world.generators.tiles import cells_along, in_tiles
 from covey.world.materials import made_of
 from covey.world.world import World, check_parts
@@ -113,7 +113,7 @@ def plan(
     hall_share: float,
     room_split: float,
     random: np.random.Generator,
-) -> FloorPlan:
+) -> TilePlan:
     """Return the plan of a building that fills ``area`` on a floor of ``columns`` x ``rows`` tiles."""
     halls, regions = lay_halls(area, lengths, hall_share, random)
     rooms = [
@@ -122,7 +122,7 @@ def plan(
     inner = area.shrunk(lengths.wall)
     closed = [Box(max(h.x0, inner.x0), max(h.y0, inner.y0), min(h.x1, inner.x1), min(h.y1, inner.y1)) for h in halls]
     doors = cut_doors(closed, rooms, lengths, random)
-    return FloorPlan(columns, rows, tuple(closed), tuple(rooms), tuple(doors))
+    return TilePlan(columns, rows, tuple(closed), tuple(rooms), tuple(doors))
 
 
 def lay_halls(area: Box, lengths: Lengths, share: float, random: np.random.Generator) -> tuple[list[Box], list[Box]]:

@@ -39,7 +39,7 @@ class Box(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FloorPlan:
+class TilePlan:
     """The free parts of a floor of walls, in tiles from its south-western corner.
 
     Attributes:

@@ -4,7 +4,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.random import generator
-from covey.world.generators.floor_plan import Box, FloorPlan, SharedWall, shared_walls
+from covey.world.generators.floor_plan import Box, SharedWall, TilePlan, shared_walls
 from covey.world.generators.mazes import carve
 from covey.world.generators.tiles import in_tiles
 from covey.world.materials import made_of
@@ -65,7 +65,7 @@ def rooms(
     ]
     doors = tuple(wall.door(door, thickness, random) for wall in walls)
     boxes = tuple(room for row in inner for room in row)
-    floor = FloorPlan(columns * pitch + thickness, rows * pitch + thickness, (), boxes, doors)
+    floor = TilePlan(columns * pitch + thickness, rows * pitch + thickness, (), boxes, doors)
     world = floor.world(resolution_m, resolution_m, "rooms")
     return made_of(world, material, generator(seed, "world/rooms/material"))
 

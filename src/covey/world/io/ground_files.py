@@ -37,7 +37,7 @@ _HEADER = 4096  # bytes of an ASCII grid within which its header must end
 
 
 @dataclass
-class Layer:
+class GroundLayer:
     """The content of a file: values, and its metadata, None where missing.
 
     Attributes:
@@ -105,7 +105,7 @@ def read_ground(
         raise MapFileError(f"{path}: {error}") from error
 
 
-def _altitudes(layer: Layer, m_per_step: float | None, zero_m: float | None, fill_m: float | None) -> np.ndarray:
+def _altitudes(layer: GroundLayer, m_per_step: float | None, zero_m: float | None, fill_m: float | None) -> np.ndarray:
     """Return the altitudes of a layer, row 0 in the south [m]."""
     step = next(v for v in (m_per_step, layer.m_per_step, 1.0) if v is not None)
     zero = next(v for v in (zero_m, layer.zero_m, 0.0) if v is not None)
@@ -152,7 +152,7 @@ def _even(altitude: np.ndarray, spacing: tuple[float, float]) -> tuple[np.ndarra
     return altitude, finer
 
 
-def _read_gray(path: Path) -> Layer:
+def _read_gray(path: Path) -> GroundLayer:
     image = read_image(path)
     if image.alpha is not None and (image.alpha < 255).any():
         raise MapFileError(f"{path}: has transparent pixels, which have no altitude; save it without transparency")
@@ -162,7 +162,7 @@ def _read_gray(path: Path) -> Layer:
     if image.white in (510, 765) and path.suffix.lower() == ".png":  # a sum of bands
         values = values / (image.white // 255)
     said = _said(path)
-    return Layer(values, said.get("spacing_m"), said.get("m_per_step", 0.1), said.get("zero_m"))
+    return GroundLayer(values, said.get("spacing_m"), said.get("m_per_step", 0.1), said.get("zero_m"))
 
 
 def _said(path: Path) -> dict[str, Any]:
@@ -182,11 +182,11 @@ def _said(path: Path) -> dict[str, Any]:
     return numbers | {"spacing_m": (spacing, spacing)}
 
 
-def _read_npy(path: Path) -> Layer:
-    return Layer(_numbers(path, _load(path)))
+def _read_npy(path: Path) -> GroundLayer:
+    return GroundLayer(_numbers(path, _load(path)))
 
 
-def _read_npz(path: Path, key: str | None) -> Layer:
+def _read_npz(path: Path, key: str | None) -> GroundLayer:
     arrays = _load(path)
     grids = [name for name in arrays if arrays[name].ndim == 2]
     if (len(grids) != 1) if key is None else (key not in arrays):
@@ -194,7 +194,7 @@ def _read_npz(path: Path, key: str | None) -> Layer:
             f"{path}: holds {', '.join(f'{n} {a.shape}' for n, a in arrays.items()) or 'nothing'}; key must name the "
             "array of altitudes"
         )
-    layer = Layer(_numbers(path, arrays[key if key is not None else grids[0]]))
+    layer = GroundLayer(_numbers(path, arrays[key if key is not None else grids[0]]))
     rows, columns = _two(layer.values.shape)
 
     def number(name: str) -> float | None:
@@ -264,7 +264,7 @@ def _numbers(path: Path, array: Any) -> np.ndarray:
     return array
 
 
-def _read_asc(path: Path) -> Layer:
+def _read_asc(path: Path) -> GroundLayer:
     text = read_bytes(path)
     words = text[:_HEADER].split()
     header: dict[str, float] = {}
@@ -291,7 +291,9 @@ def _read_asc(path: Path) -> Layer:
     values = values.reshape(rows, columns)
     if "nodata_value" in header:
         values[values == header["nodata_value"]] = np.nan
-    return Layer(values, (header.get("dx", header.get("cellsize", 0.0)), header.get("dy", header.get("cellsize", 0.0))))
+    return GroundLayer(
+        values, (header.get("dx", header.get("cellsize", 0.0)), header.get("dy", header.get("cellsize", 0.0)))
+    )
 
 
 def _float(path: Path, word: bytes) -> float:
@@ -301,7 +303,7 @@ def _float(path: Path, word: bytes) -> float:
         raise MapFileError(f"{path}: has {word[:30]!r} in its header where a number is expected") from error
 
 
-def _read_tif(path: Path) -> Layer:
+def _read_tif(path: Path) -> GroundLayer:
     read_bytes(path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -316,7 +318,7 @@ def _read_tif(path: Path) -> Layer:
             raise MapFileError(f"{path}: a damaged TIFF: {type(error).__name__}: {str(error)[:300]}") from error
     values = _numbers(path, values).astype(np.float64)
     try:
-        layer = Layer(values)
+        layer = GroundLayer(values)
         if NODATA_TAG in tags:
             values[values == float(str(tags[NODATA_TAG]).strip("\0 "))] = np.nan
         if SCALE_TAG in tags:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import InvalidValueError, PlacementError
-from covey.world.placement.start_search import Near, Standing, StartSearch, fits_nowhere, too_many
+from covey.world.placement.start_search import BodyLookup, Standing, StartSearch, fits_nowhere, too_many
 from covey.world.records.starts import ApartStart, HallwayEndsStart, RoomStart, SpreadStart, StartRecord, TogetherStart
 from covey.world.standing import TOUCH, nearest_free, obstacle
 from covey.world.world import World
@@ -91,7 +91,7 @@ def check_free(places: np.ndarray, standing: Standing, radii: np.ndarray, names:
     world, first = standing.world, len(standing.taken)
     bodies = np.vstack((standing.taken, np.column_stack((places, radii))))
     before = standing.near(float(radii.max(initial=0.0)))
-    own = Near(float(bodies[:, 2].max(initial=0.0)))
+    own = BodyLookup(float(bodies[:, 2].max(initial=0.0)))
     for k, (x, y, radius) in enumerate(bodies[first:].tolist(), first):
         others = before.indices(x, y) + own.indices(x, y)
         known = [names[i - first] if i >= first else "a robot of another group" for i in others]

@@ -16,7 +16,7 @@ _EVERYWHERE = 8
 """So many times the work of a group is spent to know the room of all cells, for the groups after it."""
 
 
-class Near:
+class BodyLookup:
     """Look-up of bodies that may touch a body, by squares as wide as the widest body."""
 
     def __init__(self, radius: float):
@@ -55,18 +55,18 @@ class Standing:
         self._passable: dict[float, np.ndarray] = {}
         self._largest: dict[float, np.ndarray] = {}
         self._orders: dict[Hashable, _Order] = {}
-        self._near = Near(0.0)
+        self._near = BodyLookup(0.0)
         self._near_of = 0  # so many bodies
 
     def add(self, places: np.ndarray, radii: np.ndarray) -> None:
         """Add bodies at places, (m, 2) [m], with radii, (m,) [m]."""
         self.taken = np.vstack((self.taken, np.column_stack((places, radii))))
 
-    def near(self, radius: float) -> Near:
+    def near(self, radius: float) -> BodyLookup:
         """Return the look-up of the bodies that may touch a body of a radius [m]."""
         widest = max(radius, float(self.taken[:, 2].max(initial=0.0)))
         if widest > self._near.radius:
-            self._near, self._near_of = Near(widest), 0
+            self._near, self._near_of = BodyLookup(widest), 0
         for k in range(self._near_of, len(self.taken)):
             self._near.add(k, *self.taken[k, :2].tolist())
         self._near_of = len(self.taken)

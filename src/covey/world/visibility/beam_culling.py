@@ -22,7 +22,7 @@ SAFE = 1e-5
 """Blocks nearer to a beam than this [blocks] count as met."""
 
 
-class Fan(NamedTuple):
+class BeamCones(NamedTuple):
     """The beams of a range sensor, grouped in cones.
 
     ``directions`` float64 (rays, 2), unit vectors; ``first`` int64 (cones + 1,), where the beams of each cone begin;
@@ -34,13 +34,13 @@ class Fan(NamedTuple):
     edges: np.ndarray
 
 
-def fan(angles: np.ndarray) -> Fan:
+def fan(angles: np.ndarray) -> BeamCones:
     """Return the fan of beams at angles [rad] in the frame of the sensor, float64 (rays,)."""
     return _fan(np.ascontiguousarray(angles, np.float64).tobytes())
 
 
 @lru_cache(maxsize=64)
-def _fan(code: bytes) -> Fan:
+def _fan(code: bytes) -> BeamCones:
     angles = np.frombuffer(code)
     first, edges, low, high = [], [], math.inf, -math.inf
     for i, angle in enumerate(angles.tolist()):
@@ -52,7 +52,7 @@ def _fan(code: bytes) -> Fan:
         edges[-1] = low, high
     bounds = np.array(edges, float).reshape(-1, 2)
     sides = np.stack((np.cos(bounds), np.sin(bounds)), axis=-1).reshape(-1, 4)
-    return Fan(beam_directions(angles), np.array([*first, len(angles)], np.int64), sides)
+    return BeamCones(beam_directions(angles), np.array([*first, len(angles)], np.int64), sides)
 
 
 def cell_bits(cells: np.ndarray) -> np.ndarray:

@@ -244,7 +244,7 @@ def explore(
     Args:
         ranges: float64 (m, rays) [m]; without columns, the beams end at walls, see `ExploredTruth.cast_and_mark`, or
             after ``reach`` [m].
-        fan: see `covey.world.visibility.beam_culling.Fan`.
+        fan: see `covey.world.visibility.beam_culling.BeamCones`.
         shape: rows and columns of the grid.
         closed: int64 (words,), see `covey.world.visibility.beam_culling.closed_bits`.
         all_beams_at: int64 (n,), the next step at which all beams are marked once; then ``every`` steps later.
