@@ -29,9 +29,8 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enab
 WIDTH = 440
 HEAD = """# Every layer
 
-The column *Layers* on the right of the [live page](watching.md) and of a replay switches what the scene shows. Here is
-each layer as the page draws it, with its legend. Layers *of the robot* show the robot that was selected last. Robots,
-walls and trails are drawn with some of them, so that one sees where one is.
+The column *Layers* on the right of the [live page](watching.md) and of a replay switches what the scene shows. Layers
+*of the robot* show the robot that was selected last.
 """
 
 
