@@ -3,9 +3,9 @@
     covey run rescue_2021                          # 600 runs; also rescue_2025 and rescue_offices
     python benchmarks/rescue_tables.py runs/rescue_2021 runs/rescue_2025 runs/rescue_offices [--write]
 
-Prints, for each study, how many runs did everything, the times, the time of each kind of target, and where the time
-went. ``--write`` puts the rows to ``docs/results/NAME.csv``, the tables into ``docs/results/rescue.md`` and V(t) to
-``docs/images``; the tables of other studies there stay.
+Prints, for each study, how many runs did everything, and the times. ``--write`` puts the rows to
+``docs/results/NAME.csv``, the tables into ``docs/results/rescue.md`` and V(t) to ``docs/images``; the tables of other
+studies there stay. The rows hold more: the times of each kind of target, and the floors.
 `rescue_bound.py` has lower bounds of the times.
 
 Shares have the 95 % interval of Wilson, times and scores that of the median between order statistics, in which a run
@@ -25,10 +25,8 @@ from covey.experiments.analysis.table import read_results
 from covey.experiments.design.axes import parameters
 from covey.experiments.design.load import load_design
 from covey.experiments.report.finds import finds, shares
-from covey.experiments.workers.row import RUNS
 from covey.results.figures import Picture, found_curves
 from covey.results.metrics.rescue import COURSE_KINDS
-from covey.results.run import Run
 from covey.results.statistics import groups, mean_interval, median_interval, sample, wilson
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
@@ -42,7 +40,6 @@ WRITTEN = (
     *("rescue_score", "targets_found", *TIMES, *KINDS, "found_auc", "false_reports", "refused_reports"),
     *("report_precision", "searched", "explored_share", "exploration_cost_m", "simulated_time_s"),
 )
-DRIVES_M_S, TURNS_RAD_S = 0.05, 0.1
 
 
 def share(marks: Iterable[bool]) -> str:
@@ -95,35 +92,6 @@ def times(table: pl.DataFrame, by: list[str], metrics: Iterable[str]) -> str:
     return markdown(head, rows, len(by))
 
 
-def spent(run: Run) -> np.ndarray:
-    """Return what robots did until everything was done: shares of their time driving, turning on the spot and standing.
-
-    The last number is the way of all robots [m].
-    """
-    done_s = run.metrics["rescue_done_s"] or run.times[-1]
-    kept = run.pose_times <= min(done_s, LIMIT_S)
-    moves, seconds = np.diff(run.poses[kept], axis=0), np.diff(run.pose_times[kept])[:, None]
-    way = np.hypot(moves[..., 0], moves[..., 1])
-    turn = np.abs(np.angle(np.exp(1j * moves[..., 2])))
-    drives, turns = way > DRIVES_M_S * seconds, turn > TURNS_RAD_S * seconds
-    kinds = np.stack((drives, ~drives & turns, ~drives & ~turns))
-    return np.append((kinds * seconds).sum(axis=(1, 2)) / (seconds.sum() * way.shape[1]), way.sum())
-
-
-def where_time_goes(table: pl.DataFrame, by: list[str], folder: Path) -> str:
-    """Return means of the runs: shares of the robots' time, ways, and the walls that were looked at."""
-    head = [*by, "driving [%]", "turning [%]", "standing [%]", "driven [m]", "searched [%]", "area under V(t) [%]"]
-    rows = []
-    for key, part in groups(table, by):
-        runs = (folder / RUNS / name for name in part["run_id"])
-        found = [spent(Run(path)) for path in runs if (path / "measurements.parquet").is_file()]
-        *shares, way = np.mean(found, axis=0) if found else np.full(4, np.nan)
-        shares += [part[metric].mean() for metric in ("searched", "found_auc")]
-        texts = [f"{100 * value:.0f}" for value in shares]
-        rows.append([*key, *texts[:3], f"{way:.0f}", *texts[3:]])
-    return markdown(head, rows, len(by))
-
-
 def markdown(head: list[str], rows: list[list[object]], texts: int) -> str:
     """Return a table of Markdown; the first ``texts`` columns are flush left."""
     names = [SHORT.get(name, name) for name in head]
@@ -144,14 +112,7 @@ def study(folder: Path) -> tuple[str, str, pl.DataFrame, Picture]:
         f"{table['simulated_time_s'].sum() / 3600:.1f} h simulated.\n",
         f"**What was done within {LIMIT_S:.0f} s**\n\n{outcome(table, varies)}",
         f"**Median times [s]**\n\n{times(table, varies, TIMES)}",
-        f"**Until all of a kind were found, median [s]**\n\n{times(table, varies, KINDS)}",
-        f"**Where the time goes, until everything is done**\n\n{where_time_goes(table, varies, folder)}",
     ]
-    if WORLD in table.columns and table[WORLD].n_unique() > 1:
-        parts += [
-            f"**The same by floor**\n\n{outcome(table, [*varies, WORLD])}",
-            f"**Median times by floor [s]**\n\n{times(table, [*varies, WORLD], TIMES)}",
-        ]
     metrics = [metric for metric in WRITTEN if metric in table.columns]
     rows = table.select("vector", "iteration", "seed", *parameters(table), "status", *metrics)
     return name, "\n".join(parts), rows.with_columns(pl.selectors.float().round(4)), curves
