@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.references.geometry import cast_reference
 
 from covey.errors import InvalidValueError
-from covey.geometry.heightfield import cast_numpy
 from covey.mapping.elevation.belief import Elevations
 from covey.mapping.elevation.compare import errors, interval_coverage, rmse_m, true_altitude
 from covey.mapping.records import ElevationMapping
@@ -64,7 +64,9 @@ def test_points_lie_on_the_ground_whatever_the_tilt_and_no_nearer_than_a_plain_r
         way = np.array([1.0 + c * ahead - s * left, 2.0 + s * ahead + c * left, up]) - at[0]
         length = float(np.linalg.norm(way))
         assert length == pytest.approx(readings.ranges[0, k])
-        assert cast_numpy(ground.altitude, ground.frame, at[0], way / length, 30.0) == pytest.approx(length, abs=1e-6)
+        assert cast_reference(ground.altitude, ground.frame, at[0], way / length, 30.0) == pytest.approx(
+            length, abs=1e-6
+        )
 
 
 @pytest.mark.parametrize("kind", [Lidar3D, DepthCamera], ids=lambda kind: kind.__name__)

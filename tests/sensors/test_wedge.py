@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.references.geometry import cast_reference
 from tests.references.sensors import noise_reference
 
 from covey.errors import InvalidValueError
-from covey.geometry.heightfield import cast_numpy
 from covey.geometry.sight import is_hidden, shadow
 from covey.sensors import Wedge, look_down, sensor_keys
 from covey.sensors.wedge import ABOVE, BELOW, HIDDEN, SEEN, kinds_reference, placed
@@ -112,7 +112,7 @@ def test_what_the_ground_hides_agrees_with_rays_against_its_triangles(make_truth
         for row, column in seen_by(sensor.model_copy(update={"occlusion": False}), truth):
             way = ground.vertices()[row, column] - at[0]
             length = np.linalg.norm(way)
-            if cast_numpy(ground.altitude, ground.frame, at[0], way / length, length - 1e-6) == math.inf:
+            if cast_reference(ground.altitude, ground.frame, at[0], way / length, length - 1e-6) == math.inf:
                 expected.add((row, column))
             else:
                 hidden += 1

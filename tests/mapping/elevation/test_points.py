@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from tests.references.geometry import cast_reference
 
-from covey.geometry.heightfield import cast_numpy, slopes_at
+from covey.geometry.heightfield import slopes_at
 from covey.mapping.elevation.belief import Elevations
 from covey.mapping.elevation.kinds import MEASURED
 from covey.mapping.elevation.points import GRAZING, LEAST, ROUGH, landed
@@ -113,7 +114,7 @@ def test_a_ray_lands_where_it_meets_the_ground_that_is_believed():
         eye = np.array([*rng.uniform(4, 10, 2), rng.uniform(1.0, 3.0)])
         way = np.array([*rng.normal(size=2), -rng.uniform(0.0, 1.5)])
         way /= np.linalg.norm(way)
-        length = cast_numpy(mean, frame, eye, way, 30.0)
+        length = cast_reference(mean, frame, eye, way, 30.0)
         end = eye + length * way if math.isfinite(length) else np.full(3, np.nan)
         if not (end[:2] > 1.0).all() or not (end[:2] < 13.5).all():
             continue
