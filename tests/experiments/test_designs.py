@@ -14,6 +14,7 @@ from covey.experiments.design.load import design_summaries, load_design, parse_d
 from covey.experiments.design.plan import base_scenario, plan, scenarios
 from covey.experiments.design.shipped import designs, is_design
 from covey.experiments.design.vectors import vectors
+from covey.mapping.exchange.merge_rules import GreedyFill, Probabilistic
 from covey.scenario.build import set_up
 from covey.scenario.shipped import library
 
@@ -68,13 +69,13 @@ def test_table_4_is_that_of_the_paper():
     assert (group.controller.reference, scenario.radio.range_m, scenario.share_maps.rule) == (
         "nearest_frontier",
         200,
-        "probabilistic",
+        Probabilistic(),
     )
     other = plan(known("table4_repository"))[-1].load()
     assert (other.robots[0].controller.reference, other.radio.range_m, other.share_maps.rule) == (
         "cost_frontier",
         100,
-        "greedy_fill",
+        GreedyFill(),
     )
     assert len({run.seed for run in runs}) == 5
 
