@@ -58,7 +58,7 @@ def exchange(members: list[TeamMember]) -> None:
     for a in members:
         for b in members:
             if a is not b:
-                b.take(a.update_for(b.clock))
+                b.add_update(a.update_for(b.clock))
 
 
 def rows_of(members: list[TeamMember], viewer: TeamMember) -> np.ndarray:

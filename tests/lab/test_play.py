@@ -190,7 +190,7 @@ def test_the_run_ends_with_the_message_of_its_end_condition():
 
     out = play(lambda team: (1.0, 0.0), 1, until=until, starts=[(1, 5, 0)], stop_s=9)
     assert (out.status, out.message, out.time[-1]) == ("reached", "past 2 m at 1 s", pytest.approx(1.0))
-    assert "ended at 1 s: past 2 m at 1 s" in out.told()
+    assert "ended at 1 s: past 2 m at 1 s" in out.remarks()
 
 
 def test_collisions_are_told(caplog):

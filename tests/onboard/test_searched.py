@@ -72,7 +72,7 @@ def test_what_would_be_seen_is_what_is_then_seen():
     there = (1.0, 1.0, 2.0)
     expected, before = searched.would_see(there), count(searched.left)
     assert expected > 0
-    searched.look(covey.Pose(*there), 0.0, 1.0)
+    searched.add_sample(covey.Pose(*there), 0.0, 1.0)
     assert before - count(searched.left) == pytest.approx(expected, rel=0.2)  # near faces count, too
 
 

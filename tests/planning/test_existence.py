@@ -54,7 +54,7 @@ def test_robots_that_tell_each_other_have_the_odds_of_all_their_samples():
     belief.miss(second.candidates[0], 0.6)
     first.miss(first.candidates[0], 0.5)
     for _ in range(3):  # again and again: the same news count once, and no echo counts
-        told = first.told(), second.told()
+        told = first.own_sums(), second.own_sums()
         first.hear("second", told[1])
         second.hear("first", told[0])
     for belief in (first, second):
@@ -69,11 +69,11 @@ def test_a_robot_that_looks_in_vain_at_what_another_has_seen_lowers_the_odds_of_
     for _ in range(3):
         first.detect(2, "victim", (0.0, 0.0), 0.1, 0.8, 1e-4).seen_from.append(0.0)
     before = odds(first.candidates[0])
-    second.hear("first", first.told())
+    second.hear("first", first.own_sums())
     assert odds(second.candidates[0]) == pytest.approx(before)
     assert list(second.worth(0.9, 0.1)) == []  # it reports what it has seen itself
     second.miss(second.candidates[0], 0.9)
-    first.hear("second", second.told())
+    first.hear("second", second.own_sums())
     assert odds(first.candidates[0]) == pytest.approx(0.1 * before)
 
 

@@ -51,7 +51,7 @@ def heard(quaternion, *, above="base_link", lidar="laser"):
     step = math.radians(10.0)
     fan = {"angle_min": -0.2, "angle_increment": step, "angle_max": -0.2 + 7 * step, "range_max": 10.0}
     wire.say("scan", "sensor_msgs/msg/LaserScan", header={"frame_id": "laser"}, ranges=RANGES.astype(np.float32), **fan)
-    senses.look(1)
+    senses.poll(1)
     return senses
 
 
@@ -146,8 +146,8 @@ def test_a_cloud_of_a_robot_on_a_slope_is_seen_from_a_level_one():
     wire.say(
         "lidar3d", "sensor_msgs/msg/PointCloud2", **m.point_cloud((0, 1), "lidar3d", np.array([[[4.0, 0.0, 0.0]]]))
     )
-    senses.look(1)
-    ((_, cloud),) = senses.grounds[0].take()
+    senses.poll(1)
+    ((_, cloud),) = senses.grounds[0].new_readings()
     c, s = math.cos(2 * half), math.sin(2 * half)
     np.testing.assert_allclose(cloud.eyes, [(0.5 * s, 0.0, 3.0 + 0.5 * c)], atol=1e-9)
     np.testing.assert_allclose(cloud.points[0], [(4.0 * c + 0.5 * s, 0.0, 3.0 + 0.5 * c - 4.0 * s)], atol=1e-6)

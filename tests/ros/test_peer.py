@@ -243,13 +243,13 @@ def test_an_action(domain, peer):
         until(lambda: peer.matched(topic=f"rt{base}/feedback"))
 
         def reply(name):
-            return until(lambda: (server.take(7_000_000_000) and None) or peer.replies(name=name))[0]
+            return until(lambda: (server.new_goals(7_000_000_000) and None) or peer.replies(name=name))[0]
 
         goals = []
         for number, goal in enumerate((one, two)):
             values = {"goal_id": {"uuid": goal}, "goal": {"pose": {"pose": {"position": {"x": 4.5}}}}}
             peer.call(name="send_goal", number=number, values=values)
-            (new,) = until(lambda: server.take(5_000_000_000))
+            (new,) = until(lambda: server.new_goals(5_000_000_000))
             assert (list(new.id), new.goal.pose.pose.position.x) == (goal, 4.5)
             new.accept()
             assert reply("send_goal") | {"client": 0} == {
@@ -258,7 +258,7 @@ def test_an_action(domain, peer):
             goals.append(new)
         for number, goal in enumerate((one, two)):
             peer.call(name="get_result", number=number, values={"goal_id": {"uuid": goal}})
-        until(lambda: server.take(6_000_000_000) or all(goal._asking for goal in goals))
+        until(lambda: server.new_goals(6_000_000_000) or all(goal._asking for goal in goals))
 
         goals[0].feedback({"distance_remaining": 2.5, "number_of_recoveries": 3})
         (told,) = until(lambda: peer.take(topic=f"rt{base}/feedback"))

@@ -60,7 +60,7 @@ def played(domain, bag, listener, **how):
         with Participant(domain, "jazzy") as participant:
             result.append(play(bag, participant, **how))
             result.append(time.perf_counter())
-            participant.look()
+            participant.poll()
             delivered(participant)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -19,7 +19,7 @@ class Team:
         self.edits.begin(self.sim)
 
     def observe(self, snapshot):
-        told = self.edits.take(self.sim, snapshot.events)
+        told = self.edits.add_events(self.sim, snapshot.events)
         self.events += [(event.kind, event.other or event.robot) for event in snapshot.events]
         self.told += [(event.kind, told.get(id(event), {})) for event in snapshot.events]
 

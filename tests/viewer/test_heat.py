@@ -38,7 +38,7 @@ def test_visits_are_entries_of_bodies():
 
     sim = covey.Simulation(world, [covey.Group("s", covey.robots.disc(), [(-1.0, 0.0, 0.0)])], to_and_fro)
     heat = Heat(sim)
-    sim.observers.append(heat.take)
+    sim.observers.append(heat.add_step)
     grid, radius = world.grid, float(sim.model.discs[0, 0, 2])
     centres = grid.to_world(np.moveaxis(np.indices(grid.shape), 0, -1))
     at = sim.state.pose[0, :2].copy()
@@ -57,7 +57,7 @@ def test_visits_are_entries_of_bodies():
 def test_looks_of_a_robot_that_is_carried_to_another_room():
     sim = parse_scenario(TWO_ROOMS).build()
     heat = Heat(sim)
-    sim.observers.append(heat.take)
+    sim.observers.append(heat.add_step)
     layers = heat.layers()
     assert all(str(make().seen.dtype) == layer_of(name).type for name, make in layers.items())
     for _ in range(150):
@@ -96,7 +96,7 @@ def test_all_that_scans_explore_is_seen_in_time():
     """Each robot's first and last look, against all beams of all its scans."""
     sim = load_scenario("maze").build()
     heat = Heat(sim)
-    sim.observers.append(heat.take)
+    sim.observers.append(heat.add_step)
     goal = sim.world_state.grid.with_cells(sim.scoring.exploration.mask)
     alone = ExploredTruth(goal, 1, seen_every=1)
     (bank,) = [bank for bank in sim.sensing.banks if bank.record.kind == "lidar"]

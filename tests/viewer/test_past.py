@@ -104,7 +104,7 @@ def test_who_comes_goes_and_comes_again_has_no_gap_and_the_world_as_it_was(tmp_p
 def test_poses_of_a_long_run_stay_within_bounds_and_are_thinned_with_age(robots):
     past, steps = Past(robots, 0.1), 40_000
     for step in range(steps):
-        past.take(News(states=[State(step, np.full((robots, 3), step, np.float32), {"a": step})]))
+        past.add(News(states=[State(step, np.full((robots, 3), step, np.float32), {"a": step})]))
     _, arrays = unpack(past.message())
     kept, poses = arrays["step"].astype(int), arrays["pose"]
     assert poses.nbytes <= 8_000_000 or len(kept) <= 256
@@ -122,7 +122,7 @@ def test_samples_of_a_long_run_stay_within_bounds_and_cover_it_evenly():
     past = Past(2, 0.1)
     for step in range(1, 36_001):
         if past.wants(step):
-            past.take(News(samples=[PastSample(step / 10, {"b": step}, {"c": np.full(2, step)})]))
+            past.add(News(samples=[PastSample(step / 10, {"b": step}, {"c": np.full(2, step)})]))
     _, arrays = unpack(past.message())
     times = arrays["time_s"]
     assert 500 <= len(times) <= 1000
@@ -161,11 +161,11 @@ def up_after(changes):
 
 def test_who_has_missed_too_much_gets_the_past_anew():
     past = Past(1, 0.1)
-    past.take(News(events=[{"kind": "input", "step": 0}]))
+    past.add(News(events=[{"kind": "input", "step": 0}]))
     known = past.events.end
     assert known >= past.events.whole_from
     for step in range(9):
-        past.take(News(events=[{"kind": "collision", "step": step}] * 1000))
+        past.add(News(events=[{"kind": "collision", "step": step}] * 1000))
     assert known < past.events.whole_from
     assert past.events.since(past.events.end) == []
     assert len(past.events.since(past.events.end - 3)) == 3
@@ -173,7 +173,7 @@ def test_who_has_missed_too_much_gets_the_past_anew():
 
 def test_a_trail_has_steps_at_equal_distances():
     past = Past(1, 0.1)
-    past.take(News(states=[State(step, np.full((1, 3), step, np.float32), {}) for step in range(3000)]))
+    past.add(News(states=[State(step, np.full((1, 3), step, np.float32), {}) for step in range(3000)]))
     assert past.trail(2999) == {}
     assert past.trail(2989)["trail_step"].tolist() == [*range(2990, 3000)]
     trail = past.trail(-1)

@@ -182,7 +182,7 @@ def test_plans_scans_and_changes_come_once_and_when_they_are_looked_at(detailed)
     recorded, viewer = Recorded(run), PageClient(edits=False)
 
     def sent(**watch):
-        recorded.take(viewer, Watch(type="watch", **watch))
+        recorded.handle(viewer, Watch(type="watch", **watch))
         headers = [unpack(text)[0] for text in viewer.texts if isinstance(text, bytes)]
         viewer.texts.clear()
         return [header["name"] for header in headers if header["type"] in ("plans", "scans", "changes")]
@@ -210,14 +210,14 @@ def test_a_layer_that_was_recorded_says_how_often(detailed, recorded):
 def test_what_a_viewer_asks_for_does_not_add_up(recorded):
     source, client = Recorded(recorded[0]), PageClient(False)
     source.hub.join(client)
-    source.take(client, Watch(type="watch", layers=("truth",)))
+    source.handle(client, Watch(type="watch", layers=("truth",)))
     first = len(client.texts)
     for i in range(30):
         unknown = tuple(f"{i} {k}" for k in range(100))
-        source.take(
+        source.handle(
             client, Watch(type="watch", layers=unknown, details=unknown, robots=tuple(range(99 * i, 99 * i + 99)))
         )
-        source.take(client, Watch(type="watch", layers=("truth",)))
+        source.handle(client, Watch(type="watch", layers=("truth",)))
     assert len(client.texts) == first
     assert source._sent[client] == {"truth"}
 
@@ -228,7 +228,7 @@ def test_of_a_damaged_file_a_viewer_is_told_once_and_sees_the_rest(detailed, tmp
     source, client = Recorded(covey.Run(folder)), PageClient(False)
     source.hub.join(client)
     for _ in range(2):
-        source.take(client, Watch(type="watch", details=("lidar", "paths"), robots=(0,)))
+        source.handle(client, Watch(type="watch", details=("lidar", "paths"), robots=(0,)))
     told = [json.loads(one) for one in client.texts if isinstance(one, str)]
     (refused,) = [one["text"] for one in told if one["type"] == "refused"]
     assert "plans.npz' is damaged" in refused

@@ -107,7 +107,7 @@ class StationPost:
     def _sense(self) -> None:
         """Find the robots that hear a transmission now, or transmit."""
         on_air = self.radio_channel.pending
-        on_air = on_air.take((on_air.start_s <= self._now_s) & (on_air.end_s > self._now_s + 1e-9))
+        on_air = on_air.select((on_air.start_s <= self._now_s) & (on_air.end_s > self._now_s + 1e-9))
         for station in self.stations:
             station.busy = False
         for source in np.unique(on_air.source).tolist():

@@ -140,7 +140,7 @@ class Network:
         logged, self.traffic.logged = self.traffic.logged, []
         return dataclasses.replace(sample, traffic=list(self.traffic.changed()), packets=logged)
 
-    def rests(self, time_s: float) -> bool:
+    def is_idle(self, time_s: float) -> bool:
         """Return whether nothing is in transit, and nothing is about to be sent; advance to a time [s] then."""
         if not self._is_idle or self._batches or self._writers:
             return False
@@ -168,7 +168,7 @@ class Network:
             if self.traffic.add_written(packets, alive):
                 dead = ~alive[packets.origin]
                 self.traffic.drop(packets.origin[dead], packets.kind[dead], DEAD)
-                packets = packets.take(~dead)
+                packets = packets.select(~dead)
             self.posts[radio_channel].send(packets)
         for radio_channel, others in zip(self.radio_channels, self._others, strict=True):
             radio_channel.cross(world, pose[:, :2], alive, time_s, others)
@@ -228,7 +228,7 @@ class Network:
         mine, kinds = np.arange(len(come)), np.bincount(kind).tolist()
         for claimed, claim in self._claims.items():
             if count := kinds[claimed] if claimed < len(kinds) else 0:
-                claim.receptions.append(come if count == len(come) else come.take(kind == claimed))
+                claim.receptions.append(come if count == len(come) else come.select(kind == claimed))
                 mine = mine[kind[mine] != claimed]
         packets = come.packets
         for k, row in zip(mine.tolist(), come.row[mine].tolist(), strict=True):

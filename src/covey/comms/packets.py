@@ -44,7 +44,7 @@ class Packets:
     def __len__(self) -> int:
         return len(self.number)
 
-    def take(self, rows: np.ndarray) -> "Packets":
+    def select(self, rows: np.ndarray) -> "Packets":
         """Return the chosen rows, by a bool mask or indices."""
         return Packets(*[column[rows] for column in _columns(self)])
 

@@ -44,13 +44,13 @@ class Receptions:
             raise AttributeError(name)
         return getattr(self.packets, name)[self.row]
 
-    def take(self, rows: np.ndarray) -> "Receptions":
+    def select(self, rows: np.ndarray) -> "Receptions":
         """Return the chosen rows."""
         return Receptions(self.packets, self.row[rows], self.receiver[rows], self.arrived_s[rows])
 
     def each(self) -> Packets:
         """Return one packet for each row."""
-        return self.packets.take(self.row)
+        return self.packets.select(self.row)
 
     @staticmethod
     def join(parts: "Sequence[Receptions]") -> "Receptions":
@@ -98,9 +98,9 @@ class RadioChannel:
         """Queue packets for transmission, at their ``start_s`` at the earliest."""
         packets, full, late = self.queues.submit(packets)
         if np.count_nonzero(full) or np.count_nonzero(late):
-            self._drop(packets.take(full), QUEUE_FULL)
-            self._drop(packets.take(late), TTL)
-            packets = packets.take(~(full | late))
+            self._drop(packets.select(full), QUEUE_FULL)
+            self._drop(packets.select(late), TTL)
+            packets = packets.select(~(full | late))
         if len(packets):
             self.pending = Packets.join([self.pending, packets]) if len(self.pending) else packets
 
@@ -120,7 +120,7 @@ class RadioChannel:
         if not (ended := np.count_nonzero(done)):
             return
         packets, self.pending = (
-            (self.pending, NONE) if ended == len(done) else (self.pending.take(done), self.pending.take(~done))
+            (self.pending, NONE) if ended == len(done) else (self.pending.select(done), self.pending.select(~done))
         )
         if self.radio.interference or others:
             self.past = Packets.join([self.past, packets])
@@ -128,12 +128,12 @@ class RadioChannel:
         any_dead, _, in_order = _look(each, packets.source, packets.end_s, packets.number, packets.expires_s, alive)
         if any_dead:
             dead = ~alive[packets.source]
-            self._drop(packets.take(dead), DEAD)
-            packets = packets.take(~dead)
+            self._drop(packets.select(dead), DEAD)
+            packets = packets.select(~dead)
             if not len(packets):
                 return
         if not in_order:
-            packets = packets.take(np.lexsort((packets.number, packets.end_s)))
+            packets = packets.select(np.lexsort((packets.number, packets.end_s)))
         self.traffic.add("packets_sent", packets.source, packets.kind, packets.size)
         serial = self._serial + np.arange(len(packets))
         self._serial += len(packets)
@@ -143,7 +143,7 @@ class RadioChannel:
         """Forget packets whose transmission ended before a time [s]; no later packet can overlap with them."""
         if len(self.past):
             first = self.pending.start_s.min() if len(self.pending) else np.inf
-            self.past = self.past.take(self.past.end_s > min(first, before_s))
+            self.past = self.past.select(self.past.end_s > min(first, before_s))
 
     def arrived(self, now_s: float, alive: np.ndarray) -> Receptions:
         """Remove and return what has arrived, in the order of arrival."""
@@ -151,7 +151,7 @@ class RadioChannel:
         if not (n := np.count_nonzero(rows)):
             return NOTHING
         come, self.flying = (
-            (self.flying, NOTHING) if n == len(rows) else (self.flying.take(rows), self.flying.take(~rows))
+            (self.flying, NOTHING) if n == len(rows) else (self.flying.select(rows), self.flying.select(~rows))
         )
         packets = come.packets
         any_dead, any_late, in_order = _look(
@@ -159,11 +159,11 @@ class RadioChannel:
         )
         if any_dead or any_late:
             dead, late = ~alive[come.receiver], come.arrived_s > come.expires_s + _SAME_S
-            self._drop(come.take(dead).each(), DEAD, come.receiver[dead])
-            self._drop(come.take(late & ~dead).each(), TTL, come.receiver[late & ~dead])
-            come = come.take(~dead & ~late)
+            self._drop(come.select(dead).each(), DEAD, come.receiver[dead])
+            self._drop(come.select(late & ~dead).each(), TTL, come.receiver[late & ~dead])
+            come = come.select(~dead & ~late)
         if not in_order:
-            come = come.take(np.lexsort((come.receiver, come.number, come.arrived_s)))
+            come = come.select(np.lexsort((come.receiver, come.number, come.arrived_s)))
         self.traffic.log_packets(come, come.receiver, 0, come.arrived_s)
         self.traffic.add("packets_received", come.receiver, come.kind, come.size)
         return come
@@ -174,7 +174,7 @@ class RadioChannel:
         row, receiver, any_dead = _expand(packets.source, packets.to, alive)
         if any_dead:
             dead = ~alive[receiver]
-            self._drop(packets.take(row[dead]), DEAD, receiver[dead])
+            self._drop(packets.select(row[dead]), DEAD, receiver[dead])
             row, receiver = row[~dead], receiver[~dead]
         if not len(row):
             return
@@ -199,7 +199,7 @@ class RadioChannel:
             cause = np.where(unheard > 0, unheard, LOSS)
             if jammed is not None:
                 cause[jammed] = COLLISION
-            lost = packets.take(row[~got])
+            lost = packets.select(row[~got])
             self.traffic.drop(lost.source, lost.kind, cause[~got])
             self.traffic.log_packets(lost, receiver[~got], cause[~got], np.nan)
         arrived_s = packets.end_s[row[got]] + delay

@@ -78,7 +78,7 @@ class ByHand:
         for name in [name for name, one in self.jams.items() if one.until is not None and step >= one.until]:
             self.end_jam(name)
 
-    def place(self, event: PlaceEvent) -> Any:
+    def carry_to(self, event: PlaceEvent) -> Any:
         """Carry a robot to a pose; refused if its body cannot stand there, see `covey.world.standing`."""
         robot, (x, y, heading) = self._port.names.index(event.place), event.pose
         pose, state = Pose(x, y, math.radians(heading)), self._port.state

@@ -216,7 +216,7 @@ class Inputs:
             case RestoreEvent():
                 return self._restore(record)
             case PlaceEvent():
-                return self._by_hand.place(record)
+                return self._by_hand.carry_to(record)
             case DriveEvent():
                 return self._by_hand.drive(record)
             case JamEvent():

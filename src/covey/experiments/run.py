@@ -393,7 +393,7 @@ class _Session:
         while True:
             if isinstance(engine.executor, Workers):
                 self._say(engine.executor.attend(engine.pending, self.progress.done))
-            if (found := engine.take(_POLL_S)) is not None:
+            if (found := engine.next_end(_POLL_S)) is not None:
                 return found
 
     def _say(self, news: list[str]) -> None:
@@ -486,7 +486,7 @@ class _Engine:
         future.add_done_callback(lambda future: self._ended.put((one, future)))
         self._futures.append(future)
 
-    def take(self, wait_s: float) -> "tuple[PlannedRun, Future[Row]] | None":
+    def next_end(self, wait_s: float) -> "tuple[PlannedRun, Future[Row]] | None":
         """Return the next run that ends, with its result; None if none ends in this time."""
         try:
             found = self._ended.get(timeout=wait_s)

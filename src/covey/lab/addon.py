@@ -83,7 +83,7 @@ class Addons:
 
         return Program(marked(of_team, program.factory, "group", tuple(w for w in sees if w not in self.names)))
 
-    def look(self, sim: Simulation) -> None:
+    def observe(self, sim: Simulation) -> None:
         """Let all look at the team as it truly is now, and draw.
 
         Raises:

@@ -166,7 +166,7 @@ class Out:
             columns[f"command_{name}"] = np.concatenate((self.commands[..., k], missing)).ravel()
         return pl.DataFrame(columns, nan_to_null=True)
 
-    def told(self, top_m_s: float = np.inf) -> list[str]:
+    def remarks(self, top_m_s: float = np.inf) -> list[str]:
         """Return what its user should know: contacts, robots that left, how it ended, commands in a wrong unit.
 
         Args:
@@ -274,7 +274,7 @@ class Out:
 
     def __repr__(self) -> str:
         robots = f"{len(self.names)} robot{'s' * (len(self.names) > 1)}"
-        said = "; ".join(self.told())
+        said = "; ".join(self.remarks())
         return f"<Out {robots}, {self.time[-1]:g} s: {self.status}{f'; {said}' if said else ''}>"
 
     def _repr_png_(self) -> bytes:

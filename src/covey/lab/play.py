@@ -110,7 +110,7 @@ def play(
 
     watch.run(sim, done)
     (out,) = outs
-    for line in out.told(max(part.model.max_speed_m_s for part in now.robots)):
+    for line in out.remarks(max(part.model.max_speed_m_s for part in now.robots)):
         LOG.warning("%s", line)
     return out
 
@@ -182,7 +182,7 @@ def simulation_of(law: Any, now: LabSettings, name: str = "", addons: Addons = A
         recording=Recording(folder=now.folder, name=name or now.draw.title or title),
         observers=watch.observers,
     )
-    addons.look(sim)
+    addons.observe(sim)
     return sim, watch
 
 
@@ -466,13 +466,13 @@ def goal_of(until: Any, addons: Addons) -> Callable[[Simulation], Any] | None:
         InvalidValueError: it is not a function.
     """
     if until is None:
-        return addons.look if addons.names else None
+        return addons.observe if addons.names else None
     if not callable(until):
         raise InvalidValueError(f"until is {until!r:.60}; give a function of the team that returns True or a text")
     view: list[GroupView] = []
 
     def goal(sim: Simulation) -> Any:
-        addons.look(sim)
+        addons.observe(sim)
         if not view:
             facts = [
                 GroupFacts(g.name, tuple(g.names), g.robot, sim.clock.step_s, sim.world.workspace_m, sim.seed)

@@ -203,7 +203,7 @@ class Environment(ParallelEnv):
         for learners, known in zip(teams, self._known(), strict=True):
             learners.commanded = np.zeros((len(learners.names), 3))
             learners.known = known.later()
-        sim.look()
+        sim.sense()
         self._shown = self._known()
         self._members = [i for known in self._shown for i in known.members]
         self._counted = self._measures()
@@ -324,7 +324,7 @@ class Environment(ParallelEnv):
                     sim.status = "reached"
         if sim.done and self._record is not None:
             sim.close()
-        sim.look()
+        sim.sense()
         self._shown = self._known()
         lost = sim.deciding.lost | sim.deciding.failed
         gone = np.isin(self._members, list(lost))

@@ -92,7 +92,7 @@ class ExplorationTracker(Tracker):
         maps = self._context.maps
         if maps.frames is None:
             return KnownShare(team.beliefs, ground_truth(wall, goal, team.beliefs.grid))
-        return KnownShareApart(team.beliefs, [maps.place(i) for i in team.members.tolist()], goal)
+        return KnownShareApart(team.beliefs, [maps.map_in_world(i) for i in team.members.tolist()], goal)
 
     def measure(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str]]:
         """Process the beams of this step, and periodically the maps."""

@@ -219,7 +219,7 @@ class Referee:
         """Return whether it looks at a time [s], or did not yet."""
         return not self.is_over and time_s >= self._look_s - 1e-9
 
-    def look(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str | Data]]:
+    def judge(self, time_s: float, pose: np.ndarray, able: np.ndarray) -> list[tuple[int, str | Data]]:
         """Look at the robots' poses (n, 3), and at which of them are able to act, bool (n,); return what is new.
 
         The first poses are those from which motion is measured.

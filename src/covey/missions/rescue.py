@@ -161,7 +161,7 @@ class RescueTracker(Tracker):
             "meetings": meetings,
             "time_limit_s": mission.time_limit_s,
         }
-        self.referee.look(0.0, self._poses(context.state.pose), self._searches)
+        self.referee.judge(0.0, self._poses(context.state.pose), self._searches)
         self._values = self._count()
         self._conclude()
 
@@ -180,7 +180,7 @@ class RescueTracker(Tracker):
         """Process the true poses (n, 3) and the able robots, bool (n,); return what is new."""
         if not self.referee.is_due(time_s):
             return []
-        said = self.referee.look(time_s, self._poses(pose), able & self._searches)
+        said = self.referee.judge(time_s, self._poses(pose), able & self._searches)
         self._values = self._count() if said else self._values | {"score": self.referee.score}
         self._conclude()
         return said

@@ -164,4 +164,4 @@ class RobotAlone:
     def _take(self, tiles: Sequence[Given]) -> None:
         for given in tiles:
             assert self.belief is not None
-            self.belief.take(given)
+            self.belief.add_evidence(given)

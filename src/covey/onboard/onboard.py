@@ -122,7 +122,7 @@ class Onboard:
             if moved:
                 state.searched.follow(moved)
             if self._camera is not None and shown.come(self._camera):
-                state.searched.look(shown.pose, state.command[2], shown.time_s)
+                state.searched.add_sample(shown.pose, state.command[2], shown.time_s)
         if state.finished:
             state.command = STILL
             return self._answer(STILL)

@@ -115,12 +115,12 @@ class Searched:
         """
         left = self.left
         trial = SearchedMap(self._belief.grid)
-        trial.look(np.array([pose], np.float64), self._origins[self._name].view, self._belief.occupancy())
+        trial.search_from(np.array([pose], np.float64), self._origins[self._name].view, self._belief.occupancy())
         return int(np.bitwise_count(trial.bits & left).sum())
 
     # -- between the handle and the software below it ------------------------------------------------------------------
 
-    def look(self, pose: Pose, omega: float, time_s: float) -> None:
+    def add_sample(self, pose: Pose, omega: float, time_s: float) -> None:
         """Take in a sample of the robot's own camera at its estimated pose, turning at a rate [rad/s]."""
         self._time = time_s
         own = self._origins[self._name]
@@ -205,7 +205,7 @@ class Searched:
             poses = origin.poses[which].astype(np.float64)
             if tuple(frame) != (0.0, 0.0, 0.0):
                 poses = compose(np.array(frame), poses)
-            seen_unknown = which[self._map.look(poses, origin.view, occupancy)]
+            seen_unknown = which[self._map.search_from(poses, origin.view, occupancy)]
             origin.open = seen_unknown if again else np.concatenate((origin.open, seen_unknown))
             origin.looked = len(origin.poses)
 

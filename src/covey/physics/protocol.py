@@ -59,7 +59,7 @@ class Physics(Protocol):
 
     incidents: Sequence[Incident]
 
-    def place(self, state: TeamState) -> None:
+    def stand(self, state: TeamState) -> None:
         """Write altitude and tilt of robots whose pose was changed from outside; they stand at rest."""
         ...
 

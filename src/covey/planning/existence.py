@@ -128,7 +128,7 @@ class Existence:
         """Process a sample that detects a candidate with a chance, if it exists, and did not."""
         candidate.log_odds += max(math.log1p(-min(chance, 0.999)), -_MOST_STEP)
 
-    def told(self) -> tuple[CandidateSums, ...]:
+    def own_sums(self) -> tuple[CandidateSums, ...]:
         """Return what this robot itself has seen, for others to `hear`."""
         return tuple(self._own(c) for c in self.candidates if c.own_detections or abs(self._own(c).evidence) > 1e-6)
 

@@ -78,7 +78,7 @@ class ActionServer:
     ::
 
         server = ActionServer(node, "navigate_to_pose", "nav2_msgs/action/NavigateToPose")
-        for goal in server.take(now_ns):  # each step
+        for goal in server.new_goals(now_ns):  # each step
             goal.accept()
         for goal in server.active:
             ...  # goal.feedback(...), goal.end(Status.SUCCEEDED, {...})
@@ -114,7 +114,7 @@ class ActionServer:
     def active(self) -> list[ActionGoal]:
         return [goal for goal in self._known.values() if not goal.ended]
 
-    def take(self, now_ns: int) -> list[ActionGoal]:
+    def new_goals(self, now_ns: int) -> list[ActionGoal]:
         """Return the new goals, each to be accepted or rejected; answer what was asked about the others.
 
         Args:

@@ -80,7 +80,7 @@ class Bridge:
         """Do what was asked for, and wait until the step may begin."""
         if sim is not self.sim:
             self._attach(sim)
-        self.pacer.wait(sim.clock.step_s, self.control.look, self._tick)
+        self.pacer.wait(sim.clock.step_s, self.control.apply, self._tick)
 
     def _tick(self, left_s: float) -> None:
         """Tell the time between two steps, and what is sensed there without a transform; see `AT_THEIR_TIMES`.
@@ -231,7 +231,7 @@ class Bridge:
         if sim is None:  # stepped without `before_step`
             return
         stamp = m.stamp_of(sim.clock.now, sim.clock.substep_s)
-        self.participant.look()
+        self.participant.poll()
         for node in self.robots:
             node.sent.clear()
         self._send_motion(sim, stamp)
@@ -328,7 +328,7 @@ class Bridge:
         for i, (at, odom) in enumerate(places):
             if (commands := self.commands.get(i)) is not None:
                 letters = sim.communication.mailboxes[i], sim.communication.blackboard
-                commands.take(self.host.handle(i), letters, sim.time, stamp, Pose(*at), Pose(*odom), news)
+                commands.apply(self.host.handle(i), letters, sim.time, stamp, Pose(*at), Pose(*odom), news)
         self.control.serve()
 
     # -- lockstep ------------------------------------------------------------------------------------------------------
@@ -348,7 +348,7 @@ class Bridge:
             if now >= look:
                 look = now + _SERVE_S
                 self._take(sim, stamp)
-                self.control.look()
+                self.control.apply()
                 self._send_to_newcomers(stamp)
             if now >= again:
                 again = now + _AGAIN_S
@@ -363,7 +363,7 @@ class Bridge:
 
     def _send_to_newcomers(self, stamp: Stamp) -> None:
         """Send the messages of this step again to readers that have just come, and the clock after them."""
-        if new := self.participant.look():
+        if new := self.participant.poll():
             for node in self.robots:
                 node.send_again(new)
             self._clock.write(m.clock(stamp))

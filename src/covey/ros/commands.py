@@ -90,7 +90,7 @@ class RosCommands:
         if self._goals is not None:
             self._goals.begin()
 
-    def take(
+    def apply(
         self,
         robot: Robot,
         letters: tuple[Mailbox, Blackboard],
@@ -112,7 +112,7 @@ class RosCommands:
         """
         if self._goals is not None:
             if news:
-                self._goals.take(robot, stamp, lambda one, frame: self._in_map(one, odom, frame), self._decoded)
+                self._goals.start_goals(robot, stamp, lambda one, frame: self._in_map(one, odom, frame), self._decoded)
             self._goals.look_after(robot, stamp, at)
         self.take_answers(robot, time_s, stamp, letters if news else None)
 

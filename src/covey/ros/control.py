@@ -59,7 +59,7 @@ class Control:
         if self._first is not None:
             self._markers.serve(self._bridge.commands[self._first], self._bridge.host.handle(self._first))
 
-    def look(self) -> None:
+    def apply(self) -> None:
         """Do what was asked for since the last call."""
         for data in self._requests.take():
             try:

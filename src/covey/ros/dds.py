@@ -184,7 +184,7 @@ class Participant:
 
         return wait
 
-    def look(self) -> set["Writer"]:
+    def poll(self) -> set["Writer"]:
         """Look who hears, see `Writer.readers`; return the writers that have got a reader since the last look."""
         if not self._audience.wait(0):  # for any number of writers at the price of one
             return set()
@@ -310,7 +310,7 @@ class Writer:
     Attributes:
         guid: its DDS GUID, 16 bytes.
         readers: handles of the readers of other programs, or of this one, that got its messages at the last
-            `Participant.look`; one that leaves and comes back has another.
+            `Participant.poll`; one that leaves and comes back has another.
     """
 
     def __init__(self, participant: Participant, end: DataWriter):

@@ -46,7 +46,7 @@ class NavigationActions:
             self._end(Status.ABORTED, "the run ended")
         self._told_s = -math.inf
 
-    def take(self, robot: Robot, stamp: Stamp, in_map: InMap, decoded: Callable[..., Any]) -> None:
+    def start_goals(self, robot: Robot, stamp: Stamp, in_map: InMap, decoded: Callable[..., Any]) -> None:
         """Begin what was asked for.
 
         Args:
@@ -62,7 +62,7 @@ class NavigationActions:
                 if message is not None:
                     go(robot, message, in_map)
         for server, go, asked in ((self._to, self._goto, "pose"), (self._along, self._follow, "path")):
-            for goal in server.take(now_ns):
+            for goal in server.new_goals(now_ns):
                 begun = go(robot, getattr(goal.goal, asked), in_map)
                 if begun is None:
                     goal.reject()

@@ -165,7 +165,7 @@ class ControllerNode:
         while not self.ended:
             self._wait(0.02 if clocked else _LOOK_S)
             clocked = clocked or self._clocks.end.read(1) != []
-            self._senses.look(None)
+            self._senses.poll(None)
             now = time.monotonic()
             missing = [] if clocked else ["/clock"]
             if self._senses.odom_ns is None:
@@ -210,7 +210,7 @@ class ControllerNode:
         if self._done_ns is not None and now_ns < self._done_ns + period_ns:
             time.sleep(min(_LOOK_S, (self._done_ns + period_ns - now_ns) * 1e-9))
             return None
-        self._senses.look(now_ns)
+        self._senses.poll(now_ns)
         return now_ns
 
     def _next_by_clock(self) -> int | None:
@@ -234,7 +234,7 @@ class ControllerNode:
                     self._begin()
                 elif now_ns < self._done_ns + 0.999e9 * self._setup.step_s:
                     continue
-            self._senses.look(now_ns)
+            self._senses.poll(now_ns)
             if self._senses.odom_ns is None:
                 continue
             at_ns = self._newest_step(now_ns)
@@ -356,7 +356,7 @@ class ControllerNode:
         places = {record.name: k for k, record in enumerate(self._setup.sensors)}
         for sense in self._senses.all:
             name = sense.record.name
-            taken = list(sense.take())
+            taken = list(sense.new_readings())
             if sense in self._senses.grounds:
                 grounds += [(at_ns, self._scan_input(at_ns, cloud)) for at_ns, cloud in taken]
                 continue

@@ -91,7 +91,7 @@ class NodeExchange:
         if name in self._names:
             self._post.heard[self._names.index(name)] = True
 
-    def take(self, heard: ReceivedMessage) -> None:
+    def receive(self, heard: ReceivedMessage) -> None:
         """Take a message about maps.
 
         Raises:

@@ -52,7 +52,7 @@ class Sense:
         self._come: deque[tuple[int, Any]] = deque(maxlen=_MOST)
         self.missing = False
 
-    def look(self, decode: Callable[[str, bytes], Any], now_ns: int | None) -> None:
+    def poll(self, decode: Callable[[str, bytes], Any], now_ns: int | None) -> None:
         """Take what has come; a message without a stamp is of ``now_ns``."""
         for data in self.reader.take():
             message = decode(self.reader.kind, data)
@@ -65,7 +65,7 @@ class Sense:
             self.stamp_ns, self.newest, self.missing = stamp_ns, message, False
             self._come.append((stamp_ns, message))
 
-    def take(self) -> list[tuple[int, Any]]:
+    def new_readings(self) -> list[tuple[int, Any]]:
         """Return times and readings since the last call, oldest first; what no reading can be made of is left out."""
         come, self._come = [*self._come], deque[tuple[int, Any]](maxlen=_MOST)
         readings = ((stamp_ns, self._read(message)) for stamp_ns, message in come)
@@ -126,7 +126,7 @@ class Senses:
 
     # -- taking what has come ------------------------------------------------------------------------------------------
 
-    def look(self, now_ns: int | None) -> None:
+    def poll(self, now_ns: int | None) -> None:
         """Take all messages that have come."""
         for data in self._odometry.take():
             if (message := self.decode(self._odometry.kind, data)) is not None:
@@ -155,7 +155,7 @@ class Senses:
             message = self.decode(self._contact.kind, data)
             self._touched |= message is not None and bool(message.data)
         for sense in self.all:
-            sense.look(self.decode, now_ns)
+            sense.poll(self.decode, now_ns)
 
     def decode(self, kind: str, data: bytes) -> Any:
         """Return a message; None, and count it, if the bytes are none."""

@@ -142,7 +142,7 @@ class NodeTeam:
         try:
             if heard.kind in MAP_KINDS:
                 if self._exchange is not None:
-                    self._exchange.take(heard)
+                    self._exchange.receive(heard)
                 return None
             payload = decode(heard.payload, self._module)
         except CoveyError as error:

@@ -180,7 +180,7 @@ class Simulation:
         place.targets = lay(targets, world, self.state.pose, self.model.radius, seed)
         engine = as_record(PhysicsRecord, physics or ("terrain" if world.ground else "planar"), "physics")
         self.physics = engine.build(place, self.model, execution.substep_s)
-        self.physics.place(self.state)
+        self.physics.stand(self.state)
         self.sensing = Sensing(place, self.groups, self.model, self.state, self.clock, seed)
         mission = Exploration() if mission is None else mission
         if not isinstance(mission, Mission):
@@ -419,7 +419,7 @@ class Simulation:
         finally:
             self._is_free.release()
 
-    def look(self) -> None:
+    def sense(self) -> None:
         """Let the robots sense, localize, map and communicate for the next step; `step` goes on with their decisions.
 
         So an environment for learning has the observation to which its next action is the answer. After the end of the
@@ -619,8 +619,8 @@ class Simulation:
         motion = pose @ Pose(*state.pose[robot].tolist()).inverse()
         state.pose[robot] = pose
         state.twist[robot] = state.drive[robot] = 0.0
-        self.physics.place(state)
-        self.sensing.carry(robot, motion, state, self._trace)
+        self.physics.stand(state)
+        self.sensing.follow_carried(robot, motion, state, self._trace)
         if self.clock.now == 0:
             self.localization.begin_at(state)
 
@@ -678,8 +678,8 @@ class Simulation:
         self.localization.contradicted.clear()
 
     def sense_until(self, banks: Sequence[SensorBank], substep: int) -> None:
-        """Take the samples of some sensors of the last step before their time in the next, see `Sensing.take`."""
-        self.sensing.take(banks, substep, self.state, self._trace, self._felt)
+        """Take samples of some sensors of the last step before their time in the next, see `Sensing.sample_until`."""
+        self.sensing.sample_until(banks, substep, self.state, self._trace, self._felt)
 
     def _map(self) -> None:
         self.computing.begin(self.localization.belief_of)
@@ -687,7 +687,7 @@ class Simulation:
 
     def _communicate(self) -> None:
         requested, now = self.deciding.requested, self.clock.time_s
-        if self.communication.rests(requested.tags, now) and self.map_exchange.rests(requested.maps):
+        if self.communication.is_idle(requested.tags, now) and self.map_exchange.is_idle(requested.maps):
             return
         speaks = self._speaks
         self.communication.exchange(self.world_state, self.state, requested.tags, self.deciding.answered, speaks, now)

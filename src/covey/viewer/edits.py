@@ -166,7 +166,7 @@ class Edits:
         """Let a robot be driven, or let it go; nobody takes that back."""
         self._ask(sim, by, "drive", [deed])
 
-    def take(self, sim: Simulation, events: Sequence[RunEvent]) -> dict[int, dict[str, Any]]:
+    def add_events(self, sim: Simulation, events: Sequence[RunEvent]) -> dict[int, dict[str, Any]]:
         """Take in the events of a step; return, by the identity of an event, what else the page is told of it.
 
         Of what a viewer has asked for these are ``by``, the viewer, ``edit``, the number of the change, and ``undoes``

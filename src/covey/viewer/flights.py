@@ -27,7 +27,7 @@ class Ended:
         if len(rows):
             self._parts.append(rows[-MOST:].copy())  # a view would keep all rows
 
-    def take(self) -> np.ndarray:
+    def pop_newest(self) -> np.ndarray:
         """Remove and return the newest: number, sender, receiver (-1: all), bytes and cause, int64 (m, 5)."""
         rows = np.concatenate(self._parts)[-MOST:]
         self._parts.clear()
@@ -45,7 +45,7 @@ def flights(sim: Simulation, robots: list[int], arrays: dict[str, np.ndarray], p
     network, now_s = sim.communication.network, sim.time
     if not isinstance(network.traffic.tap, Ended):
         network.traffic.tap = Ended()  # `ignored` removes it
-    rows, part = [network.traffic.tap.take()], []
+    rows, part = [network.traffic.tap.pop_newest()], []
     part.append(np.ones(len(rows[0])))
     for channel in network.radio_channels:
         waiting, flying = channel.pending, channel.flying

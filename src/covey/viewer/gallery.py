@@ -139,7 +139,7 @@ class Gallery:
 
     # -- messages ------------------------------------------------------------------------------------------------------
 
-    def take(self, client: PageClient, message: Message) -> None:
+    def handle(self, client: PageClient, message: Message) -> None:
         """Do what a viewer asks for."""
         match message:
             case Watch():

@@ -67,7 +67,7 @@ class Heat:
         self._count()
         self._step = 0  # the start is told as step 1, too
 
-    def take(self, snapshot: Snapshot) -> None:
+    def add_step(self, snapshot: Snapshot) -> None:
         """Take in a step."""
         if self._waiting == len(self._poses) - 1:
             self._count()

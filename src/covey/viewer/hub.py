@@ -242,15 +242,15 @@ class Hub:
                         client.dirty[name][tiles] = True
             self.number += 1
             if self.past is not None:
-                self.past.take(news)
+                self.past.add(news)
             self._states |= dict.fromkeys(to, (self.number, dict(header), dict(arrays)))
         self.wake()
 
-    def keep(self, news: News) -> None:
+    def add(self, news: News) -> None:
         """Take in what has happened, without showing it."""
         with self._lock:
             if self.past is not None:
-                self.past.take(news)
+                self.past.add(news)
 
     def say(self, message: Mapping[str, Any], client: PageClient | None = None) -> None:
         """Send a text to a viewer, or to all."""
@@ -306,7 +306,7 @@ class Hub:
         messages = []
         for name in sorted(client.whole & set(self.layers)):
             layer = self.layers[name]
-            messages.append(pack({"type": "layer", "name": name, **layer.place}, {"cells": layer.seen}))
+            messages.append(pack({"type": "layer", "name": name, **layer.area}, {"cells": layer.seen}))
             client.whole.discard(name)
             client.dirty[name] = np.zeros(int(np.prod(layer.tiles)), np.bool_)
         return messages

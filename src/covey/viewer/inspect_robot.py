@@ -179,7 +179,7 @@ def known_of(sim: Simulation, x: float, y: float) -> str:
         occupancy = getattr(belief, "occupancy", None)
         if occupancy is None:
             continue
-        place = sim.localization.place(i)
+        place = sim.localization.map_in_world(i)
         row, column = place.cell_at(x, y)
         cells = np.asarray(occupancy())
         inside = 0 <= row < cells.shape[0] and 0 <= column < cells.shape[1]

@@ -87,7 +87,7 @@ class Layer:
         return out
 
     @property
-    def place(self) -> dict[str, Any]:
+    def area(self) -> dict[str, Any]:
         """Where the cells are, for the page."""
         return {
             "rows": self.seen.shape[0],
@@ -148,7 +148,7 @@ def layers_of(sim: Simulation) -> dict[str, Callable[[], Layer]]:
     for team in sim.localization.teams:
         for k, robot in enumerate(team.members.tolist()):
             belief, name = team.beliefs[k], sim.names[robot]
-            made[f"map:{name}"] = _belief(f"map:{name}", sim.localization.place(robot), belief)
+            made[f"map:{name}"] = _belief(f"map:{name}", sim.localization.map_in_world(robot), belief)
             if isinstance(belief, ElevationBelief):
                 made |= _elevation(name, belief, ground)
     if sim.localization.teams:

@@ -22,7 +22,7 @@ class LinkChanges:
         self._told = np.zeros((n, n), np.bool_)
         self._looks = any(group.program is not None and group.program.scope != "robot" for group in sim.groups)
 
-    def take(self, sim: Simulation, snapshot: Snapshot, due: bool) -> list[Link]:
+    def changes_of(self, sim: Simulation, snapshot: Snapshot, due: bool) -> list[Link]:
         """Return the changes that a step tells of: step, robot, other, 1 (up) or 0.
 
         Args:

@@ -146,10 +146,10 @@ class Live:
             return
         self._snapshot = snapshot
         if self._heat is not None:
-            self._safely(self._heat.take, snapshot)
+            self._safely(self._heat.add_step, snapshot)
         if snapshot.events or self._edits.waiting or sim.inputs.applied or snapshot.step <= 1:
             waited = bool(self._edits.waiting)
-            told = self._edits.take(sim, snapshot.events)
+            told = self._edits.add_events(sim, snapshot.events)
             news.events += [_plain(event) | told.get(id(event), {}) for event in snapshot.events]
             if waited:
                 self._tell()
@@ -163,7 +163,7 @@ class Live:
         if due:
             self._safely(self._sample, sim, snapshot)
         if len(news.states) >= _KEEP:
-            self._safely(hub.keep, self._taken())
+            self._safely(hub.add, self._taken())
         if not hub.clients:
             if self._watched:
                 ignored(sim)
@@ -176,7 +176,7 @@ class Live:
     def _take_links(self, sim: Simulation, snapshot: Snapshot, due: bool) -> None:
         """Note the changes of links."""
         if self._links is not None:
-            self._news.links += self._links.take(sim, snapshot, due)
+            self._news.links += self._links.changes_of(sim, snapshot, due)
 
     def _sample(self, sim: Simulation, snapshot: Snapshot) -> None:
         """Note the measurements of this step."""
@@ -337,7 +337,7 @@ class Live:
 
     # -- the server's thread -------------------------------------------------------------------------------------------
 
-    def take(self, client: PageClient, message: Message) -> None:
+    def handle(self, client: PageClient, message: Message) -> None:
         """Do what a viewer asks for, or let the simulation's thread do it before the next step."""
         hub, gate = self.hub, self.gate
         match message:

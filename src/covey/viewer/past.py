@@ -131,7 +131,7 @@ class Past:
         self._due = step + self._every
         return True
 
-    def take(self, news: News) -> None:
+    def add(self, news: News) -> None:
         """Take in what has happened."""
         states = news.states
         while states:

@@ -51,7 +51,7 @@ class Recorded:
         self._message("poses")  # what is damaged is told before anybody looks
         self._sent: dict[PageClient, set[str]] = {}
 
-    def take(self, client: PageClient, message: Message) -> None:
+    def handle(self, client: PageClient, message: Message) -> None:
         """Send a viewer the recording, and the layers that it watches; called in the server's thread."""
         if not isinstance(message, Watch):
             self.hub.say(

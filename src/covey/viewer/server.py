@@ -105,7 +105,7 @@ class Source(Protocol):
 
     hub: Hub
 
-    def take(self, client: PageClient, message: Message) -> None:
+    def handle(self, client: PageClient, message: Message) -> None:
         """Do what a viewer asks for; called in the server's thread."""
         ...
 
@@ -338,7 +338,7 @@ class Server:
         if isinstance(message, Ack):
             hub.acknowledge(client, message.frame)
         elif client.edits or isinstance(message, VIEWING):
-            source.take(client, message)
+            source.handle(client, message)
         else:
             hub.say({"type": "refused", "id": message.id, "text": "this address only lets you watch"}, client)
 

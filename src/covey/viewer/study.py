@@ -191,7 +191,7 @@ class Study:
 
     # -- the server's thread -------------------------------------------------------------------------------------------
 
-    def take(self, client: PageClient, message: Message) -> None:
+    def handle(self, client: PageClient, message: Message) -> None:
         """Open a run; nothing else can be asked."""
         match message:
             case Watch():

@@ -30,7 +30,7 @@ def room(width=80, height=80):
 
 def test_a_look_lowers_the_chance_of_what_is_in_sight_and_of_nothing_else():
     occupancy, missed = room()
-    missed.look(occupancy, (2.0, 2.0, 0.0))
+    missed.add_sample(occupancy, (2.0, 2.0, 0.0))
     i = int(2.0 / 0.25)
     east = missed.missed[i, -1, 2]  # the wall in the east shows its western side
     assert east == pytest.approx(1 - 0.7 * (1.0 - 0.5 * 1.9 / 4.0), abs=0.02)  # 1.9 m away; samples count for 0.7
@@ -38,29 +38,29 @@ def test_a_look_lowers_the_chance_of_what_is_in_sight_and_of_nothing_else():
     assert set(seen[:, 2].tolist()) == {2}
     y = (seen[:, 0] + 0.5) * 0.25
     assert np.abs(y - 2.0).max() <= 1.9 * math.tan(math.radians(30)) + 0.25
-    missed.look(occupancy, (2.0, 2.0, 0.0))
+    missed.add_sample(occupancy, (2.0, 2.0, 0.0))
     assert missed.missed[i, -1, 2] == pytest.approx(east**2)
 
 
 def test_a_look_that_counts_for_three_samples_leaves_what_three_leave():
     occupancy, once = room()
     _, thrice = room()
-    once.look(occupancy, (1.4, 2.3, 0.7), samples=3.0)
+    once.add_sample(occupancy, (1.4, 2.3, 0.7), samples=3.0)
     for _ in range(3):
-        thrice.look(occupancy, (1.4, 2.3, 0.7))
+        thrice.add_sample(occupancy, (1.4, 2.3, 0.7))
     assert (once.missed < 0.3).any()
     np.testing.assert_allclose(once.missed, thrice.missed, rtol=1e-12)
 
 
 def test_blur_range_and_incidence_limit_a_look():
     occupancy, missed = room()
-    missed.look(occupancy, (2.0, 2.0, 0.0), turn_rate=2.0)
+    missed.add_sample(occupancy, (2.0, 2.0, 0.0), turn_rate=2.0)
     assert missed.missed.min() == pytest.approx(1 - 0.35 * (1.0 - 0.5 * 1.9 / 4.0), abs=0.02)
     _, steep = room()
-    steep.look(occupancy, (0.2, 3.8, math.radians(-1)))  # along the wall in the north
+    steep.add_sample(occupancy, (0.2, 3.8, math.radians(-1)))  # along the wall in the north
     assert not (steep.missed[..., 0] < 1.0).any()
     wide, far = room(width=160)
-    far.look(wide, (2.0, 2.0, 0.0))  # the wall is 5.9 m away
+    far.add_sample(wide, (2.0, 2.0, 0.0))  # the wall is 5.9 m away
     assert (far.missed == 1.0).all()
 
 
@@ -69,21 +69,21 @@ def test_what_was_seen_moves_with_the_pose_from_which_it_was_seen():
     occupancy, missed = room()
     _, right = room()
     for time_s, pose in ((1.0, (1.75, 1.5, 0.0)), (2.0, (2.0, 2.0, 1.6)), (3.0, (2.0, 2.0, math.pi))):
-        missed.look(occupancy, pose, time_s=time_s)
-    missed.look(occupancy, (2.0, 2.0, -1.6))  # of a mate
+        missed.add_sample(occupancy, pose, time_s=time_s)
+    missed.add_sample(occupancy, (2.0, 2.0, -1.6))  # of a mate
     motion = (0.0, -1.0, 0.0)  # the wall in the east, to y - 1
     missed.follow(np.array([[0.5, 1.5, *motion]]))
-    right.look(occupancy, (1.75, 0.5, 0.0))
+    right.add_sample(occupancy, (1.75, 0.5, 0.0))
     for pose in ((2.0, 2.0, 1.6), (2.0, 2.0, math.pi), (2.0, 2.0, -1.6)):
-        right.look(occupancy, pose)
+        right.add_sample(occupancy, pose)
     np.testing.assert_array_equal(missed.missed[1:], right.missed[1:])
     for _ in range(8):  # small corrections add up: the wall in the north by half a metre to the west
         missed.follow(np.array([[1.5, 2.5, -0.0625, 0.0, 0.0]]))
     _, north = room()
-    north.look(occupancy, (1.5, 2.0, 1.6))
+    north.add_sample(occupancy, (1.5, 2.0, 1.6))
     np.testing.assert_array_equal(missed.missed[-1, :, 0], north.missed[-1, :, 0])
     _, turned = room()
-    turned.look(occupancy, (2.0, 2.0, 0.1), time_s=1.0)
+    turned.add_sample(occupancy, (2.0, 2.0, 0.1), time_s=1.0)
     before = np.argwhere(turned.missed[..., 2] < 1.0)
     turned.follow(np.array([[0.0, math.inf, 4.0, 0.0, math.pi / 2]]))  # about (2, 2)
     after = np.argwhere(turned.missed[..., 2] < 1.0)
@@ -94,7 +94,7 @@ def test_what_was_seen_moves_with_the_pose_from_which_it_was_seen():
 def test_unknown_cells_hide_walls():
     occupancy, missed = room()
     occupancy[:, 60:70] = -1
-    missed.look(occupancy, (2.0, 2.0, 0.0))
+    missed.add_sample(occupancy, (2.0, 2.0, 0.0))
     assert (missed.missed == 1.0).all()
 
 
@@ -145,7 +145,7 @@ def test_a_wall_known_from_its_other_side_alone_is_to_be_searched():
     here = np.array([[40, 40]])
     east = np.ravel_multi_index((8, missed.missed.shape[1] - 1, 2), missed.missed.shape)
     assert east in missed.sights(occupancy, here).patches
-    missed.look(occupancy, (2.0, 2.0, 0.0))
+    missed.add_sample(occupancy, (2.0, 2.0, 0.0))
     assert missed.missed.ravel()[east] < 1.0
     occupancy[:, 60:63] = -1  # unknown with free cells behind it: who knows what is there
     assert east not in missed.sights(occupancy, here).patches

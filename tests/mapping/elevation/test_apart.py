@@ -40,7 +40,7 @@ def test_clouds_in_processes_and_sharing_in_the_mirror_give_the_same_maps_and_ve
                 beliefs.share(hears)
             for row, own in enumerate(apart):
                 for given in mirror.waiting(row):
-                    own.take(given)
+                    own.add_evidence(given)
         for name in ("occupancy", "version", "tile_changed", "resets", "measured", "clock"):
             np.testing.assert_array_equal(getattr(mirror, name), getattr(whole, name), name)
         for row, own in enumerate(apart):

@@ -42,7 +42,7 @@ def test_scans_in_processes_and_sharing_in_the_mirror_give_the_same_maps_and_ver
             mirror.merge_updates(hears[:, givers], updates)
             for robot in range(3):
                 for given in mirror.waiting(robot):
-                    apart[robot].take(given)
+                    apart[robot].add_evidence(given)
             whole.merge_updates(hears[:, givers], [whole.update_since(i, np.zeros(3, np.int64)) for i in givers])
         np.testing.assert_array_equal(mirror.occupancy, whole.occupancy)
         np.testing.assert_array_equal(mirror.version, whole.version)

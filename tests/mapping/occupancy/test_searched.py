@@ -21,7 +21,7 @@ def test_the_same_faces_as_the_truth_counts_with_a_true_map():
     poses = np.column_stack((world.grid.to_world(cells), random.uniform(-4, 4, 40)))
     occupancy = np.where(world.free, 0, 100).astype(np.int8)
     searched = SearchedMap(world.grid)
-    assert not searched.look(poses, NARROW, occupancy).any()
+    assert not searched.search_from(poses, NARROW, occupancy).any()
     from covey.geometry.raycast import cast_ray
 
     rays = max(2, math.ceil(NARROW.fov_rad * NARROW.range_m / 0.1) + 1)
@@ -44,7 +44,7 @@ def test_rays_end_where_nothing_is_known_and_at_walls():
     grid = Grid(occupancy, 0.1)
     searched = SearchedMap(grid)
     poses = np.array([[2.0, 1.0, 0.0], [3.55, 1.0, 0.0], [2.0, 1.0, math.pi]])
-    assert searched.look(poses, NARROW, occupancy).tolist() == [False, True, False]
+    assert searched.search_from(poses, NARROW, occupancy).tolist() == [False, True, False]
     assert searched.cells[10, 20:30].all()
     assert searched.cells[10, 35:40].all()
     assert not searched.cells[:, 40:].any()
@@ -54,7 +54,7 @@ def test_rays_end_where_nothing_is_known_and_at_walls():
     assert left[10, 29] == 0
     assert left[10, 31] == 4  # the other side of the wall
     occupancy[:, 40:] = 0
-    assert searched.look(poses[1:2], NARROW, occupancy).tolist() == [False]
+    assert searched.search_from(poses[1:2], NARROW, occupancy).tolist() == [False]
     assert searched.cells[10, 35:60].all()
 
 
@@ -62,7 +62,7 @@ def test_a_face_a_cell_away_counts_as_searched():
     occupancy = np.zeros((20, 40), np.int8)
     occupancy[:, 30] = 100
     searched = SearchedMap(Grid(occupancy, 0.1))
-    searched.look(np.array([[2.0, 1.0, 0.0]]), NARROW, occupancy)
+    searched.search_from(np.array([[2.0, 1.0, 0.0]]), NARROW, occupancy)
     shifted = np.zeros_like(occupancy)
     shifted[:, 31] = 100
     assert searched.left(shifted)[10, 30] == 0

@@ -116,8 +116,8 @@ def test_lost_updates_are_made_up_for(road):
         if step % 10 == 9:
             update = members[0].update_for(members[1].clock)
             if step % 20 == 19:
-                members[1].take(update)
-    members[1].take(members[0].update_for(members[1].clock))
+                members[1].add_update(update)
+    members[1].add_update(members[0].update_for(members[1].clock))
     assert members[1].clock[0] == members[0].clock[0]
 
 
@@ -286,7 +286,7 @@ def test_two_robots_with_one_number_are_refused(road):
     (a, b), _ = robots(road, [(0, 60), (30, 50)])
     twin = TeamMember(0, b.slam)
     with pytest.raises(InvalidValueError, match="two robots have one number"):
-        twin.take(a.update_for({}))
+        twin.add_update(a.update_for({}))
 
 
 def test_the_loops_of_a_trail_are_stacked_without_those_that_were_withdrawn():

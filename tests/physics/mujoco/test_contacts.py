@@ -130,7 +130,7 @@ def test_a_robot_off_the_ground_is_refused():
 
     physics = TerrainPhysics(Ground.of(np.zeros((11, 11))).world(), TeamModel.of([disc(), disc()]))
     with pytest.raises(InvalidValueError, match=r"robot 1 stands at \(7, 0\) m.*-5"):
-        physics.place(TeamState.at([[0, 0, 0], [7, 0, 0]]))
+        physics.stand(TeamState.at([[0, 0, 0], [7, 0, 0]]))
 
 
 def test_a_wall_that_goes_away_lets_through():

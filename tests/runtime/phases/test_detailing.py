@@ -46,7 +46,7 @@ def watched(text):
             "taken": bank.newest.substep,
             "maps": [beliefs[i].occupancy().copy() for i in (0, 1)],
             "union": sim.scoring.union().cells.copy(),
-            "places": [sim.localization.place(i).origin for i in (0, 1)],
+            "places": [sim.localization.map_in_world(i).origin for i in (0, 1)],
             "frames": sim.localization.frames,
         }
 

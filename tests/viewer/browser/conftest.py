@@ -171,7 +171,7 @@ class Shown:
     def between_steps(self) -> None:
         """Wait until the simulation's thread has answered between two steps; after a pause it then stands."""
         asking = PageClient(edits=False)
-        self.live.take(asking, Probe(type="probe", x=0.0, y=0.0))
+        self.live.handle(asking, Probe(type="probe", x=0.0, y=0.0))
         until(lambda: asking.texts, "an answer between steps", page=self.page)
 
 

@@ -88,7 +88,7 @@ class Lookout:
                 told = (CandidateSums(*one) for one in mate.facts.get("seen", ()))
                 self.belief.hear(name, [t for t in told if t.identity not in {*self.found, *self._refused}])
         if (now := robot.time) >= self._told_s + _TELL_S - 1e-9:
-            self._told_s, self._told = now, tuple(map(tuple, self.belief.told()))
+            self._told_s, self._told = now, tuple(map(tuple, self.belief.own_sums()))
         if self._asked:
             self._hear(robot)
 

@@ -70,7 +70,7 @@ class Missed:
         self._off = np.zeros((*shape, 2))  # how far it has moved from the centre of its square, x and y [m]
         self._fan: tuple[float, RayCells] | None = None
 
-    def look(
+    def add_sample(
         self,
         occupancy: np.ndarray,
         pose: Any,

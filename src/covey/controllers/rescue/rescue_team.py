@@ -282,7 +282,7 @@ class Searcher:
         now, pose, turn_rate = robot.time, robot.pose, robot.twist[2]
         since_s = min(now - self._looked_s, _EVERY_S)
         self._looked_s, self._looked_at = now, pose[2]
-        self.searched.look(robot.map.occupancy(), pose, turn_rate, now, self._rate_hz * since_s)
+        self.searched.add_sample(robot.map.occupancy(), pose, turn_rate, now, self._rate_hz * since_s)
 
     def _share_looks(self, robot: Robot, mates: dict[str, Mate]) -> None:
         """Tell from where the own camera looks, and count what those of the mates have seen as searched."""
@@ -302,7 +302,7 @@ class Searcher:
             occupancy = robot.map.occupancy()
             for time_s, *pose, rate in np.frombuffer(trail).reshape(-1, 5).tolist():
                 if time_s > last_s:
-                    self.searched.look(occupancy, pose, rate)
+                    self.searched.add_sample(occupancy, pose, rate)
                     last_s = time_s
             self._trail_of[name] = trail, last_s
 

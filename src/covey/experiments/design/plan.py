@@ -199,7 +199,7 @@ def _with_places(scenario: Scenario, vector: Vector, design: Design) -> Document
     """Return the document of a scenario, in which what a vector has changed has its place in the design."""
     given = dict(scenario.document.given)
     for path in vector.changes:
-        at = design.document.problem("", vector.place(path))
+        at = design.document.problem("", vector.place_of(path))
         given[place_of(scenario, path)] = f"{at.file}:{at.line}:{at.column}" if at.line else "parameters"
     return replace(scenario.document, given=given)
 
@@ -208,7 +208,7 @@ def _located(problem: Problem, vector: Vector, design: Design) -> Problem:
     """Return a problem of a change as a problem of the design, at the value that causes it."""
     path = problem.file.removeprefix("-s ")
     hint = "; write its values as a list: [..., ...]" if design.parameters.get(path, ...) is None else ""
-    return design.document.problem(f"{path}: {problem.message}{hint}", vector.place(path))
+    return design.document.problem(f"{path}: {problem.message}{hint}", vector.place_of(path))
 
 
 def _refuse_twins(design: Design, runs: list[PlannedRun]) -> None:

@@ -44,7 +44,7 @@ class Vector:
         """Values of the scenario by dotted path."""
         return {path: value for choice in self.choices.values() for path, value in choice.changes.items()}
 
-    def place(self, path: str) -> Path:
+    def place_of(self, path: str) -> Path:
         """Return the place in the design of the value of a dotted path."""
         for choice in self.choices.values():
             if path in choice.changes:

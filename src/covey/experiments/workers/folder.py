@@ -361,7 +361,7 @@ def taken_over(folder: Path, ids: Iterable[str], rows: Rows, writer: RowWriter |
     taken = [row for run_id in found if (row := read_row(folder / RUNS / run_id)) is not None]
     for row in taken:
         if writer is None:
-            rows.take(row)
+            rows.add_row(row)
         else:
             writer.append(row, "", (), rows)
     return len(taken)

@@ -113,7 +113,7 @@ class Rows:
         self._new.append(line)
         self._places = None
 
-    def take(self, row: Row) -> None:
+    def add_row(self, row: Row) -> None:
         """Add a row that is in no file of the table."""
         about = _about(row, "", ())
         self.add(_line(row, about["about"]), about)
@@ -188,7 +188,7 @@ def rows_of(folder: Path, rows: Iterable[Row]) -> Rows:
     """Return rows that are in no table."""
     found = Rows(folder)
     for row in rows:
-        found.take(row)
+        found.add_row(row)
     return found
 
 

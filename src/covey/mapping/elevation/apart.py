@@ -78,7 +78,7 @@ class OwnElevation(Elevations):
         self._team.dirty[self.robot] = 0
         return None if not found else picked(self, self.robot, np.concatenate(found), np.array(tiles, np.int64))
 
-    def take(self, given: bytes) -> None:
+    def add_evidence(self, given: bytes) -> None:
         """Add evidence of other robots to the belief."""
         self.merge_updates((np.arange(len(self)) == self.robot)[:, None], [self.decode(given)])
 

@@ -35,7 +35,7 @@ class OwnMap(Protocol):
         """Return what has changed in its own evidence since the last call; None: nothing."""
         ...
 
-    def take(self, given: Given) -> None:
+    def add_evidence(self, given: Given) -> None:
         """Add evidence from the mirror."""
         ...
 
@@ -81,10 +81,10 @@ class MirroredMaps(SharedMaps):
             if row in self._apart:
                 given = self.lacking(row, [updates[k] for k in np.flatnonzero(received[row]).tolist()])
                 if given is not None:
-                    self.keep(row, given)
+                    self.hold(row, given)
         return super().merge_updates(received, updates)  # pyright: ignore[reportAbstractUsage]
 
-    def keep(self, row: int, given: Given) -> None:
+    def hold(self, row: int, given: Given) -> None:
         """Keep evidence for the process of a robot."""
         self._waiting.setdefault(row, []).append(given)
 

@@ -68,7 +68,7 @@ class OwnBelief(Beliefs):
             return None
         return OwnTiles(changed.astype(np.int32), self._store.evidence[team.own[self.robot, changed]])
 
-    def take(self, given: GivenTiles) -> None:
+    def add_evidence(self, given: GivenTiles) -> None:
         """Add tiles of other robots' evidence to the belief, and replace its own that were corrected."""
         own = given.items[:, 1] == self.robot
         if own.any():
@@ -139,7 +139,7 @@ class MirroredBeliefs(MirroredMaps, Beliefs):
         super().put_own(robot, tiles_of, cells)
         if robot in self._apart:
             items = np.column_stack((tiles_of, np.full(len(tiles_of), robot), np.zeros(len(tiles_of)))).astype(np.int32)
-            self.keep(robot, GivenTiles(items, cells))
+            self.hold(robot, GivenTiles(items, cells))
 
     def lacking(self, row: int, updates: Sequence[MapUpdate]) -> GivenTiles | None:
         """Return the tiles of some updates that are newer than those that a robot holds; None: there are none."""

@@ -44,7 +44,7 @@ class SearchedMap:
         self.grid = grid
         self.cells, self.bits = np.zeros(grid.shape, bool), np.zeros(grid.shape, np.uint8)
 
-    def look(self, poses: np.ndarray, view: CameraView, occupancy: np.ndarray) -> np.ndarray:
+    def search_from(self, poses: np.ndarray, view: CameraView, occupancy: np.ndarray) -> np.ndarray:
         """Search what is visible from some poses.
 
         Args:

@@ -3,7 +3,7 @@
 Each robot has a `TeamMember` around its `GraphSlam`. A round of an exchange between two robots, over any link:
 
     update = here.update_for(there.clock)  # bytes, what the other lacks, also of third robots
-    there.take(update)
+    there.add_update(update)
     here.work()  # one bounded piece of work: compare two places, judge relations, or solve the graph once
 
 Frames of the robots need not be related at first. Relations between robots are found by comparing places: at all
@@ -83,7 +83,7 @@ class TeamMember:
         self.bytes_sent += len(update)
         return update
 
-    def take(self, update: bytes) -> int:
+    def add_update(self, update: bytes) -> int:
         """Take what is new of an update; return the number of new items. Parts that begin too late are left out.
 
         Raises:

@@ -47,7 +47,7 @@ class TeamNews:
     def merge_updates(self, received: np.ndarray, updates: Sequence[NewsUpdate]) -> None:
         """Let members take the updates that they received, bool (n, m)."""
         for robot, update in np.argwhere(received).tolist():
-            self.members[robot].take(updates[update].data)
+            self.members[robot].add_update(updates[update].data)
             for other, held in self.members[robot].clock.items():
                 if other != robot:
                     self.clock[robot, other] = held

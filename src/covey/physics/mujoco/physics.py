@@ -81,7 +81,7 @@ class TerrainPhysics:
         self._watch = Incidents(model, self._bodies.max_torque, self._bodies.position < 0)
         self.incidents: Sequence[Incident] = ()
 
-    def place(self, state: TeamState) -> None:
+    def stand(self, state: TeamState) -> None:
         """Put robots whose pose was changed from outside on the ground, at rest, and write their altitude and tilt.
 
         `step` calls it. Call it before the first step if you need the altitudes.
@@ -126,7 +126,7 @@ class TerrainPhysics:
         if not np.isfinite(commands).all():
             i = int(np.flatnonzero(~np.isfinite(commands).all(axis=1))[0])
             raise InvalidValueError(f"command of robot {i} is {commands[i].tolist()}; it must be three finite numbers")
-        self.place(state)
+        self.stand(state)
         self._keep_up(state)
         self._vanish(state.vanished)
         self._hold(state.halted)

@@ -51,7 +51,7 @@ class PlanarPhysics:
         self._advance: Any = None  # for this state
         self.incidents: Sequence[Incident] = ()
 
-    def place(self, state: TeamState) -> None:
+    def stand(self, state: TeamState) -> None:
         """Write altitude and tilt of robots whose pose was changed from outside."""
         stand(getattr(self._world, "ground", None), state.pose, state.altitude_roll_pitch)
 
@@ -78,7 +78,7 @@ class PlanarPhysics:
         contacts = self.moved(self._advance(*self.numbers(substeps)), commands, substeps)
         ground = getattr(self._world, "ground", None)
         if ground is not None:
-            self.place(state)
+            self.stand(state)
             for k in np.flatnonzero(wanted) if len(trace) else ():
                 stand(ground, *trace[k])
         return contacts

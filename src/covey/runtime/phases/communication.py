@@ -38,14 +38,14 @@ class Communication:
         self.events: list[tuple[int, float, float, Any]] = []
         self.tags_in_reach: dict[int, list[TagReading]] = {}
 
-    def rests(self, left: list[tuple[int, Any, float]], time_s: float) -> bool:
+    def is_idle(self, left: list[tuple[int, Any, float]], time_s: float) -> bool:
         """Return whether there is nothing to deliver, to record, to leave or to read; advance to a time [s] then.
 
         Args:
             left: new tags, see `exchange`.
             time_s: the present time [s].
         """
-        if left or self.events or self.tags.tags or self.blackboard.pending or not self.network.rests(time_s):
+        if left or self.events or self.tags.tags or self.blackboard.pending or not self.network.is_idle(time_s):
             return False
         if self._is_due(time_s):
             return False

@@ -170,7 +170,7 @@ def growing_maps(sim: "Simulation") -> Iterator[Growing]:
     """Yield the maps of the robots, and the merged map."""
     localization = sim.localization
     for robot, belief in sorted(localization.belief_of.items()):
-        place = localization.place(robot)
+        place = localization.map_in_world(robot)
         yield Growing(
             robot,
             lambda place=place, belief=belief: place.with_cells(belief.occupancy()),

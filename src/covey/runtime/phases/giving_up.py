@@ -160,7 +160,7 @@ class GivingUp:
         points, cell_m = self._world.grid.to_world(np.argwhere(unexplored)), 0.0
         wall, floor = np.zeros(len(points), bool), np.zeros(len(points), bool)
         for i in self._localization.belief_of if self._world.ground is None else ():
-            place = self._localization.place(i)
+            place = self._localization.map_in_world(i)
             cells = place.to_cells(points)
             inside, cell_m = place.inside(cells), max(cell_m, place.resolution)
             states = self._localization.belief_of[i].occupancy()[tuple(cells[inside].T)]
@@ -178,7 +178,7 @@ class GivingUp:
         for i, belief in self._localization.belief_of.items():
             if i in self._deciding.lost or self._state.vanished[i]:
                 continue
-            grid, place = belief.grid, self._localization.place(i)
+            grid, place = belief.grid, self._localization.map_in_world(i)
             found = find_frontiers(np.ascontiguousarray(belief.occupancy()), "explore", 1)
             order = [k for k in np.argsort(-found.sizes, kind="stable") if found.sizes[k] * grid.resolution >= _LEAST_M]
             points = place.to_world(found.nearest)

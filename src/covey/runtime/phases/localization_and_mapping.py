@@ -47,7 +47,7 @@ class RemoteRobots(Protocol):
     """The robots whose software runs elsewhere, and maps there."""
 
     def localize(self, sensed: Mapping[int, SenseInput]) -> None:
-        """Let robots, by team index, find out where they are; see `LocalizationAndMapping.take`."""
+        """Let robots, by team index, find out where they are; see `LocalizationAndMapping.set_estimate`."""
         ...
 
     def map(self, given: Mapping[int, MapInput], poses: Mapping[int, np.ndarray]) -> None:
@@ -215,7 +215,7 @@ class LocalizationAndMapping:
         p50, p99 = np.percentile(self._took_s, [50, 99])
         return {"p50": 1e3 * float(p50), "p99": 1e3 * float(p99)}
 
-    def place(self, robot: int) -> Grid:
+    def map_in_world(self, robot: int) -> Grid:
         """Return the map of a robot at its true place: a grid in the world frame with the cells of the map."""
         belief = self.belief_of[robot]
         if self.frames is None:
@@ -339,7 +339,7 @@ class LocalizationAndMapping:
             group.record, group.estimator.laser, noise, gyro, group.plans, radius_m, mates, start, frame
         )
 
-    def take(self, robot: int, located: Located) -> None:
+    def set_estimate(self, robot: int, located: Located) -> None:
         """Take where a robot has found that it is."""
         self._takes_of[robot] = located.takes
         self.pose[robot], self.covariance[robot], self.revision[robot] = located[:3]

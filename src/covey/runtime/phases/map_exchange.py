@@ -117,7 +117,7 @@ class MapExchange:
                 self._posts.append(NetworkPost(members, network, kinds))
                 self.exchanges.append(Exchange(told, shares[members], self._posts[-1], record, clock))
 
-    def rests(self, wishes: dict[int, set[str]]) -> bool:
+    def is_idle(self, wishes: dict[int, set[str]]) -> bool:
         """Return whether nothing is due if no message arrives; ``wishes`` as in `exchange`."""
         return self._news is None and not self.aligning and not any(one.is_due(bool(wishes)) for one in self.exchanges)
 

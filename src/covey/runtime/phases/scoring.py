@@ -126,7 +126,7 @@ class Scoring:
     def maps(self, changed: np.ndarray) -> Maps:
         """Return the explored area and the beliefs for the run folder; ``changed`` as in `Maps`."""
         places = [
-            self.localization.place(i) if i in self.localization.belief_of else None
+            self.localization.map_in_world(i) if i in self.localization.belief_of else None
             for i in range(len(self.state.pose))
         ]
         robots = [None if place is None else place.with_cells(place.cells.copy()) for place in places]
@@ -156,6 +156,6 @@ class Scoring:
         team = self.localization.teams[0]
         if self.localization.frames is None:
             return team.beliefs.grid.with_cells(team.beliefs.union())
-        places = [self.localization.place(i) for i in team.members.tolist()]
+        places = [self.localization.map_in_world(i) for i in team.members.tolist()]
         assert isinstance(team.beliefs, Beliefs)
         return union_apart([p.with_cells(team.beliefs[k].own) for k, p in enumerate(places)], self.world.grid)

@@ -135,7 +135,7 @@ class Sensing:
         if not self.banks:
             return
         now = self.clock.now
-        self.take(self.banks, now, state, trace, felt)
+        self.sample_until(self.banks, now, state, trace, felt)
         for bank in self.banks:
             bank.samples = []
             while bank.late and bank.late[0].substep + bank.delay <= now:
@@ -156,7 +156,7 @@ class Sensing:
                     silent.setdefault(robot, {})[name] = None
         self.silent = {robot: tuple(names) for robot, names in sorted(silent.items())}
 
-    def take(
+    def sample_until(
         self, banks: Sequence[SensorBank], until: int, state: TeamState, trace: np.ndarray, felt: np.ndarray
     ) -> None:
         """Take the samples of some banks that are due up to a substep of the last step; they arrive with `sample`.
@@ -184,7 +184,7 @@ class Sensing:
                     truths[substep] = self._truth(state, substep, *(a.copy() for a in there))
                 self._sample(bank, truths[substep], sample, substep)
 
-    def carry(self, robot: int, motion: Pose, state: TeamState, trace: np.ndarray) -> None:
+    def follow_carried(self, robot: int, motion: Pose, state: TeamState, trace: np.ndarray) -> None:
         """Let the sensors of a robot that was carried feel nothing of it: its last poses move with it.
 
         Args:

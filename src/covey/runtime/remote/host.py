@@ -260,7 +260,7 @@ class RemoteHost(Host):
     def _located(self, i: int, answer: tuple[Located, Changes | None], cpu_s: float) -> None:
         """Process where a robot has found that it is."""
         located, changes = answer
-        self._team.localization.take(i, located)
+        self._team.localization.set_estimate(i, located)
         self._mapped(i, None, changes, cpu_s)
 
     def _mapped(self, i: int, pose: np.ndarray | None, changes: Changes | None, cpu_s: float) -> None:
