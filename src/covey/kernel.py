@@ -35,10 +35,10 @@ from numba.extending import intrinsic
 
 from covey.errors import InvalidValueError
 
-try:
-    import fcntl
-except ImportError:  # Windows: processes that need the same kernel at the same time compile it each
+if sys.platform == "win32":  # processes that need the same kernel at the same time compile it each
     fcntl = None
+else:
+    import fcntl
 
 config: Any = _numba_config
 
@@ -299,7 +299,7 @@ def cache_root() -> Path:
 
 def _refuse_shared(root: Path) -> None:
     """Raise `PermissionError` if others own a folder or may write into it; remove read access for others."""
-    if not hasattr(os, "geteuid"):
+    if sys.platform == "win32":
         return
     for folder in (root, root / "kernels"):
         if not folder.exists():

@@ -1,5 +1,6 @@
 """How much memory the machine leaves this process: by what is free, control groups, and limits of the process."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,10 +8,10 @@ import psutil
 
 from covey.errors import InvalidValueError
 
-try:
-    import resource
-except ImportError:  # Windows has no limits of processes
+if sys.platform == "win32":  # it has no limits of processes
     resource = None
+else:
+    import resource
 
 _GROUPS, _OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 _LIMITED = {"RLIMIT_AS": ("ulimit -v", "vms"), "RLIMIT_DATA": ("ulimit -d", "data")}

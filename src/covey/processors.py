@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ def processors() -> int:
     It is the least of: the processors on which the system lets it run, the quota of its control group, and what a
     queueing system has given its job.
     """
-    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    here = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     return max(1, min([here, *of_job(os.environ), *of_cgroup(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))]))
 
 

@@ -53,7 +53,7 @@ def like_ctrl_c() -> Iterator[list[int]]:
 
 def _send(number: int) -> None:
     """Send a signal to the main thread; one that waits for a lock wakes up."""
-    if hasattr(signal, "pthread_kill"):
+    if sys.platform != "win32":
         signal.pthread_kill(threading.main_thread().ident or 0, number)
     else:
         _thread.interrupt_main(signal.Signals(number))

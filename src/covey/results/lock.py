@@ -5,15 +5,16 @@ import datetime
 import json
 import os
 import socket
+import sys
 import weakref
 from pathlib import Path
 
 from covey.errors import RunFolderError
 
-try:
-    import fcntl
-except ImportError:  # a system without locks: folders are still made by one process only
+if sys.platform == "win32":  # folders are still made by one process only
     fcntl = None
+else:
+    import fcntl
 
 LOCK = ".lock"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # the lock names its holder: not in a file elsewhere
@@ -46,7 +47,8 @@ class FolderLock:
         }
         with contextlib.suppress(OSError):  # on a full disk, let the write of the data fail instead
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(owner).encode(), 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, json.dumps(owner).encode())
 
     def share(self) -> bool:
         """Let others share the folder; return False if another process took it meanwhile, and the lock is lost."""

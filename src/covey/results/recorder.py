@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import psutil
 import pyarrow as pa
 
 from covey.bound import Bound
@@ -399,10 +400,9 @@ class Recorder:
 def resident_mib() -> float:
     """Return the resident memory of this process [MiB]; NaN if the system does not provide it."""
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, IndexError, ValueError):
+        return psutil.Process().memory_info().rss / 2**20
+    except (OSError, psutil.Error):  # a controller has closed the system's files
         return float("nan")
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 @kernel

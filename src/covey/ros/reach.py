@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 import stat
+import sys
 from collections.abc import Iterable
 
 from covey.errors import InvalidValueError, UnknownNameError
@@ -95,6 +96,8 @@ def keep_local(sockets: Iterable[int]) -> None:
     Cyclone DDS sends on the loopback alone if told so, but its sockets hear all addresses of the machine. Linux can tie
     them to the loopback; elsewhere a firewall must keep out packets that pretend to come from here.
     """
+    if sys.platform != "linux":
+        return
     for number in sockets:
         try:
             with socket.socket(fileno=os.dup(number)) as end:

@@ -19,6 +19,7 @@ import math
 import re
 import secrets
 import socket
+import sys
 import threading
 import time
 from typing import Any, Protocol
@@ -361,10 +362,10 @@ async def send_to(connection: ServerConnection, hub: Hub, client: PageClient) ->
 
 def _files() -> int:
     """Return how many files this process may have open."""
-    try:
-        import resource
-    except ImportError:  # Windows
+    if sys.platform == "win32":
         return 1 << 16
+    import resource
+
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return 1 << 16 if limit == resource.RLIM_INFINITY else limit
 

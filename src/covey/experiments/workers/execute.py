@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import socket
+import sys
 import time
 import traceback
 from functools import cache
@@ -103,4 +104,4 @@ def host() -> Row:
 
 def _load() -> float | None:
     """Return the load average of the last minute; None if the system does not provide it."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return os.getloadavg()[0] if sys.platform != "win32" else None

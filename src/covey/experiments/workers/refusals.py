@@ -4,6 +4,7 @@ A run that asks for more than its design allows (``limits.memory_mib``) is to bl
 """
 
 import re
+import sys
 import threading
 from pathlib import Path
 
@@ -106,9 +107,9 @@ def kills_for_memory() -> int:
 
 def address_limit_mib() -> float | None:
     """Return the limit of the addresses of a process (``ulimit -v``) [MiB]; None if there is none."""
-    try:
-        import resource
-    except ImportError:  # Windows
+    if sys.platform == "win32":
         return None
+    import resource
+
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else limit / 2**20

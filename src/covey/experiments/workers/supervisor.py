@@ -26,12 +26,13 @@ from covey.experiments.workers.versions import difference
 from covey.experiments.workers.worker import CLOSED, IDLE_S
 from covey.registry import import_path
 
-try:
-    import resource
-except ImportError:  # Windows
+if sys.platform == "win32":
     resource = None
+else:
+    import resource
 
 _POLL_S = 0.5
+_KILLED = 9  # SIGKILL, which Windows has not
 _LOG_BYTES = 20_000
 _STARTS = 3
 """Number of attempts to start a process."""
@@ -258,7 +259,7 @@ class _Child:
 
     def ask_where(self) -> None:
         """Let the process write its present line to its log."""
-        if hasattr(signal, "SIGUSR1"):
+        if sys.platform != "win32":
             self.process.send_signal(signal.SIGUSR1)
             time.sleep(0.2)
 
@@ -281,11 +282,11 @@ class _Child:
     def ran_out_of_memory(self) -> bool:
         """Whether the system ended it because memory ran out: of the machine, or of its control group."""
         code = self.process.returncode
-        return code is not None and code == -signal.SIGKILL and kills_for_memory() > self._killed_before
+        return code is not None and code == -_KILLED and kills_for_memory() > self._killed_before
 
     def _code(self, timeout_s: float) -> int | None:
         """Wait for its end, note its peak of memory, and return its exit code; None if it is still there."""
-        if not hasattr(os, "wait4"):  # Windows
+        if sys.platform == "win32":
             with suppress(subprocess.TimeoutExpired):
                 return self.process.wait(timeout_s)
             return None
@@ -330,7 +331,7 @@ class _Child:
 
     def kill(self) -> None:
         """End the process and its children."""
-        if hasattr(os, "killpg"):
+        if sys.platform != "win32":
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         else:

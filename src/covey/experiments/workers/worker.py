@@ -32,7 +32,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     faulthandler.enable()
-    if hasattr(signal, "SIGUSR1"):
+    if sys.platform != "win32":
         faulthandler.register(signal.SIGUSR1, all_threads=False)
     threading.Thread(target=_listen, args=(stream, orders), daemon=True).start()
 

@@ -125,7 +125,7 @@ def _graded(file: Path, folder: Path, given: int | None, seconds: float) -> Grad
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process, and what it has started."""
-    if hasattr(os, "killpg"):
+    if sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()

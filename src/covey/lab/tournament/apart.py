@@ -36,7 +36,7 @@ def step_apart() -> bool:
     Returns:
         whether the system lets; otherwise nothing has changed.
     """
-    if not can_step_apart():
+    if sys.platform != "linux" or not can_step_apart():
         return False
     with suppress(OSError):
         _unshare()
@@ -51,7 +51,7 @@ def step_apart() -> bool:
 @cache
 def can_step_apart() -> bool:
     """Return whether the system lets a process step apart: a child tries."""
-    if not sys.platform.startswith("linux"):
+    if sys.platform != "linux":
         return False
     with warnings.catch_warnings():  # of threads, which a child that loads nothing need not fear
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -76,6 +76,7 @@ def _unshare() -> None:
     Raises:
         OSError: the system does not let; nothing has changed.
     """
+    assert sys.platform == "linux"
     user, group = os.geteuid(), os.getegid()
     own = _PROCESSES | _NETWORK | _MOUNTS | _MEMORY
     _check(_library().unshare(own | (_USERS if user else 0)))
@@ -87,6 +88,7 @@ def _unshare() -> None:
 
 def _be_first() -> None:
     """Be the first process of the namespace, with which all others end; return in its child, which cannot end it."""
+    assert sys.platform == "linux"
     library = _library()
     library.prctl(_DIES_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
     try:

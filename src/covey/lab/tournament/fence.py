@@ -23,7 +23,7 @@ OTHERS_SINCE = 6
 
 def landlock() -> int:
     """Return the version of Landlock that this system has; 0: none."""
-    if not sys.platform.startswith("linux"):
+    if sys.platform != "linux":
         return 0
     return max(0, ctypes.CDLL(None).syscall(_CREATE, None, ctypes.c_size_t(0), 1))
 

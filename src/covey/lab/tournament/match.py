@@ -7,6 +7,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -233,6 +234,8 @@ def _free_port() -> int:
 @contextmanager
 def _joined(address: str, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     """Run processes by name, and end them all; they are forks of one process that has loaded what they need."""
+    if sys.platform == "win32":
+        raise CoveyError("the laws of a tournament are forked processes, which Windows has not; use WSL there")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["covey.lab.tournament.warm"])
     host, port = address.split(":")
@@ -260,6 +263,7 @@ def _ended_by(process: Any) -> int:
 
 def _serve(address: tuple[str, int], key: str, name: str) -> None:
     """Be the process of a law: what it prints goes nowhere, and it has no other way to the referee than its answers."""
+    assert sys.platform != "win32"
     os.setsid()  # so that what it starts ends with it
     for number in (0, 1, 2):
         os.dup2(os.open(os.devnull, os.O_RDWR), number)

@@ -4,7 +4,6 @@ A few lines of MJCF can ask for millions of parts or for huge meshes, and the en
 """
 
 import os
-import resource
 import subprocess
 import sys
 from functools import lru_cache
@@ -64,9 +63,12 @@ def _tried(path: str, changed_ns: int, size: int) -> str:
 
 
 def _main(path: str) -> int:
-    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S + 1))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_DATA, (LIMIT_BYTES, LIMIT_BYTES))
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S + 1))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_DATA, (LIMIT_BYTES, LIMIT_BYTES))
     try:
         read(Path(path))
     except ValueError as error:

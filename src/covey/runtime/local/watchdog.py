@@ -109,7 +109,7 @@ class Watchdog:
             self._thread = threading.Thread(target=self._watch, name="covey-watchdog", daemon=True)
             self._thread.start()
             main = threading.current_thread() is threading.main_thread()
-            if main and hasattr(signal, "SIGURG"):
+            if main and sys.platform != "win32":
                 self._wakes_sleepers = _only_wakes(signal.SIGURG)  # ends calls that wait for the system
                 for alarm, timer in _TIMERS.items():  # an alarm that a controller sets would end the program
                     if not any(signal.getitimer(getattr(signal, timer))):
@@ -194,7 +194,7 @@ class Watchdog:
         self._bytes = self._resident()  # to unwind takes memory, too
         self._interrupted = True
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), ctypes.py_object(why))
-        if self._wakes_sleepers:
+        if sys.platform != "win32" and self._wakes_sleepers:
             signal.pthread_kill(self._thread_id, signal.SIGURG)
         if self._tries == _TRIES:
             frame = sys._current_frames().get(self._thread_id)

@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -66,7 +67,7 @@ def serve_over(wire: Transport, name: str) -> None:
         TransportError: the simulator died.
     """
     try:
-        wire.send(HELLO, (None, {"name": name, "pid": os.getpid(), "host": os.uname().nodename}, None))
+        wire.send(HELLO, (None, {"name": name, "pid": os.getpid(), "host": socket.gethostname()}, None))
         first = wire.receive()
         assert first is not None
         answers, watchdog, use = _born(wire, first.parts[1])
@@ -220,7 +221,8 @@ def main() -> None:
     sys.argv = ["covey robot"]
     for file in map(int, files):
         faulthandler.enable(file, all_threads=False)
-        faulthandler.register(signal.SIGUSR1, file, all_threads=False)
+        if sys.platform != "win32":
+            faulthandler.register(signal.SIGUSR1, file, all_threads=False)
     code = 1
     try:
         be_robot((host, int(port)), name)

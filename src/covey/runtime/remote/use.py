@@ -1,7 +1,7 @@
 """Resources that the process of a robot uses, measured by psutil and its transport, and the limit of its memory."""
 
 import os
-import resource
+import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -73,9 +73,11 @@ class OwnUse:
 
     def bound(self, memory_mib: float) -> None:
         """Limit the additional memory of the process [MiB]; a request for more gets a `MemoryError`."""
-        held = getattr(self._process.memory_info(), "data", None)
-        if held is None:  # not on Linux
+        if sys.platform != "linux":
             return
+        import resource
+
+        held = self._process.memory_info().data
         most_mib = max(memory_mib, 2 * self._computer.ram_mib if self._computer else 0.0)
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         most = held + int(most_mib * _MIB)

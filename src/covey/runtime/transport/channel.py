@@ -3,6 +3,7 @@
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -213,7 +214,7 @@ class Channel:
         if self.trace is None or self.process is None:
             return ""
         until = time.monotonic() + ask * PATIENCE_S
-        if ask:
+        if ask and sys.platform != "win32":
             self.process.send_signal(signal.SIGUSR1)
         while True:
             self.trace.seek(0)

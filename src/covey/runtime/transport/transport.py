@@ -13,12 +13,13 @@ import selectors
 import socket
 import stat
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
+from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge, wait
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -156,6 +157,8 @@ class Transport:
         """Return whether the other end is gone, without reading anything."""
         try:
             with _socket_of(self._connection) as end:
+                if sys.platform == "win32":  # every call waits there
+                    return bool(wait([end], 0)) and end.recv(1, socket.MSG_PEEK) == b""
                 return end.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
         except BlockingIOError:
             return False

@@ -2,6 +2,7 @@
 
 import math
 import mmap
+import sys
 from contextlib import suppress
 
 import numpy as np
@@ -77,9 +78,9 @@ def small_pages(shape: tuple[int, ...]) -> np.ndarray:
     A robot covers few of the columns of its array: 10 000 robots then take 0.1 GB in the place of 5 GB. A process that
     is forked gets a copy, as of every other array.
     """
-    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if sys.platform != "win32" else {}
     memory = mmap.mmap(-1, max(1, 4 * math.prod(shape)), **private)
-    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+    if sys.platform == "linux":
         with suppress(OSError):  # a system without large pages
             memory.madvise(mmap.MADV_NOHUGEPAGE)
     return np.ndarray(shape, np.uint32, memory)
