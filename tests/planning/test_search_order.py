@@ -15,7 +15,7 @@ def places(rng, n, k):
     return start, np.hypot(*(goals[:, None] - goals[None]).transpose(2, 0, 1)), rng.uniform(0.1, 5, k)
 
 
-def best(start, between, weight, dwell):
+def best(start, between, weight, dwell, targets=1):
     """The least cost over all orders and all ways to share the goals."""
     n, k = start.shape
     least = np.inf
@@ -23,7 +23,7 @@ def best(start, between, weight, dwell):
         for cuts in np.ndindex(*(k + 1,) * (n - 1)):
             ends = [0, *sorted(cuts), k]
             parts = [list(order[a:b]) for a, b in pairwise(ends)]
-            least = min(least, expected_cost(parts, start, between, weight, dwell))
+            least = min(least, expected_cost(parts, start, between, weight, dwell, targets))
     return least
 
 
@@ -39,15 +39,41 @@ def test_a_heavy_goal_farther_away_may_come_first():
     assert search_order(start, between, np.array([1.0, 9.0])) == [[1, 0]]  # 27 + 7 against 1 + 45
 
 
+def test_the_cost_for_several_targets_is_the_time_of_the_last_find():
+    """Of two targets with shares 0.75 and 0.25 of the goals, both are at the first one with 0.5625."""
+    start, between = np.array([[2.0, 5.0]]), np.array([[0.0, 4.0], [4.0, 0.0]])
+    cost = expected_cost([[0, 1]], start, between, np.array([3.0, 1.0]), 1.0, 2)
+    assert cost == pytest.approx(4.0 * (0.5625 * 3.0 + 0.4375 * 8.0))
+
+
+def test_a_small_goal_nearby_is_not_left_behind_if_the_last_of_several_targets_counts():
+    start, between = np.array([[1.0, 6.0]]), np.array([[0.0, 7.0], [7.0, 0.0]])
+    weight = np.array([1.0, 10.0])
+    assert search_order(start, between, weight) == [[1, 0]]  # 60 + 13 against 1 + 80
+    assert search_order(start, between, weight, targets=5) == [[0, 1]]
+
+
+def test_the_first_searcher_begins_with_the_goal_that_it_is_told():
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        start, between, weight = places(rng, 2, 5)
+        for goal in range(5):
+            orders = search_order(start, between, weight, 0.5, first=goal)
+            assert orders[0][0] == goal
+            assert sorted(one for own in orders for one in own) == list(range(5))
+
+
+@pytest.mark.parametrize("targets", [1, 3])
 @pytest.mark.parametrize("robots", [1, 2])
-def test_orders_are_nearly_the_best_of_all(robots):
+def test_orders_are_nearly_the_best_of_all(robots, targets):
     rng = np.random.default_rng(4)
     ratios = []
     for _ in range(15):
         start, between, weight = places(rng, robots, 5)
-        orders = search_order(start, between, weight, 0.5)
+        orders = search_order(start, between, weight, 0.5, targets)
         assert sorted(goal for own in orders for goal in own) == list(range(5))
-        ratios.append(expected_cost(orders, start, between, weight, 0.5) / best(start, between, weight, 0.5))
+        least = best(start, between, weight, 0.5, targets)
+        ratios.append(expected_cost(orders, start, between, weight, 0.5, targets) / least)
     assert min(ratios) >= 1 - 1e-9
     assert np.mean(ratios) < 1.02
     assert max(ratios) < 1.15

@@ -7,18 +7,29 @@ from covey.kernel import kernel
 _ROUNDS = 8
 
 
-def search_order(start: np.ndarray, between: np.ndarray, weight: np.ndarray, dwell: float = 0.0) -> list[list[int]]:
+def search_order(
+    start: np.ndarray,
+    between: np.ndarray,
+    weight: np.ndarray,
+    dwell: float | np.ndarray = 0.0,
+    targets: int = 1,
+    first: int = -1,
+) -> list[list[int]]:
     """Return for each searcher the goals that it visits, in order.
 
     The sum of weight x arrival time is kept small: it is the expected time of the find, if the chance to find the
-    target at a goal is proportional to its weight. Goals are inserted where they add least, the best ratio of weight to
-    distance first; then goals move to better places until none is left to improve.
+    target at a goal is proportional to its weight. Of several targets the expected time of the last find is kept small:
+    then a small goal is visited when it is near rather than at the end, from far away. Goals are inserted where they
+    add least, the best ratio of weight to distance first; then goals move to better places until none is left to
+    improve.
 
     Args:
         start: float64 (n, k), cost from each searcher to each goal; inf: it cannot go there.
         between: float64 (k, k), cost from goal to goal.
         weight: float64 (k,), above 0.
-        dwell: cost of searching at a goal.
+        dwell: cost of searching at a goal, of all or float64 (k,).
+        targets: how many there are to find.
+        first: the goal that the first searcher begins with; -1: any.
 
     Returns:
         n lists of goals; a goal that nobody can reach is in none.
@@ -38,40 +49,59 @@ def search_order(start: np.ndarray, between: np.ndarray, weight: np.ndarray, dwe
     order, length = np.full((n, k), -1, np.int64), np.zeros(n, np.int64)
     best = start.min(axis=0, initial=np.inf) if n else np.full(k, np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
-        first = np.argsort(-(weight / (best + dwell + 1e-9)), kind="stable")
-    first = first[np.isfinite(best[first])]
-    _arrange(
-        np.ascontiguousarray(start, float), np.ascontiguousarray(between, float), weight, dwell, first, order, length
-    )
+        goals = np.argsort(-(weight / (best + dwell + 1e-9)), kind="stable")
+    goals = goals[np.isfinite(best[goals])]
+    if first >= 0:
+        order[0, 0], length[0], goals = first, 1, goals[goals != first]
+    stays = np.full(k, dwell, float)
+    table = np.ascontiguousarray(start, float), np.ascontiguousarray(between, float), weight, stays, float(targets)
+    _arrange(*table, goals, order, length, first >= 0)
     return [order[i, : length[i]].tolist() for i in range(n)]
 
 
 def expected_cost(
-    orders: list[list[int]], start: np.ndarray, between: np.ndarray, weight: np.ndarray, dwell: float = 0.0
+    orders: list[list[int]],
+    start: np.ndarray,
+    between: np.ndarray,
+    weight: np.ndarray,
+    dwell: float | np.ndarray = 0.0,
+    targets: int = 1,
 ) -> float:
-    """Return the sum of weight x arrival time of the orders of all searchers; see `search_order`."""
-    total = 0.0
+    """Return the cost of the orders of all searchers, see `search_order`: each one's weight x its expected time.
+
+    The time is that at which the last of some targets is found, if all of them are among the searcher's own goals: with
+    the share F of its weight visited before a goal and f at it, it is there with the probability
+    (F + f)^targets - F^targets.
+    """
+    total, stays = 0.0, np.full(len(weight), dwell, float)
     for i, goals in enumerate(orders):
         row = np.array(goals, np.int64)
-        total += _cost(row, len(goals), i, start, between, weight, dwell)
+        total += _cost(row, len(goals), i, start, between, weight, stays, float(targets))
     return total
 
 
 @kernel
-def _cost(goals, count, i, start, between, weight, dwell):
-    """Return the sum of weight x arrival time of one searcher's goals."""
-    time, total, at = 0.0, 0.0, -1
+def _cost(goals, count, i, start, between, weight, dwell, targets):
+    """Return the cost of one searcher's goals, see `expected_cost`."""
+    time, total, at, whole, before = 0.0, 0.0, -1, 0.0, 0.0
+    for p in range(count):
+        whole += weight[goals[p]]
     for p in range(count):
         goal = goals[p]
-        time += (start[i, goal] if at < 0 else between[at, goal]) + dwell
-        total += weight[goal] * time
+        time += (start[i, goal] if at < 0 else between[at, goal]) + dwell[goal]
+        if targets > 1.0:
+            share = min(before + weight[goal] / whole, 1.0)
+            total += whole * (share**targets - before**targets) * time
+            before = share
+        else:
+            total += weight[goal] * time
         at = goal
     return total
 
 
 @kernel
-def _insert_best(goal, start, between, weight, dwell, order, length):
-    """Insert a goal where it adds least."""
+def _insert_best(goal, start, between, weight, dwell, targets, order, length, is_fixed):
+    """Insert a goal where it adds least; ``is_fixed``: not before the first goal of the first searcher."""
     n = order.shape[0]
     trial = np.empty(order.shape[1], np.int64)
     best_i, best_p, least = -1, -1, np.inf
@@ -79,12 +109,12 @@ def _insert_best(goal, start, between, weight, dwell, order, length):
         if not np.isfinite(start[i, goal]):
             continue
         count = length[i]
-        before = _cost(order[i], count, i, start, between, weight, dwell)
-        for p in range(count + 1):
+        before = _cost(order[i], count, i, start, between, weight, dwell, targets)
+        for p in range(1 if is_fixed and i == 0 else 0, count + 1):
             trial[:p] = order[i, :p]
             trial[p] = goal
             trial[p + 1 : count + 1] = order[i, p:count]
-            added = _cost(trial, count + 1, i, start, between, weight, dwell) - before
+            added = _cost(trial, count + 1, i, start, between, weight, dwell, targets) - before
             if added < least:
                 best_i, best_p, least = i, p, added
     if best_i < 0:
@@ -97,16 +127,16 @@ def _insert_best(goal, start, between, weight, dwell, order, length):
 
 
 @kernel
-def _arrange(start, between, weight, dwell, first, order, length):
-    """Insert the goals ``first`` one after another, then move single goals while that helps."""
-    for goal in first:
-        _insert_best(goal, start, between, weight, dwell, order, length)
+def _arrange(start, between, weight, dwell, targets, goals, order, length, is_fixed):
+    """Insert the goals one after another, then move single goals while that helps."""
+    for goal in goals:
+        _insert_best(goal, start, between, weight, dwell, targets, order, length, is_fixed)
     n = order.shape[0]
     for _ in range(_ROUNDS):
         before = 0.0
         for i in range(n):
-            before += _cost(order[i], length[i], i, start, between, weight, dwell)
-        for goal in first:
+            before += _cost(order[i], length[i], i, start, between, weight, dwell, targets)
+        for goal in goals:
             for i in range(n):
                 for p in range(length[i]):
                     if order[i, p] == goal:
@@ -114,9 +144,9 @@ def _arrange(start, between, weight, dwell, first, order, length):
                             order[i, q] = order[i, q + 1]
                         length[i] -= 1
                         break
-            _insert_best(goal, start, between, weight, dwell, order, length)
+            _insert_best(goal, start, between, weight, dwell, targets, order, length, is_fixed)
         after = 0.0
         for i in range(n):
-            after += _cost(order[i], length[i], i, start, between, weight, dwell)
+            after += _cost(order[i], length[i], i, start, between, weight, dwell, targets)
         if after > before - 1e-9:
             break

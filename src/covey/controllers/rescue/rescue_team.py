@@ -23,14 +23,18 @@ from covey.robots.parameters import Count, Kinds, Metres, Seconds, Share, Stay
 
 Point = tuple[float, float]
 
-_WALL_PER_M2 = 1.4  # metres of wall faces in a square metre of a building
+_WALL_PER_M2 = 0.5  # metres of wall for a square metre behind a frontier: a building has 1.4, but frontiers share it
 _LATTICE_M = 0.6
 _VIEWS = 16
 _NEAR_M = 2.0  # of two places with the same gain, one this much nearer is clearly better
 _IN_VAIN = 0.4  # what a look around from where a patch should be seen, and was not, leaves of the chance
 _DWELL_M = 1.0  # a turn all around, as a way
-_SAME_M = 1.2  # a goal this near to the one that is pursued is the same
-_CLEARLY = 1.15  # an order that is better by this factor makes a robot give its goal up
+_SEARCH_PER_M = 0.8  # searching a metre of wall behind a frontier, as a way
+_SAME_M = 1.2  # goals this near to each other are the same
+_FOLLOWED_M = 2.0  # a frontier moves on while a robot drives to it, so far between two choices
+_CHANGE_M = 5.0  # a robot leaves its goal for an order in which its goals are searched so much sooner, as a way
+_STEAL_M = 4.0  # a mate's goal that is so much nearer to a robot is the robot's
+_SPARE_M = 3.0  # who has so much less way to a meeting than the last one may search until then
 _TRAIL_S = 6.0
 _EVERY_S = 0.3  # between two looks, and between two times to listen and tell
 _TURNED_RAD = math.radians(15.0)  # a turn by more than this is another look
@@ -43,7 +47,7 @@ _REFUSED_M = 0.5  # goals this near to one that did not help are not tried
 _SURE = 0.3
 SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
 """Sweeps in turn: patches count that were missed with this probability, and places where so many are left."""
-_SMALL, _SMALL_PER_M = 0.4, 1.0  # of these, near places need this share, or this many for each metre of way
+_SMALL, _SMALL_PER_M = 0.2, 0.5  # of these, near places need this share, or this many for each metre of way
 
 
 @dataclass(frozen=True)
@@ -112,14 +116,16 @@ def takes_settings(target: Any) -> Any:
 )
 @takes_settings
 async def rescue_team(robot: Robot, **settings: Any) -> None:
-    """Search so that the expected time of finds is short, for all robots that hear each other.
+    """Search so that the expected time of the last find is short, for all robots that hear each other.
 
     A robot keeps the probability that the cameras of the team have missed a target, for each patch of wall on its map.
     Its goals are pieces of frontiers, weighed by the walls that may be behind them, and places from where it sees much
-    wall that is not searched. It finds orders of all goals, for itself and the mates that it hears, in which the sum
-    of weight x arrival time is small, and goes to its first one. At a place to look it turns over all directions
-    that are left to search. Candidates that are not sure are looked at again. Mates send the poses of their last
-    seconds, from which the others know what they have searched. A robot that hears nobody does everything alone.
+    wall that is not searched. It finds orders of all goals, for itself and the mates that it hears, in which the last
+    of the targets that are left is expected soon, and goes to its first one. It keeps that goal, unless an order that
+    begins with another one is better by more than a change costs, and leaves mates theirs, unless it is much nearer.
+    At a place to look it turns over all directions that are left to search. Candidates that are not sure are looked at
+    again. Mates send the poses of their last seconds, from which the others know what they have searched. A robot that
+    hears nobody does everything alone.
 
     Robots meet at a big fire, or where ``meet_at`` says, when both are near it, when nothing is left to search, or when
     time gets short. A robot that hears nobody waits there at the end. It ends when all frontiers that it can reach are
@@ -220,6 +226,7 @@ class Searcher:
         self._refused, self._stalls = Blacklist(tolerance_m=_REFUSED_M), list[Point]()
         self._progress, self._drives, self._stalled = ProgressTimer(0.2, _STALL_S), False, False
         self._goal: Point | None = None
+        self._pursuit: tuple[str, Point] | None = None  # kind and place of the goal that it has set out for
         self._trail: list[tuple[float, float, float, float, float]] = []
         self._told_trail = b""
         self._told_s = self._heard_s = -math.inf
@@ -256,6 +263,8 @@ class Searcher:
         facts = {"trail": self._told_trail, "idle": self._idle, **self.lookout.facts, **self.meetings.facts}
         if self.lookout.is_blind(robot):
             facts["blind"] = True
+        if self._pursuit == ("look", self._goal):
+            facts["looks"] = True
         self.team.step(robot, goal=self._goal, **facts)
         return changed
 
@@ -320,11 +329,15 @@ class Searcher:
             self._goal = meetings.place
             if meetings.place is not None:
                 cell = np.array([robot.map.grid.cell_at(*meetings.place)])
+                if (task := self._meanwhile(robot, mates, cell)) is not None:
+                    self._goal = task.place
+                    return task
                 self._roams(robot, meetings.place, float(self._ways(robot, [], cell)[0, 0]))
             return Task("meet", meetings.place)
         task = self.search(robot, mates)
         if task is not None and task.place is not None and self._roams(robot, task.place, task.way_m):
             self._refuse(robot.pose[:2], task.place)
+            self._pursuit = None
             task = self.search(robot, mates)
         self._goal, self._idle = (None, True) if task is None else (task.place, False)
         if task is not None:
@@ -340,6 +353,23 @@ class Searcher:
             return Task("wait")
         return None
 
+    def _meanwhile(self, robot: Robot, mates: dict[str, Mate], cell: np.ndarray) -> Task | None:
+        """Return a goal that it can search at before all others have come to the cell (1, 2) of its meeting."""
+        told = {name: mate.facts.get("meeting") or (None, False, False) for name, mate in mates.items()}
+        late = [
+            mates[n].pose[:2] for n, (at, _, is_there, *_) in told.items() if at == self.meetings.at and not is_there
+        ]
+        if not late or self.all_found:
+            return None
+        own, *others = self._ways(robot, late, cell)[:, 0].tolist()
+        if not own + _SPARE_M < max(others) < np.inf:
+            return None
+        task = self.search(robot, mates)
+        if task is None or task.place is None:
+            return None
+        back = float(robot.travel_from([task.place], cell)[0, 0])
+        return task if task.way_m + _DWELL_M + back <= max(others) else None
+
     def went(self, robot: Robot, task: Task, state: str) -> None:
         """Process the end of a drive: remember goals that did not help.
 
@@ -347,6 +377,8 @@ class Searcher:
         """
         assert task.place is not None
         failed = state in ("unreachable", "stuck") or self._stalled
+        if failed or (state == "reached" and task.kind != "look"):
+            self._pursuit = None
         if failed:
             here = robot.pose[:2]
             mates = self.team.others(robot).values()
@@ -360,6 +392,7 @@ class Searcher:
     def looked(self, robot: Robot, task: Task) -> None:
         """Process the end of a look around: what a turn did not show hardly shows from near there."""
         assert task.place is not None
+        self._pursuit = None
         self._refused.add(task.place)
         if self.searched is not None:
             cell = np.array([robot.map.grid.cell_at(*task.place)])
@@ -412,32 +445,45 @@ class Searcher:
         return own + other <= self.settings.near_m or robot.time + way_s + 60.0 > self.settings.time_limit_s or done
 
     def search(self, robot: Robot, mates: dict[str, Mate]) -> Task | None:
-        """Return the first goal of the robot in the order for the team; None if there is no goal."""
-        reach = robot.reachable()
+        """Return the goal that the robot pursues, or the first in the order for the team; None if there is no goal.
+
+        Mates reach their goals first, and go on from there.
+        """
+        grid, reach = robot.map.grid, robot.reachable()
         cells, weights, kinds = self._frontiers(robot, reach)
         places = np.empty((0, 2), np.int64) if self.all_found else self._places(robot, reach)
         names = nearest_by_air(robot, mates)
-        ways = self._ways(robot, [mates[n].pose[:2] for n in names], np.vstack((cells, places)))
-        chosen, gains = self._views(robot, places, ways[0, len(cells) :])
-        kept = [*range(len(cells)), *(len(cells) + k for k in chosen)]
-        cells, weights, start = np.vstack((cells, places[chosen])), np.append(weights, gains), ways[:, kept]
+        team = [mates[name] for name in names]
+        goals = [mate.goal or mate.pose[:2] for mate in team]
+        at = np.clip(grid.to_cells(np.reshape(goals, (-1, 2))), 0, np.array(grid.shape) - 1)
+        ways = self._ways(robot, [mate.pose[:2] for mate in team], np.vstack((at, cells, places)))
+        to_goals, to_frontiers, to_places = np.split(ways, np.cumsum((len(at), len(cells))), axis=1)
+        taken = [i for i, name in enumerate(names) if self._is_taken(robot, name, team[i], to_goals[:, i], i + 1)]
+        looks = at[[i for i in taken if team[i].facts.get("looks")]]
+        chosen, gains = self._views(robot, places, to_places[0], looks)
+        cells, weights = np.vstack((cells, places[chosen])), np.append(weights, gains)
         kinds = [*kinds, *["look"] * len(chosen)]
         if not len(cells):
             return None
-        points, own = robot.map.grid.to_world(cells), start[0].copy()
-        for k, point in enumerate(points):
-            for i, name in enumerate(names):
-                goal = mates[name].goal
-                if goal is not None and math.dist(goal, point) < 1.0 and (start[i + 1, k], name) < (own[k], robot.name):
-                    start[0, k] = np.inf  # a mate is on its way
+        points, start = grid.to_world(cells), np.hstack((to_frontiers, to_places[:, chosen]))
+        own = start[0].copy()
+        between = robot.travel_from([*points, *goals], cells)
+        for i in taken:
+            via = to_goals[i + 1, i] + _DWELL_M + between[len(cells) + i]
+            start[i + 1] = np.where(np.isfinite(via), via, start[i + 1])
+            start[0, np.hypot(*(points - goals[i]).T) <= _SAME_M] = np.inf
         if not np.isfinite(start[0]).any():
             start[0] = own
-        between = 1.3 * np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
-        order = search_order(start, between, weights, _DWELL_M)[0]
-        chosen = self._pursued(order, points, start, between, weights) if order else int(start[0].argmin())
-        x, y = points[chosen].tolist()
-        robot.note(f"{kinds[chosen]} at ({x:.1f}, {y:.1f})")
-        return Task(kinds[chosen], (x, y), float(ways[0, kept[chosen]]))
+        between, straight = between[: len(cells)], 1.3 * np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+        between = np.where(np.isfinite(between), between, straight)
+        targets = self.settings.targets - len(self.lookout.found)
+        mine = self._pursued(points, kinds)
+        dwell = np.where(np.arange(len(kinds)) < kinds.count("frontier"), _SEARCH_PER_M * weights, _DWELL_M)
+        first = first_goal(start, (between + between.T) / 2, weights, mine, dwell, max(targets, 1))
+        x, y = points[first].tolist()
+        self._pursuit = kinds[first], (x, y)
+        robot.note(f"{kinds[first]} at ({x:.1f}, {y:.1f})")
+        return Task(kinds[first], (x, y), float(own[first]))
 
     def _ways(self, robot: Robot, mates: list[Point], cells: np.ndarray) -> np.ndarray:
         """Return the ways from the robot, and from its mates, to cells that it can reach, float64 (n, k) [m].
@@ -446,19 +492,25 @@ class Searcher:
         """
         return robot.travel_from([robot.pose[:2], *mates], cells)
 
-    def _pursued(
-        self, order: list[int], points: np.ndarray, start: np.ndarray, between: np.ndarray, weights: np.ndarray
-    ) -> int:
-        """Return the first goal: the one that it already pursues, unless the order is clearly better."""
-        if self._goal is None:
-            return order[0]
-        away = np.hypot(*(points[order] - self._goal).T)
-        near = int(away.argmin())
-        if near == 0 or away[near] > _SAME_M:
-            return order[0]
-        kept = [order[near], *order[:near], *order[near + 1 :]]
-        costs = [expected_cost([one], start, between, weights, _DWELL_M) for one in (order, kept)]
-        return kept[0] if costs[1] <= _CLEARLY * costs[0] else order[0]
+    def _is_taken(self, robot: Robot, name: str, mate: Mate, ways: np.ndarray, row: int) -> bool:
+        """Return whether a mate's goal is left to it: it is nearer, or hardly farther and the robot pursues another.
+
+        ``ways``: those of the robot and its mates to that goal [m], of which the mate has this ``row``.
+        """
+        if mate.goal is None:
+            return False
+        pursues = self._pursuit is not None and math.dist(self._pursuit[1], mate.goal) <= _SAME_M
+        own = ways[0] if pursues else ways[0] + _STEAL_M
+        return (ways[row], name) < (own, robot.name)
+
+    def _pursued(self, points: np.ndarray, kinds: list[str]) -> int:
+        """Return which of the goals, (k, 2) [m], is the one that the robot pursues; -1: none of them."""
+        if self._pursuit is None:
+            return -1
+        kind, place = self._pursuit
+        away = np.where(np.array(kinds) == kind, np.hypot(*(points - place).T), np.inf)
+        nearest = int(away.argmin())
+        return nearest if away[nearest] <= (_FOLLOWED_M if kind == "frontier" else 0.1) else -1
 
     def _frontiers(self, robot: Robot, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Return the cells of pieces of frontiers, their weights in metres of wall, and their kind."""
@@ -482,7 +534,8 @@ class Searcher:
         stride = max(round(_LATTICE_M / grid.resolution), 1)
         floor = reach[::stride, ::stride] & (robot.map.occupancy()[::stride, ::stride] == 0)
         places = np.argwhere(floor) * stride
-        places = np.vstack((places, [grid.cell_at(*robot.pose[:2])]))
+        known = [robot.pose[:2], self._pursuit[1]] if self._pursuit else [robot.pose[:2]]
+        places = np.vstack((places, [grid.cell_at(*place) for place in known]))
         return places[self._refused.clear(grid.to_world(places))]
 
     def _forget_where_candidates_are(self) -> None:
@@ -491,22 +544,65 @@ class Searcher:
             if candidate.probability > 0.02 and self.searched is not None:
                 self.searched.forget(candidate.x, candidate.y, 0.4)
 
-    def _views(self, robot: Robot, places: np.ndarray, ways: np.ndarray) -> tuple[list[int], np.ndarray]:
-        """Return the places to look around, indices into (k, 2) cells, and the metres of wall not searched there."""
+    def _views(
+        self, robot: Robot, places: np.ndarray, ways: np.ndarray, taken: np.ndarray
+    ) -> tuple[list[int], np.ndarray]:
+        """Return the places to look around, indices into (k, 2) cells, and the metres of wall not searched there.
+
+        The one that it pursues comes first, while anything is left there. What is in sight of cells ``taken`` (m, 2) is
+        left to mates.
+        """
         searched = self.searched
         if searched is None or not len(places):
             return [], np.empty(0)
         self._forget_where_candidates_are()
-        sights, cost = searched.sights(robot.map.occupancy(), places), ways + _NEAR_M
+        occupancy, grid = robot.map.occupancy(), robot.map.grid
+        sights, cost = searched.sights(occupancy, places), ways + _NEAR_M
+        theirs, mine = searched.sights(occupancy, taken).patches, np.empty(0, np.int64)
+        if self._pursuit is not None and self._pursuit[0] == "look":
+            mine = np.flatnonzero((places == grid.cell_at(*self._pursuit[1])).all(axis=1))[-1:]
         for missed, least in SWEEPS:
             left = np.where(searched.missed > missed, searched.missed, 0.0)
+            left.reshape(-1)[theirs[theirs >= 0]] = 0.0
+            first = [
+                (int(k), float(gain)) for k, gain in zip(mine, sights.gains(left)[mine], strict=True) if gain >= 1.0
+            ]
+            for k, _ in first:
+                left.reshape(-1)[sights.patches[k][sights.patches[k] >= 0]] = 0.0
             smallest = np.minimum(np.maximum(_SMALL_PER_M * cost, _SMALL * least), least)
-            if chosen := sights.cover(left, _VIEWS, smallest, cost):
+            if chosen := first + sights.cover(left, _VIEWS, smallest, cost):
                 return [k for k, _ in chosen], PATCH_M * np.array([gain for _, gain in chosen])
         if len(self._refused) or (searched.missed < _SURE).any():  # begin again: something was missed
             self._refused.goals.clear()
             np.maximum(searched.missed, _SURE, out=searched.missed)
         return [], np.empty(0)
+
+
+def first_goal(
+    start: np.ndarray,
+    between: np.ndarray,
+    weights: np.ndarray,
+    mine: int,
+    dwell: float | np.ndarray = _DWELL_M,
+    targets: int = 1,
+) -> int:
+    """Return the goal that the first robot of a team goes to: the one that it pursues, unless leaving it gains enough.
+
+    Args:
+        start: float64 (n, k), ways from the robots to the goals [m].
+        between: float64 (k, k), ways between the goals [m].
+        weights: float64 (k,), metres of wall there.
+        mine: the goal that it pursues; -1: none.
+        dwell: the way that a robot could drive while it searches there [m], of all or float64 (k,).
+        targets: how many are to be found.
+    """
+    table = start, between, weights, dwell, targets
+    orders = search_order(*table)
+    if mine < 0 or not np.isfinite(start[0, mine]):
+        return orders[0][0] if orders[0] else int(start[0].argmin())
+    kept = search_order(*table, first=mine)
+    gain = expected_cost(kept, *table) - expected_cost(orders, *table)
+    return orders[0][0] if orders[0] and gain > _CHANGE_M * weights[kept[0]].sum() else mine
 
 
 def nearest_by_air(robot: Robot, mates: dict[str, Mate]) -> list[str]:
