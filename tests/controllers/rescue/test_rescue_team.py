@@ -182,19 +182,19 @@ def test_walls_that_a_mate_is_about_to_look_at_are_left_to_it():
 
 
 def test_who_is_near_to_a_meeting_searches_until_the_last_one_comes():
-    """The mate has 9 m to go, the robot 2 m; then the mate is nearer than the robot."""
+    """The mate has 9 m to go, the robot 2 m; then the mate is nearer; then it is far again, but the robot has set out."""
     tasks = []
 
     def choose(robot):
-        for x in (-5.5, 1.9):
-            searcher = Searcher(robot, RescueSettings())
+        searcher = Searcher(robot, RescueSettings())
+        for x in (-5.5, 1.9, -5.5):
             searcher.meetings.at, searcher.meetings.agreed, searcher.meetings.place = 4, True, (2.0, 0.0)
             searcher.lookout.found[4] = ("big_fire", 2.5, 0.0)
             searcher.team.mates = mate_at(x, 0.0, (2.0, 0.0), meeting=(4, True, False, ()))
             tasks.append(searcher.choose(robot).kind)
 
     in_a_hall(choose)
-    assert tasks == ["look", "meet"]
+    assert tasks == ["look", "meet", "meet"]
 
 
 def test_each_drive_that_fails_at_one_place_refuses_goals_in_twice_the_distance():

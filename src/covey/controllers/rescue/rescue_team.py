@@ -231,7 +231,7 @@ class Searcher:
         self._told_trail = b""
         self._told_s = self._heard_s = -math.inf
         self._trail_of: dict[str, tuple[bytes, float]] = {}
-        self._idle = False
+        self._idle = self._sets_out = False  # has nothing to do, drives to its meeting
         self._in_vain = 0
         self._standing: dict[int, tuple[Point | None, float]] = {}  # where to meet at a target, and since when it holds
         self._approach = Approach(patience_s=_ROAM_S, same_m=2.0 * _SAME_M)
@@ -325,13 +325,16 @@ class Searcher:
             for identity in meetings.open(found):
                 if self._is_time_to_meet(robot, identity, mates):
                     meetings.call(robot, identity, found, mates)
-        if meetings.agreed:
+        if not meetings.agreed:
+            self._sets_out = False
+        else:
             self._goal = meetings.place
             if meetings.place is not None:
                 cell = np.array([robot.map.grid.cell_at(*meetings.place)])
-                if (task := self._meanwhile(robot, mates, cell)) is not None:
+                if not self._sets_out and (task := self._meanwhile(robot, mates, cell)) is not None:
                     self._goal = task.place
                     return task
+                self._sets_out = True
                 self._roams(robot, meetings.place, float(self._ways(robot, [], cell)[0, 0]))
             return Task("meet", meetings.place)
         task = self.search(robot, mates)
