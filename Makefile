@@ -66,6 +66,8 @@ check: $(VENV)/.developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+	$(BIN)/pyright --pythonplatform Windows
+	$(BIN)/pyright --pythonplatform Darwin
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -m site tests/test_site.py
 	@if command -v npm >/dev/null; then cd web && npm ci --no-audit --no-fund && npm run check && npm test; \

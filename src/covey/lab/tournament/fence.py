@@ -35,7 +35,7 @@ def fence() -> int:
         the version of Landlock: from `OTHERS_SINCE` on other processes are fenced, too; 0: nothing is fenced.
     """
     version = landlock()
-    if not version:
+    if sys.platform != "linux" or not version:
         return 0
     library = ctypes.CDLL(None)
     call = library.syscall
