@@ -78,3 +78,16 @@ def test_a_place_that_was_never_seen_stays_a_piece_of_its_own(driven):
     assert slam.pieces.first == slam.pieces.begins[1]
     assert slam.covariance[0, 0] > 100.0, "nobody knows where it is"
     assert away(slam.trajectory()[: len(truth)], truth).max() < 0.15
+
+
+def test_a_robot_that_turns_in_the_open_was_not_carried():
+    """It leaves a corridor, sees nothing for a while, and turns to a house that the corridor had hidden."""
+    corridor = (-26, 1.5, -1, 2), (-26, -2.5, -4, -2), (-20, 1, -19.6, 1.5), (-14, -2, -13.5, -1.5), (-9, 1.2, -8, 1.5)
+    world = world_of(60, 20, *corridor, (-5, -2, -4.5, -1.6), (-5, 4.5, -1.2, 9))
+    truth, rng = way([(-24, 0), (3, 0), (2.9, 0.01), (2.9, 0.02)], turns=12), np.random.default_rng(0)
+    ahead = np.abs(LASER.angles) < 0.5 * np.pi
+    scans = [np.where(ahead, noisy(rng, seen(world, pose)), np.inf) for pose in truth]
+    assert min(np.isfinite(scan).sum() for scan in scans) == 0
+    slam = follow(truth[0], odometry(rng, truth), scans)
+    assert (slam.pieces.bridges, slam.pieces.begins) == ([], [0])
+    assert away(slam.trajectory(), truth).max() < 0.6

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from covey.mapping.slam.seen_through import contradict, through_and_on
+from covey.mapping.slam.seen_through import contradict, in_sight, through_and_on
 from covey.mapping.slam.surfaces import KeyFrame
 
 
@@ -26,6 +26,20 @@ def test_the_compiled_code_counts_as_the_plain_one():
     counts = through_and_on(*given, np.array([0.1, -0.2]))
     assert counts == through_and_on.py_func(*given, np.array([0.1, -0.2]))
     assert min(counts) > 0
+
+
+@pytest.mark.parametrize("motion", [(0.0, 0.0, 0.0), (1.0, -2.0, 0.5 * np.pi)])
+def test_in_sight_is_what_lies_in_directions_of_returns_near_or_far(motion):
+    """A lidar at (0.2, 0) has returns ahead of it, to 45 degrees on either side, and one straight behind it."""
+    bearing, gap = np.append(np.radians(np.arange(-45.0, 45.5, 1.0)), np.pi), np.radians(1.5)
+    eye = np.array([0.2, 0.0])
+    returns = eye + 5.0 * np.column_stack((np.cos(bearing), np.sin(bearing)))
+    seen = np.array([(1.0, 0.0), (9.0, 3.0), (3.2, -2.7), (-7.0, 0.1), (0.2, 3.0), (-2.0, -2.0), (0.0, -1.0)])
+    x, y, turn = motion
+    back = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    points = (seen - (x, y)) @ back  # in the frame whose pose is the motion
+    assert in_sight(points, KeyFrame(returns, np.zeros_like(returns), eye), np.array(motion), gap) == 4
+    assert in_sight(points, KeyFrame(returns[:0], returns[:0], eye), np.array(motion), gap) == 0
 
 
 def round_room(radius_m):

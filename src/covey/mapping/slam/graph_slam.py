@@ -19,6 +19,7 @@ from covey.mapping.slam.odometry import SinceKeyFrame
 from covey.mapping.slam.one_pose import between, carried, composed, ends_of, inverted, turned
 from covey.mapping.slam.pieces import JumpMotion, Pieces
 from covey.mapping.slam.pose_graph import Optimised, PoseGraph, covariances, optimise
+from covey.mapping.slam.seen_through import in_sight
 from covey.mapping.slam.surfaces import Cloud, KeyFrame, normals_of, together
 from covey.mapping.slam.trust import FAR, MOST_NOISE, REASON, agreeing_loops, chi2_of, solved, with_noise
 
@@ -37,6 +38,7 @@ _MISFITS, _FEW_MISFITS = 0.05, 3  # share and number of loops that do not fit, s
 _LEAP_M, _LEAP_RAD, _LEAP = 1.5, 1.5, 6.0  # a motion that no robot drives: so far, and so many times the usual
 _LOST_M = 5.0  # after such a motion that scans do not bridge, a new piece begins
 _FITS, _STRANGE, _CARRIED, _CALM = 0.75, 0.5, 4, 0.5  # mean score; score of a strange scan; so many; their motions
+_SHOWN = 0.5  # share of the points of the first strange scan that the key frame before had in sight
 _ANYWHERE = np.array([50.0, math.pi])  # how wrong the motion to a new piece may be [m, rad]
 _BETWEEN = 0.1  # maps also take scans between key frames, after this share of the way to the next one
 _NEW, _SOON = 0.7, 0.33  # a scan that fits worse shows something new: a key frame is due after this share of the way
@@ -166,7 +168,7 @@ class GraphSlam:
         guess = composed(self.poses[-1], self._since.motion)
         self._expected = self._since.motion, self._since.covariance(slips=False)
         match = None if is_new else self._match(points, normals, guess)
-        if not is_new and self._is_strange(match, points, motion):
+        if not is_new and self._is_strange(match, points, motion, guess, at):
             if self._strange < _CARRIED:
                 self._hold(guess)
                 return self.pose
@@ -222,18 +224,33 @@ class GraphSlam:
         self.pieces.bridges.append(JumpMotion(len(self._held), motion, None))
         return np.zeros(3), True
 
-    def _is_strange(self, match: ScanMatch | None, points: np.ndarray, motion: np.ndarray) -> bool:
-        """Return whether a scan shows another place than the scans before, although the robot has hardly moved."""
+    def _is_strange(
+        self, match: ScanMatch | None, points: np.ndarray, motion: np.ndarray, guess: np.ndarray, mount: Mount
+    ) -> bool:
+        """Return whether a scan shows another place than the scans before, although the robot has hardly moved.
+
+        What comes into sight for the first time, as a robot turns in the open, is no other place.
+        """
         if self._place is None or len(points) < 10:
             return False
         score = 0.0 if match is None else match.score
         calm = math.hypot(motion[0], motion[1]) < _CALM and abs(motion[2]) < _CALM
         if score < _STRANGE and self._fit > _FITS and calm:
+            if not self._strange and self._in_sight(points, guess, mount) < _SHOWN * len(points):
+                return False
             self._strange += 1
             return True
         self._strange = 0
         self._fit += 0.1 * (score - self._fit)
         return False
+
+    def _in_sight(self, points: np.ndarray, guess: np.ndarray, mount: Mount) -> int:
+        """Return how many points of a scan lie where the newest key frame of its lidar has returns, too."""
+        last = self._kept.get(mount)
+        if last is None:
+            return 0
+        gap = 1.5 * float(np.ptp(self.laser.angles)) / len(self.laser.angles)
+        return in_sight(points, self.frames[last], between(self.poses[last], guess), gap)
 
     def _hold(self, pose: np.ndarray) -> None:
         """Keep the pose of a scan that shows nothing that is known."""

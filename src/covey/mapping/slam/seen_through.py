@@ -1,4 +1,7 @@
-"""Whether one scan looked through what another one has seen: then they cannot be where somebody supposes."""
+"""Whether one scan looked through what another one has seen: then they cannot be where somebody supposes.
+
+Only what both had in sight can tell.
+"""
 
 import math
 from collections.abc import Iterable
@@ -50,6 +53,30 @@ def through_and_on(points, others, motion, mount):
         elif abs(away - nearest) < _ON_M:
             on += 1
     return through, on
+
+
+def in_sight(points: np.ndarray, frame: KeyFrame, motion: np.ndarray, gap_rad: float) -> int:
+    """Return how many points lie in directions in which a key frame has returns, too, whether near or far.
+
+    Args:
+        points: (k, 2) [m], in a frame whose pose in that of the key frame is ``motion`` (3,).
+        frame: the key frame.
+        motion: x, y [m], heading [rad].
+        gap_rad: returns so far apart are in one direction.
+    """
+    theirs = np.sort(_bearings(frame.points - frame.eye))
+    if not len(theirs):
+        return 0
+    c, s = math.cos(motion[2]), math.sin(motion[2])
+    bearings = _bearings(points @ np.array([[c, s], [-s, c]]) + motion[:2] - frame.eye)
+    theirs = np.concatenate((theirs[-1:] - math.tau, theirs, theirs[:1] + math.tau))
+    after = np.searchsorted(theirs, bearings).clip(1, len(theirs) - 1)
+    return int((np.minimum(theirs[after] - bearings, bearings - theirs[after - 1]) <= gap_rad).sum())
+
+
+def _bearings(points: np.ndarray) -> np.ndarray:
+    """Return the bearings (k,) [rad] of points (k, 2), seen from 0, 0."""
+    return np.arctan2(points[:, 1], points[:, 0])
 
 
 def contradict(pairs: Iterable[tuple[KeyFrame, KeyFrame, np.ndarray]]) -> bool:
