@@ -140,6 +140,15 @@ def test_loops_that_newer_ones_contradict_are_taken_back(doubted):
     assert doubted.withdrawn(62) == {(0, 60), (1, 61), (2, 62)}
 
 
+def test_loops_stay_until_as_many_newer_ones_contradict_them(doubted):
+    for first, second in ((1, 58), (2, 57)):
+        assert doubted._agreed(Loop(first, second, np.zeros(3), np.eye(3), True))
+    doubted._slam.revision += 1
+    others = [Loop(first, second, np.array([5.0, 0.0, 0.0]), np.eye(3), True) for first, second in doubted.accepted]
+    assert [len(doubted._agreed(other)) for other in others] == [0, 0, 0, 0, 5]
+    assert doubted.withdrawn(62) == {(0, 60), (1, 61), (2, 62), (1, 58), (2, 57)}
+
+
 @pytest.mark.skipif(not LOGS.exists(), reason="no recorded logs")
 def test_a_part_of_a_recorded_log():
     """Relations within 1500 scans of the Intel lab that were checked by hand, see `benchmarks/slam_logs.py`."""

@@ -209,9 +209,12 @@ class Loops:
         if not doubted and by_looks and not self._may_be(loop):
             self._pending = [other for other in self._pending if not any(other is one for one in pending)]
             return self._refuse(loop.first, loop.second)
-        if not doubted:  # others agree on another place: if that is not far on the way, only one can be right
+        if not doubted:  # others agree on another place; if that is not far on the way, the larger set is right
             apart = [abs(other.first - loop.first) for other, _ in self._doubted.values()]
             if min(apart, default=math.inf) <= _CONFIRM_WITHIN:
+                if len(pending) + 1 < len(self._doubted):
+                    self._pending.append(loop)
+                    return []
                 self._contradicted.update(self._doubted)
             self._doubted.clear()
         self._confirmed = self._denied = 0
