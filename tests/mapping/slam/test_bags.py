@@ -196,6 +196,16 @@ def test_a_lidar_whose_place_is_not_known_is_left_out_beside_one_that_is():
     assert driven(topics, BACK).times.tolist() == [0.0, 1.0], "and so is the second, if the first may be anywhere"
 
 
+@pytest.mark.parametrize("base", ["base", "base_link"])
+def test_scans_in_the_frame_of_the_robot_are_made_from_others_and_count_alone_or_not_at_all(base):
+    """As what merges two lidars publishes them, or what smooths the scans of one."""
+    front, merged = [scan(0.0), scan(1.0)], [scan(0.25), scan(0.5)]
+    topics = {"/scan": ("ahead", front), "/scan_merged": (base, merged)}
+    assert driven(topics, AHEAD, placed("base", "base_link", 0.0, 0.0)).times.tolist() == [0.0, 1.0]
+    topics = {"/scan": (base, merged), "/front/scan": ("ahead", front)}
+    assert driven(topics, AHEAD, placed("base", "base_link", 0.0, 0.0)).times.tolist() == [0.25, 0.5]
+
+
 def write(kind, path, topics=("scan", "odom"), seconds=10.0):
     """Write a bag of a robot that drives through the room; return the file or folder to read."""
     typesys = pytest.importorskip("rosbags.typesys")

@@ -24,6 +24,7 @@ from covey.mapping.slam.log import Laser, Log, relative
 from covey.plain_files import check_plain
 
 SCAN, ODOMETRY, TF = "sensor_msgs/msg/LaserScan", "nav_msgs/msg/Odometry", "tf2_msgs/msg/TFMessage"
+_BASES = ("base_link", "base_footprint")
 TRUTH = "ground_truth"
 """The topic with the true odometry of a simulated robot."""
 
@@ -158,7 +159,8 @@ class Topics:
     ) -> Log:
         """Return the log of the lidars that are not tilted; of several topics with one frame the first counts.
 
-        If it is not known where the first one is, it is the only one; else all whose place is known.
+        If it is not known where the first one is, it is the only one; else all whose place is known. Scans in the frame
+        of the robot itself are made from those of others, and count alone or not at all.
         """
         refused: InvalidValueError | None = None
         logs, taken, placed = list[Log](), set[str](), True
@@ -166,7 +168,7 @@ class Topics:
             frame = scans[0][1].header.frame_id.lstrip("/")
             try:
                 mount, doubt = frames.mount(base, frame)
-                is_placed = not doubt or frames.holds(frame)
+                is_placed = frame not in {base.lstrip("/"), *_BASES} and (not doubt or frames.holds(frame))
                 if frame not in taken and (not logs or (placed and is_placed)):
                     logs.append(log_of(name, [one for _, one in scans], track, mount, (doubt,) if doubt else ()))
                     placed = is_placed
