@@ -40,8 +40,8 @@ def robots(road, parts=PARTS, starts=STARTS, common_frame=False):
 
 
 def exchange(a, b):
-    b.take(a.update_for(b.clock))
-    a.take(b.update_for(a.clock))
+    b.add_update(a.update_for(b.clock))
+    a.add_update(b.update_for(a.clock))
 
 
 def share(a, b):
@@ -83,8 +83,8 @@ def test_nothing_is_sent_twice_and_all_bytes_are_counted(road):
     (a, b), _ = robots(road, PARTS)
     update = a.update_for(b.clock)
     frames = len(a.slam.frames)
-    assert b.take(update) == len(a.slam.edges) + 1  # the first key frame has no relation
-    assert b.take(update) == 0
+    assert b.add_update(update) == len(a.slam.edges) + 1  # the first key frame has no relation
+    assert b.add_update(update) == 0
     again = a.update_for(b.clock)
     assert len(again) < 100  # the clock alone
     assert a.bytes_sent == len(update) + len(again)
@@ -124,7 +124,7 @@ def test_lost_updates_are_made_up_for(road):
 def test_parts_that_begin_too_late_are_left_out(road):
     (a, b), _ = robots(road, PARTS)
     late = a.update_for({0: 5})
-    assert b.take(late) == 0
+    assert b.add_update(late) == 0
     assert b.clock.get(0, 0) == 0
 
 
@@ -136,7 +136,7 @@ def forged(member, relations):
     liar.update_for({})
     for relation in relations:
         liar._trails[7].add(relation_item(relation), 7)
-    member.take(liar.update_for(member.clock))
+    member.add_update(liar.update_for(member.clock))
 
 
 @pytest.mark.slow
@@ -278,7 +278,7 @@ def test_two_runs_agree_to_the_byte(road):
 def test_a_damaged_update_is_refused_and_changes_nothing(road, damage, message):
     (a, b), _ = robots(road, [(0, 60), (30, 80)])
     with pytest.raises(InvalidValueError, match=message):
-        b.take(damage(a.update_for(b.clock)))
+        b.add_update(damage(a.update_for(b.clock)))
     assert 0 not in b.clock
 
 
