@@ -361,3 +361,17 @@ def test_team_that_cannot_see_is_drawn_without_what_was_seen(record, square_maps
     run.series = lambda name: np.full(20 if name.endswith("union") else (20, 2), np.nan)
     names = {"overview", "trajectories", "coverage_heat", "explored_share", "animation"}
     assert {p.stem for p in save_all(run)} == names
+
+
+def test_a_picture_is_chosen_by_name_and_file(record, tmp_path, capsys):
+    run = record(steps=20)
+    picture = run.plot("trajectories", tmp_path / "paths.pdf")
+    assert (tmp_path / "paths.pdf").read_bytes() == picture.to_bytes("pdf")
+    assert capsys.readouterr().out == f"picture: {tmp_path / 'paths.pdf'}\n"
+    with pytest.raises(UnknownNameError, match="did you mean 'trajectories'"):
+        run.plot("trajectory")
+    with pytest.raises(InvalidValueError, match=r"\.png, \.svg, \.pdf"):
+        run.plot(path=tmp_path / "paths.jpg")
+    with pytest.raises(InvalidValueError, match="'belief': this run has no data for it"):
+        run.plot("belief", tmp_path / "belief.pdf")
+    assert [path.name for path in tmp_path.iterdir()] == ["paths.pdf"]

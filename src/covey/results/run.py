@@ -413,27 +413,50 @@ class Run:
         """All metrics by name, as in ``metrics.json``; None if a goal was not reached."""
         return Metrics(read_json(self._file("metrics.json"), Shape))
 
-    def plot(self) -> "Picture":
-        """Return a picture of the run: the world with the robots' paths, and the explored share over time.
+    def plot(self, name: str = "overview", path: Path | str | None = None) -> "Picture":
+        """Return a picture of the run; the overview has the robots' paths in the world, and the progress over time.
 
-        Notebooks show it. In a script it is also written to ``overview.png``, in ``figures`` in the run folder, or in
-        the current folder if the run has none. Its path is printed, and it is opened if there is a display.
+        All are made for papers: as wide as a column or a page of IEEE, without a title, with fonts in the file and
+        colours for colour-blind readers. Notebooks show the picture. In a script it is also written, its path is
+        printed, and it is opened if there is a display.
+
+        Args:
+            name: of `covey.results.figures.PICTURES`, such as ``trajectories`` or ``union_map``.
+            path: a file name that ends with .pdf, .svg or .png. Default: ``NAME.png``, in ``figures`` in the run
+                folder, or in the current folder if the run has none; notebooks write nothing then.
 
         Raises:
+            UnknownNameError: there is no such picture.
+            InvalidValueError: the run has no data for it, or the file name has another ending.
             RunFolderError: the picture cannot be written.
-        """
-        from covey.results.figures import overview
 
-        picture = overview(self)
-        if not in_notebook():
-            path = (Path() if self._scratch else within(self.folder, FIGURES)) / "overview.png"
+        Examples:
+            >>> import covey
+            >>> run = covey.load_scenario("hello").build().run(until_s=1)
+            >>> run.plot("trajectories", getfixture("tmp_path") / "paths.pdf").get_size_inches().round(2)[0].item()
+            picture: ...paths.pdf
+            3.49
+        """
+        from covey.results.figures import KINDS, PICTURES
+
+        if name not in PICTURES:
+            raise UnknownNameError("picture", name, PICTURES)
+        picture = PICTURES[name](self)
+        if picture is None:
+            raise InvalidValueError(f"picture {name!r}: this run has no data for it")
+        if path is not None or not in_notebook():
+            target = Path(path or (Path() if self._scratch else within(self.folder, FIGURES)) / f"{name}.png")
+            kind = target.suffix.removeprefix(".").lower()
+            if kind not in KINDS:
+                raise InvalidValueError(f"path {str(path)!r}: end it with .{', .'.join(KINDS)}")
             try:
-                path.parent.mkdir(exist_ok=True)
-                write_whole(path, picture.to_bytes("png"))
+                target.parent.mkdir(exist_ok=True)
+                write_whole(target, picture.to_bytes(kind))
             except OSError as error:
-                raise RunFolderError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
-            print(f"picture: {path}")
-            _open(path)
+                raise RunFolderError(f"cannot write {str(target)!r}: {error.strerror or error}") from error
+            print(f"picture: {target}")
+            if path is None:
+                _open(target)
         return picture
 
     def animate(self, path: Path | str = "animation.gif") -> Path:
