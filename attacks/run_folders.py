@@ -135,7 +135,7 @@ def _shown(random: Random) -> str:
         viewer = PageClient(edits=False)
         shown.hub.join(viewer)
         layers = ("truth", "first_explored", "last_explored", "first_covered", "last_covered", "other_explored")
-        shown.take(viewer, Watch(type="watch", layers=layers, details=tuple(DETAILS)))
+        shown.handle(viewer, Watch(type="watch", layers=layers, details=tuple(DETAILS)))
     except CoveyError as error:
         said(error)
         return "refused by the page"

@@ -161,7 +161,7 @@ def test_a_wedge_tells_vertices_apart_so_only_errors_of_half_a_spacing_count():
 def test_a_simulation_passes_on_what_its_robots_do_not_know():
     shares = {}
     for white in (True, None):
-        noise = Noise(sigma_m=0.05, sigma_rad=0.02) if white else covey.mapping.localization.Truth()
+        noise = Noise(sigma_m=0.05, sigma_rad=0.02) if white else covey.mapping.localization.TruePose()
         model = covey.robots.disc().model_copy(update={"sensors": (LIDAR,), "mapping": ElevationMapping()})
         group = Group("s", model, [(-2.0, 0.0, 0.0)], localization=noise)
         sim = covey.Simulation(plane(25, half=12).world(), [group], lambda robot: robot.drive(0.5, 0.3), seed=3)
