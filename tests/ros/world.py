@@ -41,8 +41,8 @@ class Looks:
     """
 
     def __init__(self, bridge):
-        self._look, self._bridge, self._steps = bridge.control.look, bridge, []
-        bridge.control.look = self
+        self._look, self._bridge, self._steps = bridge.control.apply, bridge, []
+        bridge.control.apply = self
 
     def __call__(self):
         self._look()
