@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
@@ -78,3 +79,16 @@ def test_what_is_listed_is_there(name):
             import_module(f"{name}.{each}")
     except ImportError:
         raise AssertionError(f"{name} lists {missing}, which it lacks") from None
+
+
+TWICE = {"Communication", "Drive", "Me", "Message"}
+"""Class names of two modules: those of messages of the page, as in its TypeScript, and of an add-on."""
+
+
+def test_the_name_of_a_class_stands_in_one_module():
+    names = Counter()
+    for file in (ROOT / "src/covey").rglob("*.py"):
+        if not {"lessons", "templates"} & set(file.parts):
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            names.update({node.name for node in tree.body if isinstance(node, ast.ClassDef)})
+    assert {name for name, times in names.items() if times > 1 and not name.startswith("_")} == TWICE

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.events.port import Port
-from covey.events.records import Disc, DriveEvent, JamEvent, PlaceEvent
+from covey.events.records import DriveEvent, JamEvent, PlaceEvent, RoundArea
 from covey.events.sending import twist_along, way_to
 from covey.geometry.se2 import Pose
 from covey.lazy import shapely
@@ -125,7 +125,7 @@ class ByHand:
     def jam(self, event: JamEvent) -> Any:
         """Jam the radio in an area; refused if its name is in use."""
         name, area = event.name, event.jam
-        middle = area.centre_m if isinstance(area, Disc) else np.mean(area.polygon_m, axis=0)
+        middle = area.centre_m if isinstance(area, RoundArea) else np.mean(area.polygon_m, axis=0)
         if name in self.jams:
             self._record_event("refused", other=name, says="this name is already in use")
             return None
@@ -199,7 +199,7 @@ class ByHand:
         inside = np.zeros(len(pose), bool)
         for lasting in self.jams.values():
             area = lasting.event.jam
-            if isinstance(area, Disc):
+            if isinstance(area, RoundArea):
                 inside |= np.hypot(pose[:, 0] - area.centre_m[0], pose[:, 1] - area.centre_m[1]) <= area.radius_m
             else:
                 from covey.world.editing.shapes import polygon

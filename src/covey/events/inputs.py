@@ -42,7 +42,7 @@ from covey.results.run import Run
 from covey.results.snapshot import RunEvent
 
 
-class Call:
+class RequestedEvent:
     """An event that was called for: a request for the next step, and what came of it.
 
     Attributes:
@@ -89,9 +89,9 @@ class Inputs:
         for stream, record in declared:
             check(record, port.world, port.groups, [r for _, r in declared], stream)
         self._schedule = Schedule(declared, port.clock, port.seed)
-        self._calls: list[Call] = []
-        self._under_way: Call | None = None
-        self.applied: tuple[Call, ...] = ()
+        self._calls: list[RequestedEvent] = []
+        self._under_way: RequestedEvent | None = None
+        self.applied: tuple[RequestedEvent, ...] = ()
         self._random: dict[str, np.random.Generator] = {}
         self._named = self._orders = 0
         self._undo: dict[str, Callable[[], bool]] = {}  # what takes back the event of a name; False: it cannot
@@ -99,7 +99,7 @@ class Inputs:
         self._ground = GroundChanges(port, self.record_event, self._undo)
         self._by_hand = ByHand(port, self.record_event)
 
-    def call(self, event: Any) -> Call:
+    def call(self, event: Any) -> RequestedEvent:
         """Schedule an event for the next step.
 
         Raises:
@@ -111,10 +111,10 @@ class Inputs:
                 f"{event!r} has a time, but a call acts in the next step; leave the time out, or declare the event"
             )
         check(record, self._port.world, self._port.groups, None, "event")
-        self._calls.append(Call(record))
+        self._calls.append(RequestedEvent(record))
         return self._calls[-1]
 
-    def cancel(self, call: Call) -> bool:
+    def cancel(self, call: RequestedEvent) -> bool:
         """Forget a call that has not been applied; return whether there was such a one."""
         there = call in self._calls
         if there:
@@ -122,7 +122,7 @@ class Inputs:
         return there
 
     @property
-    def called(self) -> tuple[Call, ...]:
+    def called(self) -> tuple[RequestedEvent, ...]:
         """What has been called for since the last step."""
         return tuple(self._calls)
 

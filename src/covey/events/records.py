@@ -203,7 +203,7 @@ class Region(Record):
     polygon_m: SimplePolygon = Field(description="Vertices [x, y] [m].")
 
 
-class Disc(Record):
+class RoundArea(Record):
     """A round part of the world."""
 
     centre_m: Point = Field(description="x, y of its centre [m].")
@@ -282,8 +282,8 @@ class JamEvent(Nameable):
 
     form: ClassVar[str] = "{jam: {centre_m, radius_m}}"
 
-    jam: Annotated[Annotated[Disc, Tag("disc")] | Annotated[Region, Tag("polygon")], Discriminator(_area_kind)] = Field(
-        description="The area: {centre_m, radius_m} or {polygon_m}."
+    jam: Annotated[Annotated[RoundArea, Tag("disc")] | Annotated[Region, Tag("polygon")], Discriminator(_area_kind)] = (
+        Field(description="The area: {centre_m, radius_m} or {polygon_m}.")
     )
     for_s: float | None = Field(default=None, gt=0, description="Duration [s]; null: to the end of the run.")
 

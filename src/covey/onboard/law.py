@@ -56,7 +56,7 @@ def law(
     return controllers.register(name)(marked) if name else marked
 
 
-class Neighbours:
+class NearbyRobots:
     """The robots that a robot sees, k of them, as it sees them: from its own place and heading.
 
     Attributes:
@@ -86,7 +86,7 @@ class Me:
         time: simulated time [s].
         dt: the control period [s].
         workspace: vertices of the polygon in which robots are to stay, float64 (m, 2) [m].
-        neighbours: the robots that it sees, see `Neighbours`.
+        neighbours: the robots that it sees, see `NearbyRobots`.
         memory: an empty namespace at the start of a run; it keeps what the law writes there.
         random: a generator of random numbers of its own; it depends on the seed of the run.
     """
@@ -94,7 +94,7 @@ class Me:
     def __init__(self, name: str, dt: float, workspace: np.ndarray, seed: int):
         self.name, self.dt, self.workspace = name, dt, workspace
         self.memory, self.random = Memory(), generator(seed, f"law/{name}")
-        self.time, self.neighbours = 0.0, Neighbours([], np.zeros((0, 2)), np.zeros(0))
+        self.time, self.neighbours = 0.0, NearbyRobots([], np.zeros((0, 2)), np.zeros(0))
         self._own: dict[str, Any] = {}
 
     @property
@@ -153,7 +153,7 @@ def _of_each(function: Callable[..., Any], graph: Any, own: tuple[str, ...]) -> 
             c, s = math.cos(pose[i, 2]), math.sin(pose[i, 2])
             way = pose[others, :2] - pose[i, :2]
             offset = way @ np.array([[c, -s], [s, c]])
-            me.neighbours = Neighbours([team.names[k] for k in others], offset, pose[others, 2] - pose[i, 2])
+            me.neighbours = NearbyRobots([team.names[k] for k in others], offset, pose[others, 2] - pose[i, 2])
             me.time, me._own = team.time, {word: _row(team, word, i) for word in own}
             answers[i] = function(me, **parameters)
         return _rows(answers, team, function)

@@ -17,7 +17,7 @@ from covey.comms.radio import Radio, radios_of
 from covey.comms.tags import Tags
 from covey.errors import ControllerError, CoveyError, InvalidValueError, UnknownNameError, printable
 from covey.events.checks import blind, check_kinds, check_needed, check_unknown_starts, deaf, unshared
-from covey.events.inputs import Call, Inputs
+from covey.events.inputs import Inputs, RequestedEvent
 from covey.events.port import Dig, Impairment, Port
 from covey.geometry import Pose
 from covey.mapping.elevation.belief import ElevationBelief
@@ -538,7 +538,7 @@ class Simulation:
 
     # -- events: they happen at the start of the next step, and are recorded ------------------------------------------
 
-    def do(self, event: Any) -> Call:
+    def do(self, event: Any) -> RequestedEvent:
         """Make an event or a fault happen, a record or plain data: ``sim.do({"door": "d3", "to": "closed"})``.
 
         It happens in the next step; then what is returned knows what came of it.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from covey.errors import InvalidValueError
-from covey.events.inputs import Call
+from covey.events.inputs import RequestedEvent
 from covey.planning.orders import ORDER_KEY
 from covey.results.snapshot import RunEvent
 from covey.runtime.simulation import Simulation
@@ -56,7 +56,7 @@ class ViewerEdit:
     kind: Literal["do", "undo", "redo", "drive", "add"]
     deeds: list[Deed]
     of: "ViewerEdit | None" = None
-    calls: list[Call] = field(default_factory=list)
+    calls: list[RequestedEvent] = field(default_factory=list)
     back: list[Deed] = field(default_factory=list)
     start: tuple[str, tuple[float, float, float]] | None = None
 
@@ -240,7 +240,7 @@ class Edits:
             stacks.redo.append(edit.of)
 
 
-def inverses(call: Call, order: Deed | None) -> list[Deed]:
+def inverses(call: RequestedEvent, order: Deed | None) -> list[Deed]:
     """Return the events that take back what a call did; none: it had no effect, or nothing takes it back.
 
     Args:
