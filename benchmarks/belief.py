@@ -143,8 +143,8 @@ def merge_of_two():
     line(f"a merge of two beliefs of {team.grid.shape[0]}^2 cells, {share:.1%} of the tiles differ", 1e6 * min(times))
     line("   the median of 200 such", 1e6 * float(np.median(times)))
     update = team.update_since(1, np.zeros(2, np.int64))
-    us = best_us(lambda: tile_code.tile_size(team._store.evidence[update.items[3, 2]]))
-    plain = best_us(lambda: zlib.compress(team._store.evidence[update.items[3, 2]].tobytes(), 6))
+    us = best_us(lambda: tile_code.tile_size(team.store.evidence[update.items[3, 2]]))
+    plain = best_us(lambda: zlib.compress(team.store.evidence[update.items[3, 2]].tobytes(), 6))
     line(f"the size of a tile when encoded ({update.size_bytes / len(update.items):.0f} bytes in the mean)", us, plain)
 
 

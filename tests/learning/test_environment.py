@@ -336,7 +336,7 @@ def test_nothing_remains_of_episodes_without_a_folder(tmp_path, monkeypatch):
     folders = []
     for _ in range(2):
         world.reset()
-        folders.append(Path(world.sim._recorder.folder))
+        folders.append(Path(world.sim.recorder.folder))
         world.step({one: [0.0, 0.0] for one in world.agents})
     world.close()
     assert not list(tmp_path.iterdir())

@@ -72,7 +72,7 @@ def test_the_simulation_is_controlled_by_services_and_by_texts(domain, peer):
             until(lambda: not bridge.pacer.playing)
             looks.held()
             by_text("save_map")
-            (path,) = until(lambda: list(sim._recorder.folder.glob("map_*.yaml")))
+            (path,) = until(lambda: list(sim.recorder.folder.glob("map_*.yaml")))
             assert by_service("save_map") == str(path)
             cells, known = covey.World.from_file(path).grid.cells[1:-1, 1:-1], sim.scoring.union().cells  # in a border
             assert np.array_equal(cells == 1, known >= 50)

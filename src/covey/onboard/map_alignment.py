@@ -150,7 +150,7 @@ class MapAlignment:
             if origin != robot and version:
                 heard.append(origin)
                 if name not in holder.heard or holder.heard[name].version < version:
-                    cells = self.maps.grid.with_cells(self.maps._rows(evidence))
+                    cells = self.maps.grid.with_cells(self.maps.as_map(evidence))
                     holder.store(MateEvidence(name, version, cells))
         for origin in heard:
             name = self.maps.names[origin]
@@ -174,7 +174,7 @@ class MapAlignment:
             now = np.zeros((len(tiles), TILE * TILE), np.int8)
         else:
             self._placed[robot, origin] = T
-            theirs = self.maps.grid.with_cells(self.maps._rows(evidence))
+            theirs = self.maps.grid.with_cells(self.maps.as_map(evidence))
             now = seen_at(self._centres(tiles).reshape(-1, 2), theirs, T).reshape(-1, TILE * TILE)
         changed = (now != self.maps.held(robot, origin)[0][tiles]).any(axis=1)
         if changed.any():

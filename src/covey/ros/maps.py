@@ -160,7 +160,7 @@ class MapTopics:
         grid, cells = found
         kinds = np.full(cells.shape, UNKNOWN, np.uint8)
         kinds[(cells >= 0) & (cells < 50)], kinds[cells >= 50] = FREE, WALL
-        path = self._sim._recorder.folder / f"map_{self._sim.time:08.1f}.yaml"
+        path = self._sim.recorder.folder / f"map_{self._sim.time:08.1f}.yaml"
         World(grid.with_cells(kinds), "merged map").save(path)
         return str(path)
 
@@ -169,7 +169,7 @@ class MapTopics:
         network, pose = sim.communication.network, sim.state.pose
         hears = np.zeros((len(pose), len(pose)), bool)
         for channel in network.radio_channels:
-            hears |= channel.propagation.hears(sim.world_state, pose, sim._speaks)
+            hears |= channel.propagation.hears(sim.world_state, pose, sim.speaks)
         receiver, sender = np.nonzero(hears)
         pairs = np.column_stack((sender, receiver))
         values = m.links(stamp, MAP, pose[:, :2], sim.names, pairs)

@@ -91,7 +91,7 @@ def node_setup(
 
     sim = build(scenario.model_copy(update={"robots": groups}), hosting=(MIRRORS, host))
     sim.deciding.close()
-    sim._recorder.abandon("set up for a node")
+    sim.recorder.abandon("set up for a node")
     (team,) = caught
     i = sim.names.index(name)
     group = next(group for group in sim.groups if name in group.names)

@@ -108,6 +108,9 @@ class Simulation:
         status: None during the run; then reached, timeout, exhausted, stopped, interrupted or failed.
         state: true state of the team.
         world_state: true state of the world, which doors, walls and craters change.
+        pose_before: true poses before this step, (n, 3).
+        trace: true poses at the end of each substep of it, (substeps, n, 3).
+        recorder: writes the run.
 
     Raises:
         InvalidValueError: a value is invalid, or belongs to another argument.
@@ -194,10 +197,10 @@ class Simulation:
         self.localization = LocalizationAndMapping(
             self.groups, self.state, self.sensing, self.clock, world.grid, plan, seed, sharing.rule, own_frames, kinds
         )
-        self._pose_before = self.state.pose.copy()
+        self.pose_before = self.state.pose.copy()
         placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))
-        self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
-        truth = (place, self.model, self.state, self.clock, self._pose_before, self._trace)
+        self.trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
+        truth = (place, self.model, self.state, self.clock, self.pose_before, self.trace)
         context = MissionContext(*truth, self.sensing.banks, self.localization, tuple(self.names))
         self.scoring = Scoring(context, mission)
         self.communication = Communication(self.names, radios_of(radio), tags, seed, execution)
@@ -229,7 +232,7 @@ class Simulation:
             impair=self._impair,
             order=self._give,
             ground_edited=self.ground_accuracy.edited,
-            grounds=lambda: self._recorder.folder / GROUNDS,
+            grounds=lambda: self.recorder.folder / GROUNDS,
         )
         self.inputs = Inputs(port, events, faults)
         self.observers = list(observers)
@@ -251,19 +254,19 @@ class Simulation:
         self.giving_up = GivingUp(self.names, *truth, self.deciding, self.localization)
         self.reporting = Reporting(self.tracker, self.communication.network)
         self.commands = np.zeros((len(self.names), 3))
-        self.observing = Observing(self, self._pose_before)
+        self.observing = Observing(self, self.pose_before)
         self.status: str | None = None
         self._is_free, self._process = Lock(), os.getpid()
         self._repeatable = self.deciding.host.repeatable and not self.computing.measures
         try:
             spatial = engine.spatial or world.ground is not None
-            self._recorder = self._open_recorder(recording, mission, spatial, record)
+            self.recorder = self._open_recorder(recording, mission, spatial, record)
         except BaseException:
             self.deciding.close()
             raise
-        self.deciding.record_into(self._recorder)
-        self.detailing = Detailing(self, self._recorder, record)
-        self.uncertainty = Uncertainty(self.localization, self.names, self._recorder)
+        self.deciding.record_into(self.recorder)
+        self.detailing = Detailing(self, self.recorder, record)
+        self.uncertainty = Uncertainty(self.localization, self.names, self.recorder)
         more = (self.detailing.observe, self.detailing.due), (self.uncertainty.observe, self.uncertainty.due)
         self.recording = [observe for observe, is_ever_due in more if is_ever_due]
         self._moving = Moving(self) if only_moves(self) else None
@@ -371,12 +374,12 @@ class Simulation:
     @property
     def manifest(self) -> Mapping[str, Any]:
         """The facts of the run that its folder holds so far: name, robots, goal, mission, versions."""
-        return MappingProxyType(self._recorder.manifest)
+        return MappingProxyType(self.recorder.manifest)
 
     @property
     def record_folder(self) -> Path | None:
         """The folder in which the run is recorded; None if the record is thrown away."""
-        return None if self._recorder.recording.folder is None else self._recorder.folder
+        return None if self.recorder.recording.folder is None else self.recorder.folder
 
     @property
     def tracker(self) -> Tracker:
@@ -497,7 +500,7 @@ class Simulation:
             raise
         except BaseException as error:
             self.deciding.close()
-            self._recorder.abandon(f"{type(error).__name__}: {error}")
+            self.recorder.abandon(f"{type(error).__name__}: {error}")
             raise
         run = self.close()
         if self._failed:
@@ -515,18 +518,18 @@ class Simulation:
             self.deciding.close()
             self.status = self.status or "stopped"
             if self.communication.network.used and self.clock.step:
-                sample = self.communication.network.sample(self.world_state, self.state.pose, self._speaks, self.time)
-                self._recorder.observe_radio(self.clock.step, sample)
-            self._recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
+                sample = self.communication.network.sample(self.world_state, self.state.pose, self.speaks, self.time)
+                self.recorder.observe_radio(self.clock.step, sample)
+            self.recorder.observe_computers(self.clock.step, self.computing.sample(last=True))
             self.detailing.add_maps()
             self.uncertainty.write()
-            self._recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
-            self._recorder.manifest |= {"scan_ms": self.localization.scan_ms}
-            self._recorder.manifest |= self.deciding.host.facts
+            self.recorder.manifest |= {"repeatable": self._repeatable, "phase_s": self.stopwatch.seconds}
+            self.recorder.manifest |= {"scan_ms": self.localization.scan_ms}
+            self.recorder.manifest |= self.deciding.host.facts
             if self.localization.frames is not None:
-                self._recorder.manifest |= {"start_poses": "unknown"}
+                self.recorder.manifest |= {"start_poses": "unknown"}
             maps = self.scoring.maps(self.world_state.changed)
-            self._run = self._recorder.close(self.status, maps, self.ground_accuracy.landscape(self.names))
+            self._run = self.recorder.close(self.status, maps, self.ground_accuracy.landscape(self.names))
         return self._run
 
     def discard(self) -> None:
@@ -534,7 +537,7 @@ class Simulation:
         if self._run is None:
             self.status = self.status or "stopped"
             self.deciding.close()
-            self._recorder.abandon("discarded")
+            self.recorder.abandon("discarded")
 
     # -- events: they happen at the start of the next step, and are recorded ------------------------------------------
 
@@ -604,12 +607,12 @@ class Simulation:
 
     def _dug(self, digs: dict[int, list[Any]]) -> Iterator[Dig]:
         for i in sorted(digs):
-            stood = Pose(*self._pose_before[i].tolist())  # the pose at the time of the request
+            stood = Pose(*self.pose_before[i].tolist())  # the pose at the time of the request
             for x, y, to_x, to_y, volume_m3 in digs.pop(i):
                 yield i, stood @ (x, y), stood @ (to_x, to_y), volume_m3
 
     @property
-    def _speaks(self) -> np.ndarray:
+    def speaks(self) -> np.ndarray:
         """Which robots can send and hear, bool (n,)."""
         speaks = self.state.radio_alive > self.state.halted
         return speaks & ~self.inputs.jammed(self.state.pose) if self.inputs.jams else speaks
@@ -620,7 +623,7 @@ class Simulation:
         state.pose[robot] = pose
         state.twist[robot] = state.drive[robot] = 0.0
         self.physics.stand(state)
-        self.sensing.follow_carried(robot, motion, state, self._trace)
+        self.sensing.follow_carried(robot, motion, state, self.trace)
         if self.clock.now == 0:
             self.localization.begin_at(state)
 
@@ -656,7 +659,7 @@ class Simulation:
 
     def _sense(self) -> None:
         before = self.sensing.silent
-        self.sensing.sample(self.state, self._trace, self._felt)
+        self.sensing.sample(self.state, self.trace, self._felt)
         if before or self.sensing.silent:
             self._tell_silent(before, self.sensing.silent)
 
@@ -679,7 +682,7 @@ class Simulation:
 
     def sense_until(self, banks: Sequence[SensorBank], substep: int) -> None:
         """Take samples of some sensors of the last step before their time in the next, see `Sensing.sample_until`."""
-        self.sensing.sample_until(banks, substep, self.state, self._trace, self._felt)
+        self.sensing.sample_until(banks, substep, self.state, self.trace, self._felt)
 
     def _map(self) -> None:
         self.computing.begin(self.localization.belief_of)
@@ -689,7 +692,7 @@ class Simulation:
         requested, now = self.deciding.requested, self.clock.time_s
         if self.communication.is_idle(requested.tags, now) and self.map_exchange.is_idle(requested.maps):
             return
-        speaks = self._speaks
+        speaks = self.speaks
         self.communication.exchange(self.world_state, self.state, requested.tags, self.deciding.answered, speaks, now)
         self.map_exchange.exchange(self.world_state, self.state, speaks, requested.maps)
 
@@ -723,10 +726,10 @@ class Simulation:
 
     def _act(self) -> None:
         state, substeps = self.state, self.clock.substeps_per_step
-        self._pose_before[:] = state.pose
+        self.pose_before[:] = state.pose
         driven = self.inputs.driven(self.commands)
         wanted = self.sensing.wanted(self.scoring.wanted(substeps))
-        contacts = self.physics.step(state, driven, substeps, self._trace, wanted)
+        contacts = self.physics.step(state, driven, substeps, self.trace, wanted)
         self.clock.advance(substeps)
         self._meet(contacts)
 
@@ -743,7 +746,7 @@ class Simulation:
             self._felt = contacts.felt
             self._tell(self.giving_up.standing(self.commands))
             self._end(None)
-            self._recorder.observe_events(self.events)
+            self.recorder.observe_events(self.events)
             self.events = []
             return
         self._score()
@@ -781,14 +784,14 @@ class Simulation:
             says = Reported(report.identity, round(report.x, 4), round(report.y, 4), judgement.answer)
             self._event("mission", report.robot, x=x, y=y, says=says)
         if judged:
-            self._recorder.add("reports", SCHEMA, table(judged, self.clock.step, self.time, self.names))
+            self.recorder.add("reports", SCHEMA, table(judged, self.clock.step, self.time, self.names))
 
     def _observe(self) -> None:
         for i, x, y, content in self.communication.events:
             self._event("tag_left", i, x=x, y=y, says=printable(str(content)[:80]))
         for aligning in self.map_exchange.aligning:
             for found in aligning.attempts:
-                x, y = self._pose_before[found.robot, :2]
+                x, y = self.pose_before[found.robot, :2]
                 self._event("maps_aligned", found.robot, other=self.names[found.other], x=x, y=y, says=said_of(found))
         if notes := self.deciding.requested.notes:
             for i, note in notes:
@@ -797,9 +800,9 @@ class Simulation:
         self._tell((*self.giving_up.goals(), *self.giving_up.standing(self.commands)))
         snapshot = self.observing.snapshot()
         self._end(snapshot)
-        self._recorder.observe(snapshot)
+        self.recorder.observe(snapshot)
         if self.computing.machines:
-            self._recorder.observe_computers(snapshot.step, self.computing.sample())
+            self.recorder.observe_computers(snapshot.step, self.computing.sample())
         for record in self.recording:
             record()
         for observer in self.observers:

@@ -91,7 +91,7 @@ def move() -> None:
     sim.scoring.maps(sim.world_state.changed)
     sim.communication.network.links(sim.world_state, sim.state.pose, sim.state.radio_alive)
     sim.deciding.close()
-    sim._recorder.abandon("a rehearsal")
+    sim.recorder.abandon("a rehearsal")
 
 
 def meet() -> None:

@@ -113,7 +113,7 @@ def test_each_sight_changes_what_is_known_as_the_plain_filter_says(seed, test):
         kind = np.where(rng.random(shape) < 0.8, 1, rng.integers(0, 5, shape))
         see(beliefs, 0, altitude, kind, corner, step, again)
         plain.look(kind, altitude, again, corner, step + 1)
-    own, resets = beliefs._team.own[0], beliefs.resets[0]
+    own, resets = beliefs.team.own[0], beliefs.resets[0]
     for at in np.ndindex(SIDE, SIDE):
         mark, mean, variance, seen, changed = plain.get(at)
         assert (own[at]["mark"], own[at]["changed"], resets[at]) == (mark, changed, plain.resets.get(at, 0)), at
@@ -162,7 +162,7 @@ def test_a_map_is_what_its_own_evidence_and_the_newest_of_the_others_come_to(see
     beliefs = Elevations(["a", "b", "c"], (SIDE, SIDE), mapping=ElevationMapping())
     look_around(beliefs, rng, 90)
     beliefs.share(np.ones((3, 3), bool))
-    own = beliefs._team.own
+    own = beliefs.team.own
     told = [rounded(evidence) for evidence in own]
     for robot in range(3):
         altitude, variance, marks = (getattr(beliefs[robot], name)() for name in ("altitude", "variance", "marks"))

@@ -161,7 +161,7 @@ def test_news_survive_the_air_and_are_as_long_as_they_say(sights):
 
 
 def test_published_evidence_is_rounded_by_less_than_a_tenth_of_a_per_cent_and_a_tenth_of_a_millimetre():
-    evidence = np.zeros(1000, three()._team.own.dtype)
+    evidence = np.zeros(1000, three().team.own.dtype)
     evidence["mark"], evidence["seen"] = 1, np.arange(1000)
     evidence["mean"] = np.random.default_rng(0).uniform(-500, 500, 1000)
     evidence["variance"] = 4e-4 / np.arange(1, 1001)

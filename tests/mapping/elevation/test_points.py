@@ -89,7 +89,7 @@ def test_what_is_known_around_a_vertex_tells_how_rough_the_ground_may_be_there()
     around = 0.2 * np.arange(8.0) + random.normal(0.0, 0.1, (8, 8))
     around[3, 3] = np.nan
     beliefs.know(ONE, around, 0.05)
-    team, slopes = beliefs._team, np.empty(5)
+    team, slopes = beliefs.team, np.empty(5)
     slopes_around(team.mark[0], team.mean[0], team.variance[0], 3, 3, 1.0, slopes)
     points = np.array([[3.3, 3.1, 0.9], [3.4, 3.2, 0.8], [2.9, 3.2, 0.7]])
     value, variance, shape = vertex_of(points[:, :2], np.full(3, 1 / sigma**2), points[:, 2], 1.0, 3, 3, slopes)

@@ -114,7 +114,7 @@ def test_the_bytes_on_the_air_are_those_of_the_encoded_tiles(monkeypatch):
     monkeypatch.setattr(network, "send_many", spy)
     run(sim, 5.0)
     assert sum(codes) == count(sim, "bytes_sent", TILES).sum() > 0
-    tiles = sum(np.count_nonzero(sim.localization.teams[0].beliefs._team.own[i]) for i in range(3))
+    tiles = sum(np.count_nonzero(sim.localization.teams[0].beliefs.team.own[i]) for i in range(3))
     assert sum(codes) < 1024 * tiles  # compressed: less than one plain copy of every tile
 
 

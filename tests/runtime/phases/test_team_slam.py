@@ -91,7 +91,7 @@ def test_larger_teams_know_each_other_and_where_they_are(count, starts):
     until(sim, lambda: False, sim.time + 4)
     if starts == "unknown":
         assert_frames_are_true(sim, 0.5, 5.0)  # sightings err by 2 degrees
-    off = sim.localization.pose - sim._pose_before
+    off = sim.localization.pose - sim.pose_before
     assert np.hypot(off[:, 0], off[:, 1]).max() < 0.15
 
 
@@ -160,7 +160,7 @@ def test_known_starts_join_with_the_first_news_and_correct_the_own_past():
         by_team = member.slam.trajectory(kept.rows, member.poses)
         off = relative(kept.poses, by_team)
         assert np.hypot(off[:, 0], off[:, 1]).max() < 0.1  # scans are redrawn where they move by a fifth of a cell
-    assert np.hypot(*(sim.localization.pose - sim._pose_before)[:, :2].T).max() < 0.1
+    assert np.hypot(*(sim.localization.pose - sim.pose_before)[:, :2].T).max() < 0.1
 
 
 LINE = [(5.0 * k, 0.0, k) for k in range(4)]

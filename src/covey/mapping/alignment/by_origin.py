@@ -29,9 +29,9 @@ class EvidenceByOrigin(Beliefs):
     def publish(self, robots: np.ndarray | None = None) -> int:
         """Make the changes of robots' own evidence in the maps available to others, as `Beliefs.publish`."""
         for robot in range(len(self)) if robots is None else robots.tolist():
-            now = self.maps._store.evidence[self.maps._team.own[robot]]
-            changed = np.flatnonzero((now != self._store.evidence[self._team.own[robot]]).any(axis=1))
-            self._team.own[robot, changed] = self._slots_with(now[changed], 0)
+            now = self.maps.store.evidence[self.maps.team.own[robot]]
+            changed = np.flatnonzero((now != self.store.evidence[self.team.own[robot]]).any(axis=1))
+            self.team.own[robot, changed] = self.slots_with(now[changed], 0)
         return super().publish(robots)
 
     def merge_updates(self, received: np.ndarray, updates: Sequence[MapUpdate]) -> np.ndarray:

@@ -66,7 +66,7 @@ class OwnElevation(Elevations):
         """Return the vertices of which its own evidence has changed since the last call; None: there are none."""
         found: list[np.ndarray] = []
         tiles: list[int] = []
-        for tile in np.flatnonzero(self._team.dirty[self.robot]).tolist():
+        for tile in np.flatnonzero(self.team.dirty[self.robot]).tolist():
             before, now = self._told.get(tile, _NOTHING), self._own(tile)
             changed = now != before
             if changed.any():
@@ -75,7 +75,7 @@ class OwnElevation(Elevations):
                 row, column = np.divmod(np.flatnonzero(changed), TILE)
                 top, left = np.array(divmod(tile, self.grid.shape[1] // TILE)) * TILE
                 found.append((top + row) * self.grid.shape[1] + left + column)
-        self._team.dirty[self.robot] = 0
+        self.team.dirty[self.robot] = 0
         return None if not found else picked(self, self.robot, np.concatenate(found), np.array(tiles, np.int64))
 
     def add_evidence(self, given: bytes) -> None:
@@ -84,7 +84,7 @@ class OwnElevation(Elevations):
 
     def _own(self, tile: int) -> np.ndarray:
         """Return a copy of its own evidence in a tile, (1024,)."""
-        return np.ascontiguousarray(self._tile(self._team.own[self.robot], tile)).reshape(-1).copy()
+        return np.ascontiguousarray(self._tile(self.team.own[self.robot], tile)).reshape(-1).copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +120,9 @@ class MirroredElevations(MirroredMaps, Elevations):
 
     def start(self, row: int) -> ElevationStart:
         """Return what the process of a robot begins with."""
-        (x, y, spacing_m), own = self.frame.tolist(), self._team.own[row].reshape(-1)
+        (x, y, spacing_m), own = self.frame.tolist(), self.team.own[row].reshape(-1)
         known = np.flatnonzero(own != np.zeros(1, EVIDENCE))
-        state = picked(self, row, known, np.flatnonzero(self._team.dirty[row]))
+        state = picked(self, row, known, np.flatnonzero(self.team.dirty[row]))
         turned = self.tile_changed[row].copy()
         place = self.names, self.shape, (x, y), spacing_m, self.mapping
         return ElevationStart(row, *place, state, int(self.version[row]), turned)
@@ -175,7 +175,7 @@ def received(beliefs: Elevations, robot: int, code: Any) -> MapUpdate:
 
 def picked(beliefs: Elevations, robot: int, vertices: np.ndarray, tiles: np.ndarray) -> OwnVertices:
     """Return the own evidence of a robot at some vertices, int64 (k,); ``tiles``: those that it has not published."""
-    team = beliefs._team
+    team = beliefs.team
     own, resets = team.own[robot].reshape(-1)[vertices], team.resets[robot].reshape(-1)[vertices]
     mean, variance, seen, changed, mark = (own[name].copy() for name in ("mean", "variance", "seen", "changed", "mark"))
     measured = int(team.measured[robot])
@@ -184,7 +184,7 @@ def picked(beliefs: Elevations, robot: int, vertices: np.ndarray, tiles: np.ndar
 
 def put(beliefs: Elevations, robot: int, own: OwnVertices) -> None:
     """Replace a robot's own evidence at some vertices, and update its map."""
-    team = beliefs._team
+    team = beliefs.team
     row, column = np.divmod(own.vertices, beliefs.grid.shape[1])
     put_vertices(team, robot, row, column, own[1:6], own.resets, beliefs.max_step_m)
     team.measured[robot] = own.measured

@@ -49,6 +49,7 @@ class Elevations(SharedMaps):
         grid: a cell around each vertex; its cells are not used. The yaw is 0.
         frame: float64 (3,), x, y of vertex [0, 0] and the spacing [m].
         shape: rows and columns of existing vertices; nothing outside is drivable.
+        team: the evidence of all robots.
         occupancy: int8 (n, rows, columns), -1 unknown, 0 drivable, 100 not.
         resets: uint16 (n, rows, columns), how often a robot found a vertex changed.
         measured: int64 (n,), number of measurements of vertices that each robot used.
@@ -74,7 +75,7 @@ class Elevations(SharedMaps):
         n, (rows, columns) = len(self.names), (TILE * -(-side // TILE) for side in shape)
         check_memory(n, n, (rows, columns))
         size, tiles = (n, rows, columns), (n, rows // TILE * (columns // TILE))
-        self._team = TeamElevation(
+        self.team = TeamElevation(
             own=np.zeros(size, EVIDENCE),
             rest=np.zeros(size, EVIDENCE),
             mean=np.zeros(size),
@@ -88,9 +89,9 @@ class Elevations(SharedMaps):
             measured=np.zeros(n, np.int64),
             ends=np.array(shape),
         )
-        self._team.occupancy[:, shape[0] :], self._team.occupancy[:, :, shape[1] :] = 100, 100  # there is no ground
-        self.occupancy, self.version, self.tile_changed = self._team.occupancy, self._team.version, self._team.turned
-        self.resets, self.measured = self._team.resets, self._team.measured
+        self.team.occupancy[:, shape[0] :], self.team.occupancy[:, :, shape[1] :] = 100, 100  # there is no ground
+        self.occupancy, self.version, self.tile_changed = self.team.occupancy, self.team.version, self.team.turned
+        self.resets, self.measured = self.team.resets, self.team.measured
         self.clock = np.zeros((n, n), np.int64)
         half = 0.5 * spacing_m
         self.grid = Grid(self.occupancy[0], spacing_m, (origin[0] - half, origin[1] - half, 0.0))
@@ -134,7 +135,7 @@ class Elevations(SharedMaps):
             errors: of the poses; None: they are exact.
         """
         kernels.see_window(
-            self._team,
+            self.team,
             np.ascontiguousarray(robots, np.int64),
             np.ascontiguousarray(picked, np.int64),
             np.ascontiguousarray(poses, np.float64),
@@ -167,7 +168,7 @@ class Elevations(SharedMaps):
         if self._place is None:
             self._place = np.full((*self.grid.shape, 2), -1, np.int32)
         see_points(
-            self._team,
+            self.team,
             np.ascontiguousarray(robots, np.int64),
             np.ascontiguousarray(picked, np.int64),
             np.ascontiguousarray(poses, np.float64),
@@ -197,11 +198,11 @@ class Elevations(SharedMaps):
         rows, columns = altitude.shape
         known = np.isfinite(altitude)
         for robot in robots:
-            own = self._team.own[robot, :rows, :columns]
+            own = self.team.own[robot, :rows, :columns]
             own["mean"][known], own["variance"][known] = altitude[known], max(sigma_m**2, _LEAST_VARIANCE)
             own["mark"][known] = MEASURED
-            kernels.join_own(self._team, int(robot), self.max_step_m)
-            self._team.dirty[robot] = 1
+            kernels.join_own(self.team, int(robot), self.max_step_m)
+            self.team.dirty[robot] = 1
 
     def know_ground(self, robots: np.ndarray, ground: Any) -> None:
         """Let robots start with the altitudes of a `covey.world.ground.Ground`, see `know`."""
@@ -222,26 +223,26 @@ class Elevations(SharedMaps):
         x0, y0, spacing = self.frame.tolist()
         for robot, (x, y), z in zip(robots.tolist(), places.tolist(), altitude.tolist(), strict=True):
             away = np.hypot((y0 + rows * spacing - y)[:, None], x0 + columns * spacing - x)
-            own = self._team.own[robot, : self.shape[0], : self.shape[1]]
+            own = self.team.own[robot, : self.shape[0], : self.shape[1]]
             near = (away <= reach_m) & (own["mark"] == 0)
             own["mean"][near], own["mark"][near] = z, MEASURED
             own["variance"][near] = np.maximum((SLOPE * away[near]) ** 2, _LEAST_VARIANCE)
-            kernels.join_own(self._team, robot, self.max_step_m)
+            kernels.join_own(self.team, robot, self.max_step_m)
 
     def publish(self, robots: np.ndarray | None = None) -> int:
         """Make the changed tiles of robots' own evidence available to others; return their number."""
         count = 0
         for robot in range(len(self)) if robots is None else robots.tolist():
-            changed = np.flatnonzero(self._team.dirty[robot])
+            changed = np.flatnonzero(self.team.dirty[robot])
             if not len(changed):
                 continue
             self.clock[robot, robot] += 1
             count += len(changed)
             for tile in changed.tolist():
-                evidence = versions.rounded(self._tile(self._team.own[robot], tile))
+                evidence = versions.rounded(self._tile(self.team.own[robot], tile))
                 version = TileVersion(tile, robot, int(self.clock[robot, robot]), evidence)
                 self._held[robot][robot][tile] = version
-            self._team.dirty[robot] = 0
+            self.team.dirty[robot] = 0
         return count
 
     def update_since(self, giver: int, since: np.ndarray) -> MapUpdate:
@@ -290,16 +291,16 @@ class Elevations(SharedMaps):
         """Return the map of all robots' own evidence, each counted once, int8 (rows, columns)."""
         everybody = Elevations(["union"], self.shape, (0.0, 0.0), self.grid.resolution, self.mapping)
         for tile in range(self.tile_changed.shape[1]):
-            parts = np.stack([self._tile(own, tile) for own in self._team.own])
+            parts = np.stack([self._tile(own, tile) for own in self.team.own])
             if parts["mark"].any():
-                kernels.join_tile(everybody._team, 0, tile, 0, parts, self.max_step_m)
+                kernels.join_tile(everybody.team, 0, tile, 0, parts, self.max_step_m)
         return everybody.occupancy[0]
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays together; arrays that were never written take no memory yet."""
         kept = {id(v): v.evidence.nbytes for robot in self._held for held in robot for v in held.values()}
-        return sum(a.nbytes for a in self._team) + sum(kept.values())
+        return sum(a.nbytes for a in self.team) + sum(kept.values())
 
     def _join(self, robot: int, tiles: Sequence[tuple[int, tuple[int, int]]]) -> None:
         """Update tiles of a map, each from one row to another."""
@@ -308,7 +309,7 @@ class Elevations(SharedMaps):
             parts = np.empty((len(others), end - first, TILE), EVIDENCE)
             for part, evidence in zip(parts, others, strict=True):
                 part[:] = evidence[first:end]
-            kernels.join_tile(self._team, robot, tile, first, parts, self.max_step_m)
+            kernels.join_tile(self.team, robot, tile, first, parts, self.max_step_m)
 
     def _tile(self, whole: np.ndarray, tile: int) -> np.ndarray:
         """Return a view of a tile of an array (rows, columns)."""
@@ -328,15 +329,15 @@ class ElevationBelief(SharedMap):
 
     def altitude(self) -> np.ndarray:
         """Return a copy of the believed altitudes [m], float64; NaN where nothing is known."""
-        return np.where(self.marks() > 0, self._beliefs._team.mean[self._robot], np.nan)
+        return np.where(self.marks() > 0, self._beliefs.team.mean[self._robot], np.nan)
 
     def variance(self) -> np.ndarray:
         """Return a copy of the variances of `altitude` [m^2], float64; NaN where nothing is known."""
-        return np.where(self.marks() > 0, self._beliefs._team.variance[self._robot], np.nan)
+        return np.where(self.marks() > 0, self._beliefs.team.variance[self._robot], np.nan)
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Return mean [m] and variance [m^2] of the altitudes, live read-only views; meaningless where `marks` is 0."""
-        team = self._beliefs._team
+        team = self._beliefs.team
         return read_only(team.mean[self._robot]), read_only(team.variance[self._robot])
 
     def interval(self) -> np.ndarray:
@@ -351,13 +352,13 @@ class ElevationBelief(SharedMap):
         Ground is good between four measured vertices that differ by at most 1.5 of the steepest drivable step: that is
         as steep as ground between drivable vertices can be.
         """
-        team, i = self._beliefs._team, self._robot
+        team, i = self._beliefs.team, self._robot
         where = self._beliefs.frame, team.ends, _STEEPEST * self._beliefs.max_step_m
         return ground_points(points, count, team.mark[i], team.mean[i], *where, *pose, reach_m, keep_m)
 
     def marks(self) -> np.ndarray:
         """Return the kind of knowledge, uint8: 0 none, 1 measured, 2 a drop, 3 an obstacle; a live read-only view."""
-        return read_only(self._beliefs._team.mark[self._robot])
+        return read_only(self._beliefs.team.mark[self._robot])
 
     def resets(self) -> np.ndarray:
         """Return how often this robot found each vertex changed, uint16, a live read-only view."""
@@ -366,14 +367,12 @@ class ElevationBelief(SharedMap):
     @property
     def last_seen(self) -> np.ndarray:
         """A copy, int32: the step at which this robot itself last saw each vertex; -1 = never."""
-        return self._beliefs._team.own["seen"][self._robot] - 1
+        return self._beliefs.team.own["seen"][self._robot] - 1
 
     @property
     def last_changed(self) -> np.ndarray:
         """A copy, int32: the step at which it, or a robot that told it, last found each vertex changed; -1 = never."""
-        own, rest = (
-            evidence["changed"][self._robot] for evidence in (self._beliefs._team.own, self._beliefs._team.rest)
-        )
+        own, rest = (evidence["changed"][self._robot] for evidence in (self._beliefs.team.own, self._beliefs.team.rest))
         return np.maximum(own, rest) - 1
 
     def save(self, path: str | Path) -> None:
@@ -415,9 +414,9 @@ class ElevationBelief(SharedMap):
                 f"{self._beliefs.frame[2]:g} m apart, from ({self._beliefs.frame[0]:g}, {self._beliefs.frame[1]:g}) m"
             )
         known = data["mark"] > 0
-        own = self._beliefs._team.own[self._robot, :rows, :columns]
+        own = self._beliefs.team.own[self._robot, :rows, :columns]
         for field, values in (("mean", data["altitude"]), ("variance", data["variance"]), ("mark", data["mark"])):
             own[field][known] = values[known]
         own["seen"][known] = own["changed"][known] = 0
-        kernels.join_own(self._beliefs._team, self._robot, self._beliefs.max_step_m)
-        self._beliefs._team.dirty[self._robot] = 1
+        kernels.join_own(self._beliefs.team, self._robot, self._beliefs.max_step_m)
+        self._beliefs.team.dirty[self._robot] = 1

@@ -61,12 +61,12 @@ class OwnBelief(Beliefs):
 
     def changes(self) -> OwnTiles | None:
         """Return the tiles of its own evidence that have changed since the last call; None: there are none."""
-        team = self._team
+        team = self.team
         changed = np.flatnonzero(team.own[self.robot] != team.published[self.robot])
         self.publish(self._one)
         if not len(changed):
             return None
-        return OwnTiles(changed.astype(np.int32), self._store.evidence[team.own[self.robot, changed]])
+        return OwnTiles(changed.astype(np.int32), self.store.evidence[team.own[self.robot, changed]])
 
     def add_evidence(self, given: GivenTiles) -> None:
         """Add tiles of other robots' evidence to the belief, and replace its own that were corrected."""
@@ -77,10 +77,10 @@ class OwnBelief(Beliefs):
         if own.all():
             return
         items = given.items[~own]
-        slots = self._slots_with(given.cells[~own], items[:, 2])
+        slots = self.slots_with(given.cells[~own], items[:, 2])
         items, never = np.column_stack((items[:, :2], slots)).astype(np.int32), np.zeros(len(self), np.int64)
         update = MapUpdate(self.robot, items, never, never, 0)
-        self._under_way.add(update)
+        self.under_way.add(update)
         self.merge_updates((np.arange(len(self)) == self.robot)[:, None], [update])
 
 
@@ -131,7 +131,7 @@ class MirroredBeliefs(MirroredMaps, Beliefs):
     def put(self, row: int, pose: np.ndarray | None, changes: OwnTiles) -> None:
         """Store the tiles that a robot's scan from a pose (3,) changed; None: it has corrected its map."""
         if pose is not None:
-            self._team.mapped_pose[row] = pose
+            self.team.mapped_pose[row] = pose
         super().put_own(row, changes.tiles, changes.cells)
 
     def put_own(self, robot: int, tiles_of: np.ndarray, cells: np.ndarray) -> None:
@@ -144,7 +144,7 @@ class MirroredBeliefs(MirroredMaps, Beliefs):
     def lacking(self, row: int, updates: Sequence[MapUpdate]) -> GivenTiles | None:
         """Return the tiles of some updates that are newer than those that a robot holds; None: there are none."""
         items = np.concatenate([one.items for one in updates])
-        store, node = self._store, self._team.node[row]
+        store, node = self.store, self.team.node[row]
         held = store.version[store.parts[node[items[:, 0]], items[:, 1]]]
         items = items[(items[:, 1] != row) & (store.version[items[:, 2]] > held)]
         if not len(items):
@@ -161,7 +161,7 @@ def plain_of(beliefs: Beliefs, update: MapUpdate) -> tuple[int, np.ndarray, np.n
         The giver; tile, origin and version of each tile, int32 (k, 3); their cells, int8 (k, 1024); ``since`` and
         ``until``, int64 (n,); and the size [bytes].
     """
-    store, slots = beliefs._store, update.items[:, 2]
+    store, slots = beliefs.store, update.items[:, 2]
     tiles = np.column_stack((update.items[:, :2], store.version[slots])).astype(np.int32)
     return update.giver, tiles, store.evidence[slots], update.since, update.until, update.size_bytes
 
@@ -197,7 +197,7 @@ def update_of(beliefs: Beliefs, robot: int, plain: Any) -> MapUpdate:
     ours = tiles[:, 1] == robot
     tiles, cells = tiles[~ours], cells[~ours]
     since[robot] = until[robot] = 0
-    items = np.column_stack((tiles[:, :2], beliefs._slots_with(cells, tiles[:, 2]))).astype(np.int32)
+    items = np.column_stack((tiles[:, :2], beliefs.slots_with(cells, tiles[:, 2]))).astype(np.int32)
     update = MapUpdate(giver, items, since, until, size)
-    beliefs._under_way.add(update)
+    beliefs.under_way.add(update)
     return update

@@ -49,6 +49,9 @@ class Beliefs(SharedMaps):
         tile_changed: int64 (n, tiles), the version at which a cell of the tile last did so; tiles in storage order.
         clock: int64 (n, n), row i: the newest publication of each robot that i holds completely.
         evidence_model: int64 (262,): miss, hit, lowest and highest evidence, in units of 0.05, and the rule's table.
+        team: for each robot, the slots of the tiles that it holds.
+        store: the tiles of all robots, by slot.
+        under_way: updates that somebody still holds; their slots are not given to others.
 
     Raises:
         InvalidValueError: there are no robots or too many, the area is empty, or the maps are too large for the memory.
@@ -79,8 +82,8 @@ class Beliefs(SharedMaps):
         check_memory(len(kept), n, (rows, columns))
         shape = n, rows // TILE * (columns // TILE)
         self._rule = rule.table()
-        self._store = empty_store(n, rule, max(abs(units(b)) for b in bounds))
-        self._team = TeamTiles(
+        self.store = empty_store(n, rule, max(abs(units(b)) for b in bounds))
+        self.team = TeamTiles(
             *(np.zeros(shape, np.int32) for _ in range(4)),
             clock=np.zeros((n, n), np.int64),
             occupancy=_unknown((n, rows, columns), kept),
@@ -88,8 +91,8 @@ class Beliefs(SharedMaps):
             version=np.zeros(n, np.int64),
             mapped_pose=np.full((n, 3), np.nan),
         )
-        self.occupancy, self.clock = self._team.occupancy, self._team.clock
-        self.version, self.tile_changed = self._team.version, self._team.changed
+        self.occupancy, self.clock = self.team.occupancy, self.team.clock
+        self.version, self.tile_changed = self.team.version, self.team.changed
         self.grid = Grid(self.occupancy[0], resolution, (*origin, 0.0))
         self._scratch = np.zeros((rows, columns), np.uint8)
         self.evidence_model = np.array([*(units(x) for x in model + bounds), *self._rule])
@@ -97,7 +100,7 @@ class Beliefs(SharedMaps):
         self._angles, self._directions = np.zeros(0), np.zeros((0, 2))
         self._use_scans: Bound | None = None  # for these directions and this store
         self._steps_per_stamp = 1
-        self._under_way: weakref.WeakSet[MapUpdate] = weakref.WeakSet()
+        self.under_way: weakref.WeakSet[MapUpdate] = weakref.WeakSet()
 
     @classmethod
     def covering(
@@ -158,7 +161,7 @@ class Beliefs(SharedMaps):
         while True:
             if self._use_scans is None:
                 arrays = self._directions, self.grid.frame, self.evidence_model, self._motion, self._scratch
-                stored = tuple(self._team), tuple(self._store)
+                stored = tuple(self.team), tuple(self.store)
                 self._use_scans = Bound(evidence.use_scans, [*arrays, *stored], (robots, done, *scans))
             done, more = self._use_scans(robots, done, *scans)
             used += more
@@ -168,13 +171,13 @@ class Beliefs(SharedMaps):
 
     def put_own(self, robot: int, tiles_of: np.ndarray, cells: np.ndarray) -> None:
         """Replace a robot's own evidence, int8 (k, 1024), in tiles, int32 (k,)."""
-        if len(self._store.free_slots) - self._store.used[0] < len(tiles_of):
+        if len(self.store.free_slots) - self.store.used[0] < len(tiles_of):
             self._make_room(slots=self.tile_changed.shape[1])
-        evidence.put_tiles(robot, tiles_of, cells, self._team, self._store, self._rule)
+        evidence.put_tiles(robot, tiles_of, cells, self.team, self.store, self._rule)
 
     def moved(self, robots: np.ndarray, poses: np.ndarray) -> np.ndarray:
         """Return which robots have moved enough since their last used scan to use another one, bool (m,)."""
-        last = self._team.mapped_pose[robots]
+        last = self.team.mapped_pose[robots]
         way = np.hypot(poses[:, 0] - last[:, 0], poses[:, 1] - last[:, 1])
         turned = np.abs((poses[:, 2] - last[:, 2] + math.pi) % (2.0 * math.pi) - math.pi)
         return ~((way < self._motion[0]) & (turned < self._motion[1]))
@@ -198,9 +201,9 @@ class Beliefs(SharedMaps):
         evidence_of = np.clip(np.rint(log_odds), -prior, prior).astype(np.int8)
         cells = evidence_of.reshape(rows // TILE, TILE, columns // TILE, TILE).swapaxes(1, 2).reshape(-1, TILE_CELLS)
         known = np.flatnonzero(cells.any(axis=1))
-        slots = self._slots_with(cells[known], -1)
+        slots = self.slots_with(cells[known], -1)
         for robot in robots:
-            self._team.own[robot, known] = self._team.published[robot, known] = slots  # older than any publication
+            self.team.own[robot, known] = self.team.published[robot, known] = slots  # older than any publication
             self.occupancy[robot] = np.where(evidence_of > 0, 100, np.where(evidence_of < 0, 0, -1))
             self.version[robot] += 1
             self.tile_changed[robot] = self.version[robot]
@@ -212,8 +215,8 @@ class Beliefs(SharedMaps):
             robots: indices of the robots, integers (m,); None: all.
         """
         robots = np.arange(len(self)) if robots is None else np.ascontiguousarray(robots, np.int64)
-        team = self._team
-        return tiles.publish(robots, team.own, team.published, self._store.version, team.clock)
+        team = self.team
+        return tiles.publish(robots, team.own, team.published, self.store.version, team.clock)
 
     def update_since(self, giver: int, since: np.ndarray) -> MapUpdate:
         """Return an update with what a robot holds that others do not know.
@@ -225,10 +228,10 @@ class Beliefs(SharedMaps):
         """
         until = self.clock[giver].copy()
         wanted = np.flatnonzero(until > since)
-        items = tiles.gather(giver, wanted, since, self._team, self._store)
-        size = tile_code.size_of(items, until, len(wanted), self._store)
+        items = tiles.gather(giver, wanted, since, self.team, self.store)
+        size = tile_code.size_of(items, until, len(wanted), self.store)
         update = MapUpdate(giver, items, np.minimum(since, until), until, size)
-        self._under_way.add(update)
+        self.under_way.add(update)
         return update
 
     def merge_updates(self, received: np.ndarray, updates: Sequence[MapUpdate]) -> np.ndarray:
@@ -249,26 +252,26 @@ class Beliefs(SharedMaps):
             np.cumsum([0, *(len(one.items) for one in updates)]),
         )
         since, until = (np.array([getattr(one, name) for one in updates]) for name in ("since", "until"))
-        arguments = np.ascontiguousarray(received, np.bool_), items, bounds, since, until, self._team
-        done = tiles.merge_updates(*arguments, self._store, 0, taken, self._rule)
+        arguments = np.ascontiguousarray(received, np.bool_), items, bounds, since, until, self.team
+        done = tiles.merge_updates(*arguments, self.store, 0, taken, self._rule)
         while done < len(self):
             self._make_room(nodes=self.tile_changed.shape[1])
-            done = tiles.merge_updates(*arguments, self._store, done, taken, self._rule)
+            done = tiles.merge_updates(*arguments, self.store, done, taken, self._rule)
         return taken
 
     def encode(self, update: MapUpdate) -> bytes:
         """Return an update as the ``update.size_bytes`` bytes that are transmitted."""
-        return tile_code.encode(update.giver, update.items, update.since, update.until, self._store)
+        return tile_code.encode(update.giver, update.items, update.since, update.until, self.store)
 
     def decode(self, code: bytes) -> MapUpdate:
         """Return the update in bytes from `encode`, called on beliefs of the same robots on the same grid."""
         giver, found, since, until = tile_code.decode(code, len(self))
-        slots = self._slots_with(
+        slots = self.slots_with(
             np.array([cells for *_, cells in found]), np.array([version for _, _, version, _ in found])
         )
         items = np.array([(tile, o, slot) for slot, (tile, o, _, _) in zip(slots, found, strict=True)], np.int32)
         update = MapUpdate(giver, items.reshape(-1, 3), since, until, len(code))
-        self._under_way.add(update)
+        self.under_way.add(update)
         return update
 
     def tell(self, origin: int, tiles_of: np.ndarray, cells: np.ndarray, version: int) -> MapUpdate:
@@ -276,16 +279,16 @@ class Beliefs(SharedMaps):
 
         It replaces older versions of that robot's evidence in these tiles; no clock changes.
         """
-        slots = self._slots_with(cells, version)
+        slots = self.slots_with(cells, version)
         items = np.column_stack((tiles_of, np.full(len(slots), origin), slots)).astype(np.int32)
         update = MapUpdate(origin, items, np.zeros(len(self), np.int64), np.zeros(len(self), np.int64), 0)
-        self._under_way.add(update)
+        self.under_way.add(update)
         return update
 
     def held(self, robot: int, origin: int) -> tuple[np.ndarray, np.ndarray]:
         """Return another robot's evidence that a robot holds: int8 (tiles, 1024), and versions, int32 (tiles,)."""
-        slots = self._store.parts[self._team.node[robot], origin]
-        return self._store.evidence[slots], self._store.version[slots]
+        slots = self.store.parts[self.team.node[robot], origin]
+        return self.store.evidence[slots], self.store.version[slots]
 
     def union(self) -> np.ndarray:
         """Return the map of all robots' own evidence, each counted once, int8 (rows, columns)."""
@@ -298,31 +301,31 @@ class Beliefs(SharedMaps):
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays together."""
-        return sum(a.nbytes for a in (*self._team, *self._store, self._scratch))
+        return sum(a.nbytes for a in (*self.team, *self.store, self._scratch))
 
     def _stamp(self, step: int) -> int:
         """Return a step in the form of the pages; older stamps become coarser when the steps no longer fit."""
         while step // self._steps_per_stamp + 1 > _LAST_STAMP:
             self._steps_per_stamp *= 2
-            seen = self._store.seen[: self._store.used[2]]
+            seen = self.store.seen[: self.store.used[2]]
             seen[:] = seen // 2 + seen % 2
         return step // self._steps_per_stamp + 1
 
     def _make_room(self, *, slots: int = 0, nodes: int = 0, pages: int = 0) -> None:
-        held = [update.items[:, 2] for update in self._under_way]
-        self._store = tiles.with_room(self._store, self._team, held, slots, nodes, pages)
+        held = [update.items[:, 2] for update in self.under_way]
+        self.store = tiles.with_room(self.store, self.team, held, slots, nodes, pages)
         self._use_scans = None
 
-    def _slots_with(self, cells: np.ndarray, version: Any) -> np.ndarray:
+    def slots_with(self, cells: np.ndarray, version: Any) -> np.ndarray:
         """Return slots, int32 (k,), that hold evidence, int8 (k, 1024), as these versions."""
         self._make_room(slots=len(cells))
-        slots = self._store.free_slots[self._store.used[0] :][: len(cells)]
-        self._store.used[0] += len(cells)
+        slots = self.store.free_slots[self.store.used[0] :][: len(cells)]
+        self.store.used[0] += len(cells)
         if len(cells):
-            self._store.evidence[slots], self._store.version[slots], self._store.size[slots] = cells, version, 0
+            self.store.evidence[slots], self.store.version[slots], self.store.size[slots] = cells, version, 0
         return slots
 
-    def _rows(self, tiles_of: np.ndarray) -> np.ndarray:
+    def as_map(self, tiles_of: np.ndarray) -> np.ndarray:
         """Return the cells of all tiles, (tiles, 1024), as a map (rows, columns)."""
         rows, columns = self.grid.shape
         cells = tiles_of.reshape(rows // TILE, columns // TILE, TILE, TILE)
@@ -340,16 +343,16 @@ class Belief(SharedMap):
     @property
     def log_odds(self) -> np.ndarray:
         """int32 (rows, columns), the sum of its own and all others' evidence, in units of 0.05; a copy."""
-        store, team = self._beliefs._store, self._beliefs._team
+        store, team = self._beliefs.store, self._beliefs.team
         total = np.zeros((len(team.own[0]), TILE_CELLS), np.int32)
         for robot, slots in enumerate(store.parts[team.node[self._robot]].T):
             total += store.evidence[team.own[self._robot] if robot == self._robot else slots]
-        return self._beliefs._rows(total)
+        return self._beliefs.as_map(total)
 
     @property
     def own(self) -> np.ndarray:
         """int8 (rows, columns), the robot's own evidence in units of 0.05, 0 = never seen; a copy."""
-        return self._beliefs._rows(self._beliefs._store.evidence[self._beliefs._team.own[self._robot]])
+        return self._beliefs.as_map(self._beliefs.store.evidence[self._beliefs.team.own[self._robot]])
 
     @property
     def last_seen(self) -> np.ndarray:
@@ -357,9 +360,9 @@ class Belief(SharedMap):
 
         Exact for the first 65 535 steps of a run; then rounded down to even ones, to fourths after twice as many, ...
         """
-        stamps = self._beliefs._store.seen[self._beliefs._team.page[self._robot]].astype(np.int32)
+        stamps = self._beliefs.store.seen[self._beliefs.team.page[self._robot]].astype(np.int32)
         steps = np.where(stamps > 0, (stamps - 1) * self._beliefs._steps_per_stamp, -1)
-        return self._beliefs._rows(steps)
+        return self._beliefs.as_map(steps)
 
     def probability(self) -> np.ndarray:
         """Return the probability of occupancy, float64 (rows, columns); 0.5 in unknown cells."""

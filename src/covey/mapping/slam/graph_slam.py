@@ -82,6 +82,7 @@ class GraphSlam:
         pieces: parts of the map that are not related, and motions of the odometry that were not believed.
         noise: so many times are the covariances of the motions as large as matching says, by loops that agree.
         contradicted: episodes in which matching contradicted the odometry, with the scan at which each was noticed.
+        solving: the graph that is being solved, and its solution so far; None: there is none.
         moved_last: whether the last scan was taken far enough from those before that it shows a map something: it is a
             key frame, or a tenth of the way to the next one. Between the beams of key frames alone, cells far away stay
             unknown.
@@ -127,7 +128,7 @@ class GraphSlam:
         self._tied = np.zeros((3, 3))  # information of the motion since the last key frame, in its frame
         self._known = np.zeros((3, 3))  # covariance of the last key frame
         self._unsettled = 0  # loops that are not in the poses yet
-        self._solving: tuple[PoseGraph, Optimised] | None = None
+        self.solving: tuple[PoseGraph, Optimised] | None = None
 
     def add(
         self,
@@ -361,11 +362,11 @@ class GraphSlam:
 
     def settle(self) -> None:
         """Compare all places that wait, and solve the pose graph until it changes no more."""
-        while self._waiting or self._solving or self._unsettled:
+        while self._waiting or self.solving or self._unsettled:
             self._work(at_once=True)
-        while not self._solving and self.pieces.work(at_once=True):
+        while not self.solving and self.pieces.work(at_once=True):
             pass
-        while self._solving or self._unsettled:
+        while self.solving or self._unsettled:
             self._work(at_once=True)
         self._decide()
 
@@ -544,24 +545,24 @@ class GraphSlam:
                 for loop in self.loops.compare(*self._waiting.popleft()):
                     self.edges.append(Edge(loop.first, loop.second, loop.motion, loop.information, True))
                     self._unsettled += 10 if loop.is_far else 1
-        if not self._solving and not self._waiting:
+        if not self.solving and not self._waiting:
             self.pieces.work()
-        if not self._solving and self.loops and (late := self.loops.withdrawn(len(self.frames))):
+        if not self.solving and self.loops and (late := self.loops.withdrawn(len(self.frames))):
             self.edges = [edge for edge in self.edges if not edge.is_loop or (edge.first, edge.second) not in late]
             self._ends = self._ends[:0]
             self._unsettled += 10
-        if self._solving:
-            graph, before = self._solving
+        if self.solving:
+            graph, before = self.solving
             done = optimise(graph, start=before, robust=10.0, robust_edges=self._is_loop(graph), iterations=1)
             if done.converged or done.iterations == 0:
                 self._take(graph, done.poses, done.weights)
                 self._doubt_steps(graph, done.chi2)
             else:
-                self._solving = graph, done
+                self.solving = graph, done
         elif self._unsettled >= 10 or (at_once and self._unsettled):
             graph = self.graph()
             done = optimise(graph, start="given", robust=10.0, robust_edges=self._is_loop(graph), iterations=1)
-            self._solving, self._unsettled = (graph, done), 0
+            self.solving, self._unsettled = (graph, done), 0
 
     def _is_loop(self, graph: PoseGraph) -> np.ndarray:
         """Return which relations may be wrong; loops that are doubted count fully, or they would never close."""
@@ -612,6 +613,6 @@ class GraphSlam:
                 ends = self.poses[edge.first], self.poses[edge.second]
                 self._known = carried(self._known, *ends, edge.information / self.noise)
         self.revision += 1
-        self._solving = None
+        self.solving = None
         self._anew = 0
         self._see(len(self.frames) - 1)

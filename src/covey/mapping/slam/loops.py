@@ -218,7 +218,7 @@ class Loops:
                 self._contradicted.update(self._doubted)
             self._doubted.clear()
         self._confirmed = self._denied = 0
-        self._solved = self._slam.revision + 1 + (self._slam._solving is not None)
+        self._solved = self._slam.revision + 1 + (self._slam.solving is not None)
         new = [loop, *pending]
         self._pending = [other for other in self._pending if not any(other is one for one in pending)]
         self._doubted.update({(one.first, one.second): (one, loop.second + _CONFIRM_WITHIN) for one in new})

@@ -48,13 +48,13 @@ class Moving:
 
     def __init__(self, sim: "Simulation"):
         assert isinstance(sim.physics, PlanarPhysics)
-        self._physics, self._recorder, self._clock = sim.physics, sim._recorder, sim.clock
+        self._physics, self._recorder, self._clock = sim.physics, sim.recorder, sim.clock
         coverage, see, count = sim.scoring.coverage, sim.observing, sim.clock.substeps_per_step
-        self._moved = sim.state, sim.commands, sim._trace, sim.scoring.wanted(count)
+        self._moved = sim.state, sim.commands, sim.trace, sim.scoring.wanted(count)
         self._numbers = count, coverage.stride
         arrays = (
             self._physics.arrays(*self._moved),
-            sim._pose_before,
+            sim.pose_before,
             see.followed,
             coverage.cells.arrays,
             (coverage.cells.count, np.array([coverage.cells.total])),
