@@ -10,8 +10,12 @@ from covey.geometry.raycast import skip_field
 from covey.planning.art_gallery import art_gallery, greedy_cover, tiles, visibility
 from covey.planning.meetings import plan_meetings, welsh_powell
 from covey.planning.partition import spectral_parts
-from covey.planning.tours import christofides_tour, nearest_neighbour_tour, spaced_entry, tour_length
+from covey.planning.tours import christofides_tour, nearest_neighbour_tour, spaced_entry
 from covey.planning.waypoints import Waypoints, connect, path_lengths
+
+
+def tour_length(distance, tour):
+    return float(distance[tour, np.roll(tour, -1)].sum())
 
 
 def room(drawing):

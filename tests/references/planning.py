@@ -7,7 +7,7 @@ import numpy as np
 
 from covey.lazy import ndimage, shapely
 from covey.planning.costs import MAX_COST
-from covey.planning.shared_tours import _arranged, _quality
+from covey.planning.shared_tours import _ROUNDS, tour_cost
 
 
 def visibility_reference(solid: np.ndarray, cells: np.ndarray, reach: float, grown: float) -> np.ndarray:
@@ -67,3 +67,66 @@ def shared_tours_reference(start: np.ndarray, between: np.ndarray, dwell: float 
     order = [goal for goal in np.argsort(-nearest, kind="stable").tolist() if math.isfinite(nearest[goal])]
     tried = [_arranged(goals, start, between, dwell) for goals in (order, order[::-1])]
     return min(tried, key=lambda tours: _quality(tours, start, between, dwell))
+
+
+def _arranged(order: list[int], start: np.ndarray, between: np.ndarray, dwell: float) -> list[list[int]]:
+    """Return tours with places inserted in an order, then moved while that helps."""
+    tours: list[list[int]] = [[] for _ in range(len(start))]
+    for goal in order:
+        _insert(goal, tours, start, between, dwell)
+    for _ in range(_ROUNDS):
+        before = _quality(tours, start, between, dwell)
+        for goal in order:
+            kept = [list(tour) for tour in tours]
+            for tour in tours:
+                if goal in tour:
+                    tour.remove(goal)
+            _insert(goal, tours, start, between, dwell)
+            if _quality(tours, start, between, dwell) > _quality(kept, start, between, dwell):
+                tours = kept
+        for i, tour in enumerate(tours):
+            tours[i] = _turned(tour, i, start, between)
+        if _quality(tours, start, between, dwell) >= before:
+            break
+    return tours
+
+
+def _quality(tours: list[list[int]], start: np.ndarray, between: np.ndarray, dwell: float) -> tuple[float, float]:
+    costs = [tour_cost(tour, i, start, between, dwell) for i, tour in enumerate(tours)]
+    return round(max(costs), 9), round(sum(costs), 9)
+
+
+def _insert(goal: int, tours: list[list[int]], start: np.ndarray, between: np.ndarray, dwell: float) -> None:
+    """Insert a place where the longest tour, and then their sum, grows least."""
+    costs = np.array([tour_cost(tour, i, start, between, dwell) for i, tour in enumerate(tours)])
+    best: tuple[float, float, int, int] | None = None
+    for i, tour in enumerate(tours):
+        if not math.isfinite(start[i, goal]):
+            continue
+        to = np.append(start[i, goal], between[tour, goal])  # from what is before it
+        after = np.append(between[goal, tour], 0.0)
+        saved = np.append(start[i, tour[:1]], between[tour[:-1], tour[1:]]) if tour else np.empty(0)
+        added = to + after - np.append(saved, 0.0) + dwell
+        p = int(added.argmin())
+        longest = max(float(np.delete(costs, i).max(initial=0.0)), float(costs[i] + added[p]))
+        found = round(longest, 9), round(float(added[p]), 9), i, p
+        best = found if best is None else min(best, found)
+    if best is not None:
+        tours[best[2]].insert(best[3], goal)
+
+
+def _turned(tour: list[int], robot: int, start: np.ndarray, between: np.ndarray) -> list[int]:
+    """Return the tour after turning stretches around while that makes it shorter (2-opt of an open tour)."""
+    better = True
+    while better:
+        better = False
+        for a in range(len(tour) - 1):
+            for b in range(a + 1, len(tour)):
+                come = start[robot] if a == 0 else between[tour[a - 1]]
+                gain = come[tour[a]] - come[tour[b]]
+                if b + 1 < len(tour):
+                    gain += between[tour[b], tour[b + 1]] - between[tour[a], tour[b + 1]]
+                if gain > 1e-9:
+                    tour = [*tour[:a], *reversed(tour[a : b + 1]), *tour[b + 1 :]]
+                    better = True
+    return tour

@@ -48,17 +48,6 @@ def christofides_tour(distance: np.ndarray) -> list[int]:
     return tour[at:] + tour[:at]
 
 
-def tour_length(distance: np.ndarray, tour: list[int]) -> float:
-    """Return the length of the closed tour [m].
-
-    Examples:
-        >>> place = np.array([0.0, 5.0, 2.0, 3.0])
-        >>> tour_length(abs(place[:, None] - place), [0, 2, 3, 1])
-        10.0
-    """
-    return float(distance[tour, np.roll(tour, -1)].sum())
-
-
 def spaced_entry(distance: np.ndarray, tour: list[int], rank: int, count: int) -> int:
     """Return the index into the tour at which robot ``rank`` of ``count`` joins it; robots are spaced evenly by length.
 

@@ -205,21 +205,3 @@ def _fits(kind, down_up, left_right):
         return False
     both = kind[down_up[0], left_right[0]] & kind[down_up[0], left_right[1]]
     return both & kind[down_up[1], left_right[0]] & kind[down_up[1], left_right[1]] & _STANDING != 0
-
-
-def _to_middle(
-    stand: np.ndarray, middle_x: np.ndarray, middle_y: np.ndarray, standing: np.ndarray, x: np.ndarray, y: np.ndarray
-) -> None:
-    """Move the standing places to the centre of the tile, or to its centre line, if all cells around have room."""
-    i, k = np.nonzero(np.isfinite(stand[:, :, 0]))
-    px, py = stand[i, k].T
-    resolution = x[1] - x[0] if len(x) > 1 else 1.0
-    for qx, qy in ((px, middle_y[i]), (middle_x[k], py), (middle_x[k], middle_y[i])):  # the last that fits wins
-        u, v = (qx - x[0]) / resolution, (qy - y[0]) / resolution
-        fits = np.ones(len(i), bool)
-        for row in (np.floor(v + 1e-6), np.ceil(v - 1e-6)):
-            for column in (np.floor(u + 1e-6), np.ceil(u - 1e-6)):
-                r, c = row.astype(int), column.astype(int)
-                inside = (r >= 0) & (r < len(y)) & (c >= 0) & (c < len(x))
-                fits &= inside & standing[np.clip(r, 0, len(y) - 1), np.clip(c, 0, len(x) - 1)]
-        stand[i[fits], k[fits]] = np.stack((qx, qy), axis=-1)[fits]

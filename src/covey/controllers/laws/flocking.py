@@ -1,8 +1,6 @@
 """Flocking: Reynolds, Olfati-Saber, and Vicsek."""
 
 import math
-from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,9 +10,6 @@ from covey.controllers.laws.steering import middle_of
 from covey.geometry.se2 import wrap_angle
 from covey.onboard.controller import controller
 from covey.robots.parameters import Angle, Gain, LookAhead, Metres, Pace, PointOrMiddle
-
-_legendre = cache(np.polynomial.legendre.leggauss)
-"""Nodes and weights of a quadrature, which take a millisecond."""
 
 
 def order_of(velocity: np.ndarray) -> float:
@@ -144,8 +139,8 @@ def olfati_saber_acceleration(
     """Return the accelerations of flocking algorithm 1 (no goal) or 2 (a goal), float64 (n, 2) [m/s2].
 
     The sum of a gradient, which keeps robots in range ``apart_m`` apart, of the consensus of their velocities, and of
-    the way to a goal. In algorithm 2 the energy of the team in the frame of a goal at constant velocity never grows
-    (`olfati_saber_energy`); velocities become equal. If the energy at the start is less than that of two robots at one
+    the way to a goal. In algorithm 2 the energy of the team in the frame of a goal at constant velocity never grows;
+    velocities become equal. If the energy at the start is less than that of two robots at one
     place, no two ever get there. Constants as in the paper: epsilon 0.1, h 0.2, a = b = 5. Distances of the paper are
     7 apart and 8.4 in range; the law is not the same at another scale, because epsilon has a unit.
 
@@ -173,39 +168,6 @@ def olfati_saber_acceleration(
     if goal is not None:
         change -= c1 * (position - np.asarray(goal)) + c2 * (velocity - np.asarray(goal_velocity))
     return change
-
-
-def olfati_saber_energy(
-    position: np.ndarray,
-    velocity: np.ndarray,
-    range_m: float,
-    apart_m: float,
-    goal: tuple[float, float],
-    goal_velocity: tuple[float, float] = (0.0, 0.0),
-    c1: float = 1.0,
-) -> float:
-    """Return the energy of a team relative to a goal [m2/s2]: potentials of pairs and of the goal, and kinetic energy.
-
-    The potential of a pair is the integral of the force over the sigma distance, from the lattice's distance on.
-    """
-    i, j = np.triu_indices(len(position), 1)
-    z = _sigma_norm(((position[i] - position[j]) ** 2).sum(axis=1))
-    away = position - np.asarray(goal)
-    moving = velocity - np.asarray(goal_velocity)
-    pairs = sum(pair_potential(float(one), range_m, apart_m) for one in z)
-    return pairs + 0.5 * c1 * float((away**2).sum()) + 0.5 * float((moving**2).sum())
-
-
-def pair_potential(z: float, range_m: float, apart_m: float) -> float:
-    """Return the potential of two robots at the sigma distance z, by Gauss-Legendre quadrature; z = 0: one place."""
-    low, high, bend = _sigma_norm(apart_m**2), min(z, _sigma_norm(range_m**2)), _H * _sigma_norm(range_m**2)
-    ends = [low, bend, high] if min(low, high) < bend < max(low, high) else [low, high]
-    nodes, weights = _legendre(40)
-    total = 0.0
-    for a, b in pairwise(ends):
-        at = 0.5 * (b - a) * nodes + 0.5 * (a + b)
-        total += 0.5 * (b - a) * float(weights @ _action(at, range_m, apart_m))
-    return total
 
 
 @controller("olfati_saber", scope="group", sees=("pose",), missions=())
