@@ -132,3 +132,39 @@ def test_a_replay_of_a_robot_that_localizes_itself_answers_as_recorded(found):
     mapping, _, path = found
     replayed = replay(StepLog(path))
     assert (replayed.steps, replayed.first) == (STEPS, None), mapping
+
+
+async def beside(robot):
+    """Drive on a circle, and note where the frame of the other robot is."""
+    robot.drive(0.4, 0.5)
+    (other,) = (name for name in robot.team if name != robot.name)
+    while True:
+        robot.note(f"{robot.pose} {robot.frame_of(other)} {robot.map.version} {(robot.map.occupancy() >= 0).sum()}")
+        await robot.sleep(0.5)
+
+
+def together(processes):
+    """Return what two robots note and map that do SLAM as a team, and do not know where the other has started."""
+    model = covey.robots.disc().model_copy(update={"sensors": SENSORS, "mapping": MAPS["occupancy"][0]})
+    sim = covey.Simulation(
+        place("occupancy"),
+        [covey.Group("robot", model, [(-3.0, -1.5, 0.3), (-1.0, -1.6, 2.0)], localization=Slam())],
+        beside,
+        seed=5,
+        radio=Radio(range_m=20.0),
+        share_maps=covey.ShareMaps(every_s=0.5, start_poses="unknown"),
+        execution=covey.Execution(controllers="processes" if processes else "in_process"),
+    )
+    for _ in range(60):
+        sim.step()
+    maps = [sim.localization.belief_of[i].occupancy().tobytes() for i in range(2)]
+    events = sim.close().events
+    return maps, events.select("time_s", "kind", "robot", "other", "text").rows()
+
+
+def test_robots_in_processes_do_slam_as_a_team_and_join_their_maps_as_in_the_simulators_process():
+    here, there = together(processes=False), together(processes=True)
+    assert here == there
+    notes = [text for _, kind, _, _, text in here[1] if kind == "note"]
+    assert "None" in notes[0]
+    assert "None" not in notes[-1]  # each has found the frame of the other
