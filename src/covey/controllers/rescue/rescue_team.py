@@ -23,16 +23,17 @@ from covey.robots.parameters import Count, Kinds, Metres, Seconds, Share, Stay
 
 Point = tuple[float, float]
 
-_WALL_PER_M2 = 0.5  # metres of wall for a square metre behind a frontier: a building has 1.4, but frontiers share it
+_WALL_PER_M2 = 1.4  # metres of wall faces in a square metre of a building
 _LATTICE_M = 0.6
 _VIEWS = 16
 _NEAR_M = 2.0  # of two places with the same gain, one this much nearer is clearly better
 _IN_VAIN = 0.4  # what a look around from where a patch should be seen, and was not, leaves of the chance
 _DWELL_M = 1.0  # a turn all around, as a way
-_SEARCH_PER_M = 0.8  # searching a metre of wall behind a frontier, as a way
+_SEARCH_PER_M = 0.3  # searching a metre of wall behind a frontier, as a way
 _SAME_M = 1.2  # goals this near to each other are the same
 _FOLLOWED_M = 2.0  # a frontier moves on while a robot drives to it, so far between two choices
 _CHANGE_M = 5.0  # a robot leaves its goal for an order in which its goals are searched so much sooner, as a way
+_LAST_OF = 2  # so many targets count in the order; with more, robots look at all that is near before they explore
 _STEAL_M = 4.0  # a mate's goal that is so much nearer to a robot is the robot's
 _SPARE_M = 3.0  # who has so much less way to a meeting than the last one may search until then
 _TRAIL_S = 6.0
@@ -47,7 +48,7 @@ _REFUSED_M = 0.5  # goals this near to one that did not help are not tried
 _SURE = 0.3
 SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
 """Sweeps in turn: patches count that were missed with this probability, and places where so many are left."""
-_SMALL, _SMALL_PER_M = 0.2, 0.5  # of these, near places need this share, or this many for each metre of way
+_SMALL, _SMALL_PER_M = 0.4, 1.0  # of these, near places need this share, or this many for each metre of way
 
 
 @dataclass(frozen=True)
@@ -479,7 +480,7 @@ class Searcher:
             start[0] = own
         between, straight = between[: len(cells)], 1.3 * np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
         between = np.where(np.isfinite(between), between, straight)
-        targets = self.settings.targets - len(self.lookout.found)
+        targets = min(self.settings.targets - len(self.lookout.found), _LAST_OF)
         mine = self._pursued(points, kinds)
         dwell = np.where(np.arange(len(kinds)) < kinds.count("frontier"), _SEARCH_PER_M * weights, _DWELL_M)
         first = first_goal(start, (between + between.T) / 2, weights, mine, dwell, max(targets, 1))
