@@ -176,7 +176,7 @@ class TypedJson:
             PlainError: it is no plain data, or nested too deep.
 
         Examples:
-            >>> Form().of((1.5, [True]))
+            >>> TypedJson().of((1.5, [True]))
             {'tuple': [1.5, [True]]}
         """
         kind = type(value)
