@@ -17,5 +17,6 @@ def test_an_editor_takes_what_covey_takes_and_marks_a_field_that_is_not_there(tm
     shipped = [path.read_text(encoding="utf-8") for path in library().values()]
     for one in map(yaml.safe_load, [text, *shipped]):
         assert [f"{one['name']}: {error.json_path} {error.message}" for error in validator.iter_errors(one)] == []
-    wrong = yaml.safe_load(text) | {"robotz": []}
-    assert "robotz" in next(validator.iter_errors(wrong)).message
+    for wrong in ({"robotz": []}, {"robots": [{"robot": {"base": "disc", "max_sped_m_s": 1}}]}):
+        (error,) = validator.iter_errors(yaml.safe_load(text) | wrong)
+        assert "robotz" in error.message or "max_sped_m_s" in error.message

@@ -21,11 +21,10 @@ class OfFile(BeforeValidator):
     @staticmethod
     def __get_pydantic_json_schema__(core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         schema = handler(core)
-        model = handler.resolve_ref_schema(next(form for form in schema["anyOf"] if "$ref" in form))
         base = {"type": "string", "description": "Name of the model that is changed."}
-        fields = {"base": base, **model["properties"]}
-        changes = {**model, "title": "Changes", "properties": fields, "required": ["base"]}
-        return {**schema, "anyOf": [*schema["anyOf"], changes]}
+        changes = {"type": "object", "title": "Changes", "properties": {"base": base}, "required": ["base"]}
+        fields = {"propertyNames": {"enum": ["base", *RobotModel.model_fields]}}
+        return {**schema, "anyOf": [*schema["anyOf"], changes | fields]}
 
 
 def resolve_robot(value: Any, info: ValidationInfo) -> Any:
