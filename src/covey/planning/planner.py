@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from covey.errors import InvalidValueError
 from covey.named import OfKind
 from covey.registry import Registry
 
@@ -14,7 +15,7 @@ _SLACK = 0.02  # share by which a straight line may cost more than the stretch o
 
 
 class Planner(OfKind, ABC):
-    """Base of the records that say how a robot searches the way to a goal."""
+    """Base of the records that say how a robot searches the way to a goal. Its fields are tuples rather than lists."""
 
     registry = planners
 
@@ -46,3 +47,29 @@ class AStar(Planner):
 
         path = astar(cost, start, goal)
         return shorten(path.cells, cost, _SLACK) if len(path.cells) else path.cells, path.work
+
+
+def corners_of(
+    planner: Planner, cost: np.ndarray, start: tuple[int, int], goal: tuple[int, int]
+) -> tuple[np.ndarray, int]:
+    """Return what a planner answers, see `Planner.corners`; one of somebody else gets a copy of the costs.
+
+    Raises:
+        InvalidValueError: the answer is not as it must be.
+    """
+    if type(planner) is AStar:
+        return planner.corners(cost, start, goal)
+    answer, name = planner.corners(cost.copy(), start, goal), type(planner).__name__
+    try:
+        corners, work = np.asarray(answer[0]), int(answer[1])
+        cells = corners.reshape(-1, 2)
+        is_way = corners.ndim == 2 and corners.dtype.kind in "iu" and bool(((cells >= 0) & (cells < cost.shape)).all())
+        good = len(answer) == 2 and work >= 0 and (is_way or not corners.size)
+    except (TypeError, ValueError, IndexError):
+        good = False
+    if not good:
+        raise InvalidValueError(
+            f"planner {name!r} gives {answer!r:.80}; return the corners, integers (k, 2) with rows and columns of the "
+            f"{cost.shape[0]} x {cost.shape[1]} cells, and the work of the search, a number from 0"
+        )
+    return corners, work

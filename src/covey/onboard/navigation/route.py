@@ -14,6 +14,7 @@ from covey.kernel import kernel
 from covey.lazy import ndimage
 from covey.onboard.driving import Driving
 from covey.planning.costs import clearance, refresh_cost, soften, traversal_cost
+from covey.planning.planner import corners_of
 
 
 class Route(NamedTuple):
@@ -188,7 +189,7 @@ def _plan(
         if row < 0:
             return Route(NO_PLACES, NO_NARROW, "wall")
         goal = tuple(grid.to_world((row, column)).tolist())
-    corners, work = driving.planner.corners(cost, (start_row, start_column), (row, column))
+    corners, work = corners_of(driving.planner, cost, (start_row, start_column), (row, column))
     if not len(corners):
         return Route(NO_PLACES, NO_NARROW, "no way", work)
     line = grid.to_world(corners)
