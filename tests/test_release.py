@@ -31,6 +31,10 @@ def test_a_container_copies_what_is_there_and_runs_as_a_user(file):
     for word, rest in steps:
         if word == "COPY":
             assert [one for one in rest.split()[:-1] if not (ROOT / one).exists()] == []
+    kept = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    copied = {one for word, rest in steps if word == "COPY" for one in rest.split()[:-1]}
+    assert "*" in kept
+    assert copied <= {line[1:] for line in kept if line.startswith("!")}
     users = [rest for word, rest in steps if word == "USER"]
     assert users == ["covey"]
     extras = re.findall(r"/source\[([\w,]+)\]", file.read_text(encoding="utf-8"))

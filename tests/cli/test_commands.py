@@ -166,6 +166,20 @@ def test_version_and_doctor(capsys):
         assert subject in out
 
 
+def test_the_doctor_looks_at_sources_that_are_not_installed(monkeypatch):
+    from covey.cli import doctor
+
+    def absent(package):
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(doctor.metadata, "requires", absent)
+    monkeypatch.setattr(doctor.metadata, "version", absent)
+    subjects = {subject: finding for subject, finding, _ in doctor.findings()}
+    assert subjects["Covey"] == "not installed as a package"
+    assert not any(subject.startswith("extra") for subject in subjects)
+    assert "ffmpeg" in subjects
+
+
 def test_the_doctor_says_what_an_extra_needs_and_what_for():
     from covey.cli.doctor import _USES, _extras
 

@@ -291,6 +291,8 @@ def list_(
 def new(name: str, /) -> None:
     """Write NAME.yaml and NAME.py into the current folder: a scenario and a controller to start from.
 
+    It also writes .covey/scenario.schema.json, by which editors such as VS Code check and complete the scenario.
+
     Parameters
     ----------
     name

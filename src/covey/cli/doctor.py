@@ -6,6 +6,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib import metadata
 
 from packaging.requirements import Requirement
@@ -37,7 +38,9 @@ def findings() -> list[tuple[str, str, bool]]:
     ]
     found += [(package, _version(package) or "missing", bool(_version(package))) for package in _PACKAGES]
     found += [_processor(), _compiler(), _cache(), _threads(), _runs()]
-    return [*found, *_extras(metadata.requires("covey") or ()), *_programs()]
+    with suppress(metadata.PackageNotFoundError):  # a folder of sources has no extras
+        found += _extras(metadata.requires("covey") or ())
+    return [*found, *_programs()]
 
 
 def _extras(requirements: Iterable[str]) -> Iterator[tuple[str, str, bool]]:
