@@ -139,7 +139,7 @@ class OfKind(Named):
                 return super().named_in({name: parameters})
         kind = value.get("kind", cls.implied)
         if kind == "":
-            raise ValueError("kind is missing")
+            raise ValueError(f"kind is missing{did_you_mean('', cls.registry.names())}")
         if not isinstance(kind, str):
             raise ValueError(f"kind must be a name; given: {kind!r:.60}")
         return kind, {key: item for key, item in value.items() if key != "kind"}, ()

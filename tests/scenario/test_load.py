@@ -103,6 +103,8 @@ def test_a_small_scenario_gets_its_defaults():
             robot("{robot: {base: dics}}"),
             "s.yaml:3:20: robots[0].robot.base: unknown robot 'dics', did you mean 'disc'?",
         ),
+        (robot("{robot: {bas: disc}}"), "s.yaml:3:13: robots[0].robot: unknown key 'bas', did you mean 'base'?"),
+        (GOOD + "physics: {grip: 3}", "s.yaml:4:10: physics: kind is missing; known: planar, terrain"),
         (robot("{robot: disc, cout: 2}"), "s.yaml:3:19: robots[0]: unknown key 'cout', did you mean 'count'?"),
         (
             robot("{robot: disc, count: 0}"),
@@ -195,6 +197,13 @@ def test_a_kind_that_is_not_one_word_is_told_in_words(text, problem):
 def test_the_name_of_a_group_is_one_word_also_in_python():
     with pytest.raises(InvalidValueError, match=f"name: {WORD}'my scouts', did you mean 'my_scouts'"):
         RobotGroup(name="my scouts")
+
+
+@pytest.mark.parametrize("text", ["physics: planar", "mission: coverage", "share_maps: {rule: maximum}"])
+def test_a_name_and_a_mapping_with_its_kind_are_the_same(text):
+    key, value = text.rstrip("}").rsplit(": ", 1)
+    mapping = f"{key}: {{kind: {value}}}" + "}" * text.count("}")
+    assert parse_scenario(GOOD + mapping) == parse_scenario(GOOD + text)
 
 
 def test_all_problems_come_at_once_in_the_order_of_the_file():

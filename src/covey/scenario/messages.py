@@ -51,9 +51,9 @@ def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> It
     if isinstance(data, dict) and isinstance(record, BaseModel):
         names = {(f.alias or name): name for name, f in type(record).model_fields.items()}
         if isinstance(record, Named) and len(data) == 1 and not data.keys() & names.keys():
-            ((name, data),) = data.items()
-            path = (*path, name)
-        for key, value in (data or {}).items():
+            ((name, below),) = data.items()
+            path, data = (*path, name), below if isinstance(below, dict) else {}  # {kind: name} has nothing below
+        for key, value in data.items():
             if key in names:
                 yield from coercions(value, getattr(record, names[key]), document, (*path, key))
     elif isinstance(data, list) and isinstance(record, (list, tuple)) and len(data) == len(record):

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BeforeValidator, GetJsonSchemaHandler, ValidationInfo
 
-from covey.errors import CoveyError
+from covey.errors import CoveyError, nearest
 from covey.named import find
 from covey.records import located
 from covey.registry import Unread, stand_in
@@ -38,6 +38,9 @@ def resolve_robot(value: Any, info: ValidationInfo) -> Any:
     if isinstance(value, dict) and "base" in value:
         changes = {key: item for key, item in value.items() if key != "base"}
         return {**dict(_named(value["base"], info.context or {}, ("base",))), **changes}
+    for key in value.keys() - RobotModel.model_fields.keys() if isinstance(value, dict) else ():
+        if nearest(str(key), ("base", *RobotModel.model_fields)) == "base":
+            raise located([((), f"unknown key {key!r}, did you mean 'base'?", value)])
     return value
 
 
