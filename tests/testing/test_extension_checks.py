@@ -18,7 +18,7 @@ from covey.mapping.localizer import Estimate, LocalizerRecord
 from covey.mapping.records import Mapping
 from covey.physics.planar.physics import PlanarPhysics
 from covey.physics.records import PhysicsRecord
-from covey.planning.planner import Planner
+from covey.planning.planner import AStar, Planner
 from covey.registry import registry_of
 from covey.sensors import SensorRecord, Values
 from covey.testing import POINTS, SensorChecks, check_extension
@@ -89,6 +89,10 @@ class Straight(Planner):
         return np.array([start, goal] if np.isfinite(cost).any(axis=0).all() else [], int).reshape(-1, 2), 0
 
 
+class Listed(AStar):
+    weights: list[float] = [1.0]  # noqa: RUF012
+
+
 class Everywhere(MergeRule):
     def parts(self, evidence):
         return evidence + 1
@@ -139,6 +143,7 @@ class Luckier:
         (Nowhere, "it strikes and ends", "struck no robot"),
         (Outside, "robots fit", "outside the world"),
         (Straight, "routes lead through the gap to the goal", "leads through cells of infinite cost"),
+        (Listed, "its fields cannot change", "a field of Listed can change"),
         (Everywhere, "what one robot sees is known to the other", "and 0 for evidence 0"),
         (Wide, "observations fit their space and repeat themselves", "is not within the space"),
         (Idle, "choices move the robots", "moves no robot"),

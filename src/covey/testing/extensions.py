@@ -320,6 +320,14 @@ class PlannerChecks(RecordChecks):
         assert np.isfinite(cost[cells[:, 0], cells[:, 1]]).all(), f"{name} leads through cells of infinite cost"
         assert np.array_equal(corners, again), f"{name} gives another route the second time"
 
+    def test_its_fields_cannot_change(self) -> None:
+        """Maps of costs are kept by robot and planner, so it can be hashed."""
+        record = self.made()
+        try:
+            hash(record)
+        except TypeError as error:
+            raise AssertionError(f"a field of {type(record).__name__} can change ({error}); use tuples") from None
+
     def test_without_a_way_there_is_no_route(self) -> None:
         """Behind a closed wall there are no corners."""
         record, cost = self.made(), np.ones((9, 9), np.float32)
