@@ -70,6 +70,10 @@ def _call() -> Call:
 _FILE = _call.__code__.co_filename
 
 
+def _is_amount(amount: float) -> bool:
+    return 0.0 <= amount <= 1e9
+
+
 def _of(path: str) -> Any:
     """Return a property of the handle: a value of its state."""
     return property(attrgetter(f"_state.{path}"))
@@ -503,9 +507,11 @@ class Robot:
 
         Raises:
             UnknownNameError: there is no such kind of work.
+            InvalidValueError: the amount is no number from 0 to 1e9.
         """
         if kind not in WORKS:
             raise UnknownNameError("kind of work", kind, WORKS)
+        amount = number(f"charge_work({kind!r}, ", amount, "an amount is a number from 0 to 1e9", _is_amount)
         if self._state.work is not None:
             self._state.work.add(kind, amount)
 
@@ -514,8 +520,11 @@ class Robot:
 
         Args:
             entries: number of entries of its queue, such as ``astar(…).work``.
+
+        Raises:
+            InvalidValueError: it is no number from 0 to 1e9.
         """
-        self._state.charge_search(entries)
+        self._state.charge_search(int(number("charge_search(", entries, "give a number from 0 to 1e9", _is_amount)))
 
     def note(self, text: str) -> None:
         """Write a note for the event log and the pictures; repeating the last note has no effect."""

@@ -9,7 +9,7 @@ import pytest
 
 import covey
 from covey.controllers.coverage import coverage_loop, partitioned_coverage, ssb_driving
-from covey.errors import UnknownNameError
+from covey.errors import InvalidValueError, UnknownNameError
 from covey.mapping.localization import Noise, TruePose
 from covey.mapping.records import Mapping
 from covey.onboard.handle import Robot
@@ -237,6 +237,20 @@ def test_unknown_work_is_refused():
     sim = covey.Simulation(covey.World.empty(4, 4), robots=1, controller=still)
     with pytest.raises(UnknownNameError, match="veiw"):
         sim.robot("robot0").charge_work("veiw")
+    sim.close()
+
+
+@pytest.mark.parametrize("amount", [-1, float("nan"), float("inf"), 1e300, "much", None])
+def test_an_amount_that_is_none_is_refused_and_charges_nothing(amount):
+    """NaN would end the run, and less than nothing would make a computer faster."""
+    sim = covey.Simulation(covey.World.empty(4, 4), robots=1, controller=still)
+    robot = sim.robot("robot0")
+    for charge, call in (
+        (robot.charge_search, "charge_search"),
+        (lambda a: robot.charge_work("view", a), "charge_work"),
+    ):
+        with pytest.raises(InvalidValueError, match=rf"{call}\(.*number from 0 to 1e9"):
+            charge(amount)
     sim.close()
 
 
