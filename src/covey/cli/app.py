@@ -70,6 +70,7 @@ def run(
     paused: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     host: str = "127.0.0.1",
     port: Port = 0,
+    profile: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     trusted_only: TrustedOnly = False,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     cluster: str | None = None,
@@ -117,6 +118,9 @@ def run(
         With --live: the address to listen on. Others can then open the page, if they know its token.
     port
         With --live: the port of the page. Default: any that is free.
+    profile
+        Scenario: print which phases and functions took the time, and write a flame graph into the run folder. What
+        robots do in processes of their own is not in it.
     jobs
         Design: number of runs at a time on this machine. Default: one for each processor.
     cluster
@@ -137,7 +141,7 @@ def run(
 
         given = {"-s": overrides != [], "--speed": speed is not None, "--force": force, "--no-pictures": no_pictures}
         given |= {"--picture": pictures != [], "--commands": commands is not None}
-        given |= {"--inputs": inputs, "--paused": paused}
+        given |= {"--inputs": inputs, "--paused": paused, "--profile": profile}
         refuse(given, f"is for scenarios, but {source} is a design")
         trusts = {"trusted_only": trusted_only, "trust": trust}
         how = (out, seed, jobs, cluster, shard, dry_run, retry_failed, quiet)
@@ -152,7 +156,9 @@ def run(
     refuse({"--paused": paused and not live}, "waits for a page: give --live, too")
     speed = speed or ("1" if live else "max")
     changes = changes_of(overrides, seed)
-    return run_command(source, changes, out, speed, force, quiet, drawn, trusted_only, commands, page, inputs, paused)
+    return run_command(
+        source, changes, out, speed, force, quiet, drawn, trusted_only, commands, page, inputs, paused, profile
+    )
 
 
 @app.command

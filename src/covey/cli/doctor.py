@@ -22,6 +22,7 @@ _USES = {
     "ros2": "covey ros run, node and play; exports as bags",
     "learning": "covey.env, for PettingZoo and Gymnasium",
     "onnx": "learned policies as controllers",
+    "profile": "covey run --profile",
 }
 _PROGRAMS = {"ffmpeg": "animations are written as GIF, not as MP4"}
 if sys.platform.startswith("linux"):

@@ -14,6 +14,7 @@ from covey.cli.bar import TextBar
 from covey.cli.commands import StreamCommands
 from covey.cli.exit_codes import INTERRUPTED, NOT_REACHED, REACHED
 from covey.cli.looking import refuse_code_of
+from covey.cli.profile import print_profile, sampled, write_profile
 from covey.cli.progress import ProgressBar
 from covey.cli.tables import print_metrics, print_reports
 from covey.errors import InvalidValueError, UnknownNameError
@@ -56,6 +57,7 @@ def run_command(
     page: tuple[str, int] | None = None,
     inputs: bool = False,
     paused: bool = False,
+    profile: bool = False,
 ) -> int:
     """Run a scenario, print its main metrics and its paths, and return the exit code.
 
@@ -64,6 +66,7 @@ def run_command(
         inputs: ``source`` is a run folder, and the run gets its inputs too.
         paused: with a page, the run waits before its first step.
         pictures: names of the pictures to draw; may be empty; None: the usual ones.
+        profile: print which phases and functions took the time, and write a flame graph.
 
     The other arguments are those of `covey run`.
     """
@@ -88,7 +91,7 @@ def run_command(
     bar = nullcontext() if quiet else ProgressBar(scenario.stop)
     with nullcontext(out) if out is not None else fresh_folder(scenario.name) as folder:
         try:
-            with bar as progress, _failures_last(not quiet):
+            with bar as progress, _failures_last(not quiet), sampled() if profile else nullcontext() as profiler:
                 observers = () if progress is None else (progress,)
                 how = {"speed": factor, "overwrite": force, "observers": observers, "before_step": _each(before)}
                 if page is None:
@@ -107,6 +110,10 @@ def run_command(
             Console(highlight=False, soft_wrap=True, markup=False).print(f"\ngiven up    {told}")
         if run.reports is not None:
             print_reports(run.reports)
+    if profiler is not None:
+        written = write_profile(profiler, run.folder)
+        if not quiet:
+            print_profile(profiler, run.manifest["phase_s"], written)
     drawn = [] if pictures == [] else _draw(run, None, pictures or _USUAL, "png", quiet=quiet)
     _tell_of_absent(pictures or (), drawn)
     if quiet:
