@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from covey.experiments.design.load import load_design
     from covey.experiments.design.records import Design
     from covey.experiments.run import Results, run_design
+    from covey.experiments.tuning.tune import Tuned, tune
     from covey.geometry.se2 import Pose
     from covey.lab import addons
     from covey.lab.addon import addon
@@ -112,6 +113,7 @@ __all__ = [
     "Stop",
     "TagReading",
     "Tags",
+    "Tuned",
     "UnknownNameError",
     "World",
     "__version__",
@@ -140,6 +142,7 @@ __all__ = [
     "sensors",
     "statistics",
     "testing",
+    "tune",
     "view",
     "viewer",
     "world",
@@ -173,6 +176,7 @@ _HOMES = {
     "Simulation": "covey.runtime.simulation",
     "TagReading": "covey.comms.tags",
     "Tags": "covey.comms.tags",
+    "Tuned": "covey.experiments.tuning.tune",
     "World": "covey.world.world",
     "addon": "covey.lab.addon",
     "controller": "covey.onboard.controller",
@@ -183,6 +187,7 @@ _HOMES = {
     "run_design": "covey.experiments.run",
     "sensor": "covey.sensors.own",
     "play": "covey.lab.play",
+    "tune": "covey.experiments.tuning.tune",
     "view": "covey.viewer.notebook",
 }
 

@@ -162,6 +162,63 @@ def run(
 
 
 @app.command
+def tune(
+    source: str,
+    /,
+    *,
+    metric: str,
+    over: Annotated[list[str], Parameter(negative=(), show_default=False)] = [],  # noqa: B006
+    trials: int = 50,
+    seeds: int | None = None,
+    fresh: int = 20,
+    at_once: int = 4,
+    larger: Annotated[bool | None, Parameter(negative="--smaller", show_default=False)] = None,
+    seed: Annotated[int | None, Parameter(converter=whole_number)] = None,
+    out: Path | None = None,
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), show_default=False)] = False,
+    trusted_only: TrustedOnly = False,
+) -> int:
+    """Search the parameters of a strategy for the best mean of a metric, and check the best on fresh seeds.
+
+    Needs pip install 'covey[tune]'. The default setting is tried first, then Optuna proposes. Settings worse than the
+    median of those before are stopped early. After Ctrl-C the same command does what is left.
+
+    Parameters
+    ----------
+    source
+        A scenario, or a design: each setting is run in all its vectors.
+    metric
+        What is to be best, for example exploration_time_s: see covey list metrics.
+    over
+        What to search: NAME, NAME=FROM..TO, 'NAME=[a, b]' or 'NAME={from: 1, to: 100, log: true}'. You can repeat this
+        option. Default: all parameters of the strategies with a narrow range.
+    trials
+        Number of settings.
+    seeds
+        Number of seeds of each setting. Default: the iterations of the design, 5 for a scenario.
+    fresh
+        Number of other seeds on which the best is compared with the default.
+    at_once
+        Number of settings that are proposed together. The result depends on it, but not on --jobs.
+    larger
+        Whether larger values are better. Default: as covey knows it.
+    seed
+        Seed of everything. Default: that of the design.
+    out
+        Folder to write. Default: runs/tune-NAME.
+    jobs
+        Number of runs at a time. Default: one for each processor.
+    quiet
+        Print only errors and, at the end, the path of the folder.
+    """
+    from covey.cli.tune import tune_command
+
+    how = {"over": over, "trials": trials, "seeds": seeds, "fresh": fresh, "at_once": at_once, "larger": larger}
+    return tune_command(source, metric, out, quiet, **how, seed=seed, jobs=jobs, trusted_only=trusted_only)
+
+
+@app.command
 def live(*, host: str = "127.0.0.1", port: Port = 0) -> int:
     """Show the scenarios in a web page: click one, change what you like, and run it.
 

@@ -23,6 +23,7 @@ _USES = {
     "learning": "covey.env, for PettingZoo and Gymnasium",
     "onnx": "learned policies as controllers",
     "profile": "covey run --profile",
+    "tune": "covey tune, by Optuna",
 }
 _PROGRAMS = {"ffmpeg": "animations are written as GIF, not as MP4"}
 if sys.platform.startswith("linux"):

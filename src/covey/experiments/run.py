@@ -218,7 +218,7 @@ def run_design(
             session.progress.remarks += [f"warning: {replaced}"] if replaced else []
             observer(session.progress)
             if session.todo:
-                workers = nullcontext(executor) if executor else _threads(processors() if jobs is None else jobs)
+                workers = nullcontext(executor) if executor else threads(processors() if jobs is None else jobs)
                 try:
                     with workers as engine:
                         session.run(engine, design)
@@ -530,7 +530,7 @@ def _row_of(one: PlannedRun, future: "Future[Row]", folder: Path) -> Row:
 
 
 @contextmanager
-def _threads(jobs: int) -> Iterator[Executor]:
+def threads(jobs: int) -> Iterator[Executor]:
     """Yield an executor with threads of this process, each with a supervisor; on an error, end their runs."""
     supervisors: list[Supervisor] = []
     executor = ThreadPoolExecutor(jobs, "supervisor", initializer=lambda: supervisors.append(this_supervisor()))
