@@ -160,6 +160,7 @@ def test_the_card_of_a_file_that_is_not_yaml_says_so(tmp_path, text):
         viewer = Viewer(server)
         hello = viewer.until(lambda header: header["type"] == "hello")
         assert hello["cards"][-1]["name"] == "broken.yaml"
+        viewer.send(type="watch")  # as a page does: what was said before it came is said again
         said = viewer.until(lambda header: header["type"] == "picture" and header["name"] == "broken.yaml")
         assert "broken.yaml:" in said["problem"]
         assert "not valid YAML" in said["problem"]
