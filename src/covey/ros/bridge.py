@@ -83,7 +83,7 @@ class Bridge:
         self.pacer.wait(sim.clock.step_s, self.control.apply, self._tick)
 
     def _tick(self, left_s: float) -> None:
-        """Tell the time between two steps, and what is sensed there without a transform; see `AT_THEIR_TIMES`.
+        """Tell the time between two steps, and what is sensed there without a transform.
 
         The way to the next step is known, as its commands have been taken.
 

@@ -105,9 +105,9 @@ class MapTopics:
     ===================  ==================  ===========================================================================
     topic                frame               what
     ===================  ==================  ===========================================================================
-    ``/NAME/map``        ``map``             what the robot believes (an OccupancyGrid), with `Settings.localization`
+    ``/NAME/map``        ``map``             what the robot believes (an OccupancyGrid), with ``localization``
     ``/merged_map``      ``map``             what all robots have found together
-    ``/true_map``        ``map``             the world as it is now, with `Settings.true_map`
+    ``/true_map``        ``map``             the world as it is now, with ``true_map``
     ``…_updates``        of the map          for each of these maps: what has changed, see `MapTopic`
     ``/links``           ``map``             lines between robots that hear each other, once a second
     ===================  ==================  ===========================================================================

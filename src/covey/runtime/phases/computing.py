@@ -82,7 +82,7 @@ class Machine:
 class Computing:
     """The computers of a team; robots without a computer are not included.
 
-    In each step: `begin`; `takes_scans` and `mapped` for the robots that could map; `acted` for each controller;
+    In each step: `begin`; `takes_scans` and `map` for the robots that could map; `acted` for each controller;
     `command` for each robot; `sample` at the end.
 
     Args:
@@ -231,7 +231,7 @@ class Computing:
     def charge(self, robot: int, seconds: float) -> None:
         """Charge real processor time [s] to a robot: its computer takes this time divided by its speed.
 
-        For `measured`; a process that runs a robot's software reports its time here. Covey's own software uses one
+        For `measures`; a process that runs a robot's software reports its time here. Covey's own software uses one
         processor, so the number of processors does not matter.
         """
         machine = self.machines.get(robot)

@@ -191,7 +191,7 @@ class Sensing:
             robot: the robot.
             motion: the motion, in the world frame.
             state: the state of the team, after it.
-            trace: see `take`; changed in place.
+            trace: see `sample`; changed in place.
         """
         trace[:, 0, robot] = compose(np.array(motion), trace[:, 0, robot])
         trace[:, 1, robot] = state.altitude_roll_pitch[robot]
