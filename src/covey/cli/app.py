@@ -9,7 +9,7 @@ from covey import __version__
 from covey.cli.app_lab import lessons_, map_, play, tournament
 from covey.cli.app_results import compare, export, plot, report, results, view
 from covey.cli.app_ros import ros
-from covey.cli.options import Override, Port, Trust, TrustedOnly, changes_of, refuse, whole_number
+from covey.cli.options import Override, Port, Source, Trust, TrustedOnly, changes_of, refuse, whole_number
 from covey.errors import printable
 
 
@@ -53,7 +53,7 @@ app.command(lessons_)
 
 @app.command
 def run(
-    source: str,
+    source: Source,
     /,
     *,
     overrides: Override = [],  # noqa: B006
@@ -163,7 +163,7 @@ def run(
 
 @app.command
 def tune(
-    source: str,
+    source: Source,
     /,
     *,
     metric: str,
@@ -239,7 +239,7 @@ def live(*, host: str = "127.0.0.1", port: Port = 0) -> int:
 
 @app.command
 def check(
-    scenario: str,
+    scenario: Source,
     /,
     *,
     overrides: Override = [],  # noqa: B006
@@ -519,11 +519,13 @@ def doctor() -> int:
 
 @app.command(name="install-completion")
 def install_completion(shell: Literal["bash", "zsh", "fish"] | None = None, /) -> None:
-    """Install command completion for your shell.
+    """Install completion for your shell: of commands, options, names of scenarios, and of fields and values after -s.
 
     Parameters
     ----------
     shell
         Name of the shell. Default: the current shell.
     """
-    print(f"wrote {app.install_completion(shell=shell)}; open a new shell to use it")
+    from covey.cli.completing import install
+
+    print(f"wrote {install(app, shell)}; open a new shell to use it")

@@ -2,16 +2,31 @@
 
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
+
+def _changes(context: Any) -> dict[str, str]:
+    from covey.cli.completing import changes
+
+    return changes(context)
+
+
+def _sources(context: Any) -> dict[str, str]:
+    from covey.cli.completing import sources
+
+    return sources(context)
+
+
+Source = Annotated[str, Parameter(completer=_sources)]
 Override = Annotated[
     list[str],
     Parameter(
         name=["--set", "-s"],
         negative=(),
         show_default=False,
+        completer=_changes,
         help="Replace one value, for example -s robots.scout.count=20. You can repeat this option.",
     ),
 ]

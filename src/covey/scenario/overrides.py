@@ -112,6 +112,27 @@ def place_of(scenario: "Scenario", path: str) -> tuple[str | int, ...]:
     return tuple(place)
 
 
+def value_at(scenario: "Scenario", path: str) -> Any:
+    """Return the value at a dotted path of a scenario; None if there is none.
+
+    Examples:
+        >>> from covey.scenario.load import load_scenario
+        >>> value_at(load_scenario("maze"), "robots.scout.count"), value_at(load_scenario("maze"), "robots.guide")
+        (6, None)
+    """
+    node: Any = scenario
+    for part in path.split("."):
+        if isinstance(node, (list, tuple)):
+            named = {getattr(item, "name", None): item for item in node}
+            node = named.get(part, dict(zip(map(str, range(len(node))), node, strict=True)).get(part))
+        elif isinstance(node, BaseModel):
+            names = {field.alias or name: name for name, field in type(node).model_fields.items()}
+            node = getattr(node, names.get(part, part), None)
+        else:
+            node = node.get(part) if isinstance(node, Mapping) else None
+    return node
+
+
 class _Typed(Document):
     """Values as typed, by place in the whole; a problem is at the change nearest to it."""
 

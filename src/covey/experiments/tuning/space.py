@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from covey.errors import CoveyError, InvalidValueError, ScenarioError, did_you_mean
@@ -15,7 +15,7 @@ from covey.experiments.design.parameters import LabelledChanges, LabelledValue, 
 from covey.experiments.design.vectors import key_of
 from covey.onboard.controller import parameters_of, types_of
 from covey.scenario.dump import plain
-from covey.scenario.overrides import override, parse_override
+from covey.scenario.overrides import override, parse_override, value_at
 from covey.scenario.records import Scenario
 
 _WIDE = 20.0
@@ -202,21 +202,7 @@ def default_of(scenario: Scenario, path: str) -> Any:
         known = parameters_of(group.controller.target) or {}
         if path.startswith(prefix) and (name := path.removeprefix(prefix)) in known:
             return group.controller.parameters.get(name, known[name].default)
-    node: Any = scenario
-    for part in path.split("."):
-        node = _below(node, part)
-    return plain(node)
-
-
-def _below(node: Any, part: str) -> Any:
-    """Return what a record, a mapping or a list has under a key, a name or a number; None: nothing."""
-    if isinstance(node, (list, tuple)):
-        named = {getattr(item, "name", None): item for item in node}
-        return named.get(part, dict(zip(map(str, range(len(node))), node, strict=True)).get(part))
-    if isinstance(node, BaseModel):
-        names = {field.alias or name: name for name, field in type(node).model_fields.items()}
-        return getattr(node, names.get(part, part), None)
-    return node.get(part) if isinstance(node, Mapping) else None
+    return plain(value_at(scenario, path))
 
 
 def _declared(scenario: Scenario) -> Iterator[tuple[str, "SearchedParameter | str"]]:
