@@ -5,6 +5,7 @@ FROM ros:jazzy
 RUN apt-get update && apt-get install -y --no-install-recommends python3-venv ros-jazzy-rmw-cyclonedds-cpp && rm -rf /var/lib/apt/lists/*
 RUN useradd --create-home covey && install -d -o covey /work /opt/covey
 COPY pyproject.toml README.md LICENSE CHANGELOG.md /source/
+COPY release/readme.py /source/release/
 COPY src /source/src
 USER covey
 # an environment of its own: Covey speaks DDS itself, and needs nothing of ROS

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from release.in_chroot import instructions
+from release.readme import absolute, address_of
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -62,3 +63,31 @@ def test_the_package_has_one_version():
     import covey
 
     assert covey.__version__ == PROJECT["version"]
+
+
+def test_the_readme_of_a_package_leads_to_its_version_in_the_repository():
+    there = "https://github.com/owner/name"
+    text = absolute((ROOT / "README.md").read_text(encoding="utf-8"), there, "1.2.3")
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert len(links) > 40
+    assert [link for link in links if not link.startswith("https://")] == [], "an index has no files beside it"
+    for link in links:
+        kind, _, rest = link.removeprefix(f"{there}/").partition("/v1.2.3/")
+        assert not link.startswith(there) or (kind in ("raw", "blob") and (ROOT / rest.partition("#")[0]).exists())
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", text)
+    assert pictures
+    assert all(link.startswith(f"{there}/raw/v1.2.3/docs/images/") for link in pictures)
+    assert absolute("[![a](x.png)](b.md) [c](#d)", "A", "1") == "[![a](A/raw/v1/x.png)](A/blob/v1/b.md) [c](#d)"
+
+
+def test_the_address_of_the_repository_is_that_of_the_workflow_which_builds():
+    assert (
+        address_of({"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "a/b"}) == "https://github.com/a/b"
+    )
+    assert address_of({}) == ""
+    assert "readme" in PROJECT["dynamic"], "or the hook would not be asked"
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        tool = tomllib.load(file)["tool"]["hatch"]
+    hook = tool["metadata"]["hooks"]["custom"]["path"]
+    assert (ROOT / hook).is_file()
+    assert hook in tool["build"]["targets"]["sdist"]["only-include"], "a wheel is built from the source package"
