@@ -48,6 +48,7 @@ def test_check_says_what_the_scenario_holds(capsys, folder):
         (["check", "code.yaml", "--trusted-only"], "would run code from a file, which --trusted-only refuses"),
         (["show", "pionier3dx"], "unknown name 'pionier3dx', did you mean 'pioneer3dx'?"),
         (["plot", "nowhere"], "no run folder 'nowhere'"),
+        (["plot", "nowhere", "overview", "--caption", "a"], "--caption is for moving pictures"),
         (
             ["run", "room.yaml", "--live", "--port", "99999"],
             "--port is 99999; it must be 0 (any that is free) to 65535",

@@ -273,6 +273,10 @@ def test_a_film(tmp_path):
     out = play(lambda team: (0.3, 0.1), 2)
     with Image.open(out.film(tmp_path / "film.gif", seconds=0.5)) as film:
         assert film.n_frames == 6
+        size = film.size
+    with Image.open(out.film(tmp_path / "film.gif", seconds=0.5, caption="Two robots in a circle.")) as film:
+        assert (film.n_frames, film.width) == (6, size[0])
+        assert film.height > size[1]
 
 
 @pytest.mark.parametrize(

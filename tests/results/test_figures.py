@@ -27,11 +27,12 @@ from covey.results.figures import (
     union_map,
 )
 from covey.results.figures.animation import animation_images
+from covey.results.figures.caption import captioned
 from covey.results.figures.curves import explored_curve, spread
 from covey.results.figures.ground import bounds, show_walls
 from covey.results.figures.heat import AGES, NEVER_COLOR, age_s
 from covey.results.figures.layout import direct_label, map_picture, name_points
-from covey.results.figures.style import COLUMN_IN, LINK_COLOR, PAGE_IN, ROBOTS, rgb, robot_color
+from covey.results.figures.style import COLUMN_IN, INK, LINK_COLOR, PAGE_IN, ROBOTS, rgb, robot_color
 from covey.results.maps import WALL
 
 
@@ -283,6 +284,33 @@ def test_a_run_is_animated_into_the_file_that_is_asked_for(record, tmp_path, mon
         run.animate(tmp_path / "run.mp4")
     with pytest.raises(RunFolderError, match="No such file or directory"):
         run.animate(tmp_path / "missing" / "run.gif")
+
+
+def test_a_film_has_its_caption_below(record, tmp_path):
+    run = record(steps=3)
+    plain, told = (
+        run.animate(tmp_path / "a.gif"),
+        run.animate(tmp_path / "b.gif", caption="Two robots.\n" + "word " * 90),
+    )
+    with Image.open(plain) as one, Image.open(told) as other:
+        assert one.n_frames == other.n_frames
+        assert other.width == one.width
+        assert other.height > one.height + 5 * 15, "it has several lines"
+        pixels = np.asarray(other.convert("RGB"))
+        assert np.array_equal(pixels[: one.height], np.asarray(one.convert("RGB")))
+        assert 0.02 < (pixels[one.height :] == rgb(INK)).all(axis=-1).mean() < 0.3
+    with pytest.raises(InvalidValueError, match="the caption has 501 letters; give at most 500"):
+        run.animate(tmp_path / "a.gif", caption="x" * 501)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "P"])
+def test_a_caption_fits_into_any_image(mode):
+    image = Image.new("RGB", (90, 40), (200, 30, 30))
+    image = image if mode == "RGB" else image.quantize(2)
+    (one,) = captioned([image], "W" * 40)
+    assert (one.mode, one.width) == (mode, 90)
+    assert one.height > 40 + 4 * 14
+    assert list(captioned([image], " ")) == [image]
 
 
 def test_animation_needs_maps_and_an_encoder(record, tmp_path, monkeypatch):

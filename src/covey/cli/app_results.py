@@ -41,6 +41,7 @@ def plot(
     *,
     out: Path | None = None,
     format: Literal["png", "svg", "pdf"] = "png",  # noqa: A002
+    caption: Annotated[str, Parameter(show_default=False)] = "",
     trusted_only: TrustedOnly = False,
 ) -> None:
     """Draw the pictures of a run. For example, covey plot RUN film draws one; covey plot RUN draws all.
@@ -56,10 +57,12 @@ def plot(
         Folder for the pictures. Default: the pictures folder of the run.
     format
         File format. Use svg or pdf for a paper.
+    caption
+        A text below the moving pictures, animation and film.
     """
     from covey.cli.run import draw
 
-    for path in draw(run, names, out, format, trusted_only=trusted_only):
+    for path in draw(run, names, out, format, caption, trusted_only=trusted_only):
         print(path)
 
 

@@ -125,21 +125,30 @@ def run_command(
 
 
 def draw(
-    folder: Path, names: Sequence[str], out: Path | None, kind: Literal["png", "svg", "pdf"], *, trusted_only: bool
+    folder: Path,
+    names: Sequence[str],
+    out: Path | None,
+    kind: Literal["png", "svg", "pdf"],
+    caption: str = "",
+    *,
+    trusted_only: bool,
 ) -> list[Path]:
     """Write the named pictures of a run, or all of them, and return their paths.
 
     Raises:
+        InvalidValueError: there is a caption, but no moving picture to which it belongs.
         RunFolderError: the folder holds no finished run, or cannot be written.
         UnknownNameError: there is no picture with such a name.
         ScenarioError: the run's scenario names code in a file, and ``trusted_only`` is set.
     """
     _check_names(names)
+    if caption and names and not {"animation", "film"} & {*names}:
+        raise InvalidValueError("--caption is for moving pictures: name animation or film, too")
     run = Run(folder)
     with looking():
         if trusted_only:
             refuse_code_of(run)
-        drawn = _draw(run, out, names or PICTURE_NAMES, kind)
+        drawn = _draw(run, out, names or PICTURE_NAMES, kind, caption)
     _tell_of_absent(names, drawn)
     return drawn
 
@@ -187,13 +196,16 @@ def _commands(source: Path) -> StreamCommands:
         raise InvalidValueError(f"--commands {source}: cannot read it: {error.strerror or error}") from error
 
 
-def _draw(run: Run, out: Path | None, names: Sequence[str], kind: str, *, quiet: bool = False) -> list[Path]:
+def _draw(
+    run: Run, out: Path | None, names: Sequence[str], kind: str, caption: str = "", *, quiet: bool = False
+) -> list[Path]:
     with nullcontext() if quiet else TextBar() as bar:
         if bar is not None:
             bar.show("loading matplotlib", 0.0)
         from covey.results.figures import save_all  # loads matplotlib, which the first step must not wait for
 
-        return save_all(run, out, (kind,), names=names, **({} if bar is None else {"progress": _teller(bar)}))
+        told = {} if bar is None else {"progress": _teller(bar)}
+        return save_all(run, out, (kind,), names=names, caption=caption, **told)
 
 
 def _tell_of_absent(asked: Sequence[str], drawn: Sequence[Path]) -> None:

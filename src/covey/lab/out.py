@@ -248,15 +248,16 @@ class Out:
             written(path, lambda: Path(path).write_bytes(picture.to_bytes(Path(path).suffix[1:].lower())))
         return picture
 
-    def film(self, path: Path | str = "film.gif", seconds: float = 8.0) -> Path:
+    def film(self, path: Path | str = "film.gif", seconds: float = 8.0, caption: str = "") -> Path:
         """Write a film of the run, and return its path.
 
         Args:
             path: a .gif file, or an .mp4 file, which needs ffmpeg.
             seconds: how long it lasts [s].
+            caption: a text below the picture.
 
         Raises:
-            InvalidValueError: the file name has another ending, or it lasts no time.
+            InvalidValueError: the file name has another ending, it lasts no time, or the caption is too long.
             CoveyError: there is no ffmpeg, or it failed.
             RunFolderError: the file cannot be written.
         """
@@ -266,7 +267,7 @@ class Out:
         check_ending("film", path)
         if not 0 < seconds <= 3600:
             raise InvalidValueError(f"film(seconds={seconds!r:.30}): give more than 0 and at most 3600 s")
-        return written(path, lambda: film(self, Path(path), seconds))
+        return written(path, lambda: film(self, Path(path), seconds, caption))
 
     def replay(self, height: int = 600) -> Any:
         """Show the run in a cell of a notebook: a page to play, zoom and click; elsewhere use ``covey view``."""

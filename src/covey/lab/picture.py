@@ -35,9 +35,9 @@ def picture_of(out: "Out") -> style.Picture:
     return picture
 
 
-def film(out: "Out", path: Path, seconds: float) -> Path:
+def film(out: "Out", path: Path, seconds: float, caption: str) -> Path:
     """Write a film, see `Out.film`."""
-    written = save_images(_frames(out, max(2, round(seconds * _PER_SECOND))), path, _PER_SECOND)
+    written = save_images(_frames(out, max(2, round(seconds * _PER_SECOND))), path, _PER_SECOND, caption)
     if written is None:
         raise InvalidValueError(f"film({str(path)!r}): there is nothing to show")
     return written

@@ -459,14 +459,15 @@ class Run:
                 _open(target)
         return picture
 
-    def animate(self, path: Path | str = "animation.gif") -> Path:
+    def animate(self, path: Path | str = "animation.gif", caption: str = "") -> Path:
         """Write an animation of the run, and return its path.
 
         Args:
             path: a file name that ends with .gif, or with .mp4, which needs ffmpeg.
+            caption: a text below the picture.
 
         Raises:
-            InvalidValueError: the file name has another ending.
+            InvalidValueError: the file name has another ending, or the caption is too long.
             RunFolderError: the run kept no maps or poses, or the file cannot be written.
             CoveyError: there is no ffmpeg, or it failed.
         """
@@ -476,7 +477,7 @@ class Run:
         if target.suffix.lower() not in (".gif", ".mp4"):
             raise InvalidValueError(f"animate({str(path)!r}): give a file that ends with .gif or .mp4")
         try:
-            written = save_animation(self, target)
+            written = save_animation(self, target, caption=caption)
         except OSError as error:
             raise RunFolderError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
         if written is None:

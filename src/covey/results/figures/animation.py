@@ -15,6 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 from covey.errors import CoveyError
 from covey.geometry.grid import Grid
 from covey.results.figures import ground, style
+from covey.results.figures.caption import captioned
 from covey.results.figures.film_legend import FilmLegend, LegendEntry
 from covey.results.figures.search import (
     FALSE_COLOR,
@@ -71,7 +72,9 @@ def gif_of(images: Sequence[Image.Image], per_second: float) -> bytes | None:
     return buffer.getvalue()
 
 
-def save_animation(run: "Run", path: Path, frames: int = FRAMES, per_second: float = 12.0) -> Path | None:
+def save_animation(
+    run: "Run", path: Path, frames: int = FRAMES, per_second: float = 12.0, caption: str = ""
+) -> Path | None:
     """Write the animation to a ``.gif`` or ``.mp4`` file atomically, and return its path.
 
     Returns None and writes nothing if the run kept no maps or poses.
@@ -79,11 +82,19 @@ def save_animation(run: "Run", path: Path, frames: int = FRAMES, per_second: flo
     Raises:
         Mp4Error: an ``.mp4`` file is wanted, and there is no ``ffmpeg``, or it cannot write it.
     """
-    return save_images(animation_images(run, frames), path, per_second)
+    return save_images(animation_images(run, frames), path, per_second, caption)
 
 
-def save_images(images: Iterable[Image.Image], path: Path, per_second: float) -> Path | None:
-    """Write images, which are computed only if needed, to a ``.gif`` or ``.mp4`` file; see `save_animation`."""
+def save_images(images: Iterable[Image.Image], path: Path, per_second: float, caption: str = "") -> Path | None:
+    """Write images, which are computed only if needed, to a ``.gif`` or ``.mp4`` file; see `save_animation`.
+
+    Args:
+        images: the images.
+        path: the file.
+        per_second: how many images are shown in a second.
+        caption: text below them, see `captioned`.
+    """
+    images = captioned(images, caption)
     if path.suffix.lower() == ".mp4":
         return _save_mp4(images, path, per_second)
     data = gif_of(list(images), per_second)

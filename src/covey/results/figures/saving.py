@@ -12,6 +12,7 @@ from covey.errors import InvalidValueError, UnknownNameError
 from covey.results.figures import on_ground
 from covey.results.figures.animation import FRAMES, Mp4Error, animation_images, save_images
 from covey.results.figures.belief import robot_maps, union_map
+from covey.results.figures.caption import captioned
 from covey.results.figures.curves import explored_curve
 from covey.results.figures.heat import coverage_heat, exploration_heat
 from covey.results.figures.overview import overview
@@ -56,6 +57,7 @@ def save_all(
     kinds: Sequence[str] = ("png", "svg"),
     *,
     names: Collection[str] = NAMES,
+    caption: str = "",
     progress: Progress = lambda _text, _done: None,
 ) -> list[Path]:
     """Write pictures of a run: stills in some formats, films as GIF, and as MP4 where ffmpeg is installed.
@@ -65,6 +67,7 @@ def save_all(
         folder: folder to write, default ``figures`` in the run folder.
         kinds: formats of the still pictures, of `KINDS`.
         names: pictures to write, of `NAMES`; default, all. Those without data in the run are left out.
+        caption: a text below films.
         progress: called with the current picture and the finished share, 0 to 1, at each picture and image of a film.
 
     Returns:
@@ -90,7 +93,8 @@ def save_all(
             written += save_pictures({name: PICTURES[name](run)}, target, kinds)
         else:
             with _writing(target):
-                written += _save_view(run, name, target) if name in VIEWS else _save_film(run, name, target, say)
+                is_still = name in VIEWS
+                written += _save_view(run, name, target) if is_still else _save_film(run, name, target, say, caption)
     return written
 
 
@@ -137,9 +141,9 @@ def _save_view(run: "Run", name: str, folder: Path) -> list[Path]:
     return [folder / f"{name}.png"]
 
 
-def _save_film(run: "Run", name: str, folder: Path, say: Callable[[float], None]) -> list[Path]:
+def _save_film(run: "Run", name: str, folder: Path, say: Callable[[float], None], caption: str) -> list[Path]:
     images = []
-    for image in FILMS[name](run):  # drawn once for both formats
+    for image in captioned(FILMS[name](run), caption):  # drawn once for both formats
         images.append(image)
         say(min(len(images) / FRAMES, 1.0))
     saved = [save_images(images, folder / f"{name}.gif", _PER_SECOND)]
