@@ -59,6 +59,15 @@ def mark(points, pose, seen):
 
 
 @kernel
+def _mark_all(points, ends, poses, seen):
+    """Mark the points (k, 2) of some key frames, which end at ``ends`` (m,), at poses (m, 3); see `mark`."""
+    begin = 0
+    for i in range(ends.size):
+        mark(points[begin : ends[i]], poses[i], seen)
+        begin = ends[i]
+
+
+@kernel
 def described(seen):
     """Return the descriptor of the cells that `mark` marked."""
     bins = np.zeros((RINGS, SECTORS))
@@ -139,8 +148,9 @@ class Described:
             steps = np.floor((along[near] - along[c]) / _APART_M)
             near = near[np.flatnonzero(np.diff(steps, prepend=-np.inf))]
             seen = np.zeros((_SIDE, _SIDE), np.bool_)
-            for k, pose in zip(near.tolist(), relative(slam.poses[c], slam.poses[near]), strict=True):
-                mark(slam.frames[k].points, pose, seen)
+            points = [slam.frames[k].points for k in near.tolist()]
+            ends = np.cumsum([len(some) for some in points])
+            _mark_all(np.concatenate(points), ends, relative(slam.poses[c], slam.poses[near]), seen)
             if c == len(self._found):
                 self._found = np.concatenate((self._found, np.zeros_like(self._found)))
                 self._rings = np.concatenate((self._rings, np.zeros_like(self._rings)))

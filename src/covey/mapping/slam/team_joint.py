@@ -64,6 +64,7 @@ class Joint:
         self.agreed: dict[Pair, list[Relation]] = {}
         self.relations: dict[Pair, list[Relation]] = {}
         self.revision = self.joins = 0
+        self._sights: dict[Pair, int] = {}
         self._ways: dict[int, np.ndarray] = {}
         self._early: list[Relation] = []  # of key frames that are not held yet
         self._between: dict[Pair, np.ndarray] = {}  # pose of the second frame in the first, alone; see `_related`
@@ -88,6 +89,7 @@ class Joint:
         for x in fresh:
             if x.first < len(self.alone.get(x.a, ())) and x.second < len(self.alone.get(x.b, ())):
                 self.relations.setdefault((x.a, x.b), []).append(x)
+                self._sights[x.a, x.b] = self._sights.get((x.a, x.b), 0) + x.is_seen
             else:
                 self._early.append(x)
 
@@ -121,6 +123,7 @@ class Joint:
                 a, b = min(robot, other), max(robot, other)
                 motion = relative(self.trails[a].start, self.trails[b].start)
                 self.relations[a, b] = [Relation(a, 0, b, 0, motion, np.diag(sigma**-2.0))]
+                self._sights[a, b] = 1
 
     def are_joined(self, a: int, b: int) -> bool:
         """Return whether two robots are joined."""
@@ -137,7 +140,7 @@ class Joint:
 
     def sights(self, a: int, b: int) -> int:
         """Return how many relations between two robots are of having seen each other."""
-        return sum(x.is_seen for x in self.relations.get((min(a, b), max(a, b)), ()))
+        return self._sights.get((min(a, b), max(a, b)), 0)
 
     def ways(self, robot: int) -> np.ndarray:
         """Return the way (n,) of a robot up to each key frame [m], by its steps."""
@@ -158,9 +161,12 @@ class Joint:
             return False
         for pair, all_of_pair in self.relations.items():
             held, seen = self._judged.get(pair, (0, 0))
-            new, frames = len(all_of_pair) - held, sum(len(self.alone[robot]) for robot in pair)
+            new = len(all_of_pair) - held
             is_due = new and (new >= len(all_of_pair) // (8 if self.common_frame else 4) or at_once)
-            if not is_due and (self.common_frame or frames < seen + _SEEN_ANEW):
+            if not is_due and self.common_frame:
+                continue
+            frames = len(self.alone[pair[0]]) + len(self.alone[pair[1]])
+            if not is_due and frames < seen + _SEEN_ANEW:
                 continue
             self._judged[pair] = len(all_of_pair), frames
             a, b = (self._track(r) for r in pair)

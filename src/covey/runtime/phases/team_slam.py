@@ -146,11 +146,12 @@ class TeamSlam:
         moment = self._moment(sample, state)
         sigmas = max(record.range_sigma_m, _LEAST_M), max(math.radians(record.bearing_sigma_deg), _LEAST_RAD)
         for row, robot in sees:
-            mine, reading = self.number[robot], sample.readings.row(row)
+            mine, seen = self.number[robot], sample.readings
             here = moment.here[mine]
             if here is None or not self.sensing.is_first(bank, "mates", robot):
                 continue
-            columns = (reading.identities, reading.ranges, reading.bearings, reading.headings)
+            part = row, slice(seen.count.item(row))
+            columns = (seen.identities[part], seen.ranges[part], seen.bearings[part], seen.headings[part])
             for identity, away, bearing, heading in zip(*(column.tolist() for column in columns), strict=True):
                 other = self.number.get(identity)
                 if other is None:
