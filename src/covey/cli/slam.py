@@ -18,7 +18,7 @@ from covey.cli.tables import print_metrics
 from covey.errors import InvalidValueError
 from covey.experiments.logs.folder import check_place, write_graph_folder, write_log_folder
 from covey.experiments.logs.scores import headlines, scores_of
-from covey.experiments.logs.stretches import in_words, stretches_of
+from covey.experiments.logs.stretches import in_words, placed, stretches_of
 from covey.mapping.map_of_scans import explained_by, map_of
 from covey.mapping.slam.following import Followed, follow, follow_with_particles
 from covey.mapping.slam.g2o import read_g2o
@@ -30,6 +30,7 @@ from covey.mapping.slam.pose_graph import optimise
 from covey.mapping.slam.reading import read_log
 from covey.mapping.slam.saved_graph import load_graph
 from covey.mapping.slam.scores import Relations, load_relations, load_stamped_relations
+from covey.mapping.slam.seen_through import passes_of
 from covey.mapping.slam.sessions import together
 from covey.records import as_record
 from covey.scenario.folders import fresh_folder
@@ -98,7 +99,8 @@ def slam_command(
         explained = explained_by(log, found.poses, grid, _range_m(settings, log))
         share = explained.share()
         scored.plain["explained"] = None if math.isnan(share) else share
-        scored.plain["stretches"] = stretches_of(log, found.poses, explained, scored.plain)
+        passes = passes_of(log, found.poses, placed(rows, scored.plain), _range_m(settings, log))
+        scored.plain["stretches"] = stretches_of(log, found.poses, explained, passes, scored.plain)
         scored.remarks.extend(in_words(scored.plain["stretches"]))
         with nullcontext(out) if out is not None else fresh_folder(f"slam-{log.name}") as folder:
             write_log_folder(folder, log, found, grid, scored, settings, say)
