@@ -43,6 +43,7 @@ def timed(function):
         finally:
             spent += _clock() - begin
 
+    call.kernel = function
     return call
 
 
@@ -73,8 +74,14 @@ BounceAll.step = timed(BounceAll.step)
 
 
 def time_kernels() -> None:
-    """Time every kernel that Covey's modules have imported by name."""
+    """Time every kernel that Covey's modules have imported by name, and those that are bound to arrays."""
     from numba.core.dispatcher import Dispatcher
+
+    from covey.bound import Bound
+
+    bind = Bound.__init__
+    Bound.__init__ = lambda self, function, *more: bind(self, getattr(function, "kernel", function), *more)
+    Bound.__call__ = timed(Bound.__call__)
 
     for name, module in list(sys.modules.items()):
         if name.startswith(tuple(f"covey.{room}" for room in ROOMS)):
