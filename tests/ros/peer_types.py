@@ -341,3 +341,52 @@ class NavigateToPose_GetResult_Response(IdlStruct, **ros("nav2_msgs/action/Navig
     number: int64
     status: int8
     result: NavigateToPose_Result
+
+
+@dataclass
+class ParameterValue(IdlStruct, **ros("rcl_interfaces/msg/ParameterValue")):
+    type: uint8
+    bool_value: bool
+    integer_value: int64
+    double_value: float64
+    string_value: str
+    byte_array_value: sequence[uint8]
+    bool_array_value: sequence[bool]
+    integer_array_value: sequence[int64]
+    double_array_value: sequence[float64]
+    string_array_value: sequence[str]
+
+
+@dataclass
+class ListParametersResult(IdlStruct, **ros("rcl_interfaces/msg/ListParametersResult")):
+    names: sequence[str]
+    prefixes: sequence[str]
+
+
+@dataclass
+class ListParameters_Request(IdlStruct, **ros("rcl_interfaces/srv/ListParameters_Request")):
+    client: uint64
+    number: int64
+    prefixes: sequence[str]
+    depth: uint64
+
+
+@dataclass
+class ListParameters_Response(IdlStruct, **ros("rcl_interfaces/srv/ListParameters_Response")):
+    client: uint64
+    number: int64
+    result: ListParametersResult
+
+
+@dataclass
+class GetParameters_Request(IdlStruct, **ros("rcl_interfaces/srv/GetParameters_Request")):
+    client: uint64
+    number: int64
+    names: sequence[str]
+
+
+@dataclass
+class GetParameters_Response(IdlStruct, **ros("rcl_interfaces/srv/GetParameters_Response")):
+    client: uint64
+    number: int64
+    values: sequence[ParameterValue]

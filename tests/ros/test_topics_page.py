@@ -41,6 +41,11 @@ def delivered():
     return found
 
 
+def snake(kind):
+    """Return the name of a service of parameters, given its type."""
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", kind).lower()
+
+
 def delivery(policies):
     """Return the same of the policies of a writer or reader."""
     if "Policy.Reliability.BestEffort" in policies:
@@ -76,6 +81,10 @@ def test_the_page_names_what_is_announced(domain, peer):
                 announced[name] = kind
             elif topic.startswith("rq/"):
                 announced[name.removesuffix("Request")] = kind.removesuffix("_Request")
+    for kind in ("ListParameters", "GetParameters", "GetParameterTypes", "DescribeParameters", "SetParameters"):
+        assert announced.pop(f"/covey/{snake(kind)}") == announced.pop(f"/NAME/covey/{snake(kind)}")
+    for node in ("", "/NAME"):
+        del announced[f"{node}/covey/set_parameters_atomically"]
     page = documented()
     assert set(page) - ON_LANDSCAPES == set(announced)
     for name, kind in announced.items():

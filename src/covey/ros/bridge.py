@@ -14,9 +14,11 @@ from covey.ros import messages as m
 from covey.ros.commands import RosCommands
 from covey.ros.control import Control
 from covey.ros.dds import Participant
+from covey.ros.description import urdf_of
 from covey.ros.host import BridgeHost
 from covey.ros.messages import BASE, FOOTPRINT, MAP, ODOM, Stamp
 from covey.ros.pace import Pacer
+from covey.ros.parameters import Parameters, known_of
 from covey.ros.qos import CLOCK, LATCHED, ODOMETRY, SENSOR, STATE, TF
 from covey.ros.reckoning import Reckoning
 from covey.ros.robot_node import RobotNode
@@ -33,6 +35,7 @@ _AGAIN_S = 1.0  # how often lockstep sends a step again to robots without an ans
 _SERVE_S = 0.02  # how often it looks for new readers and requests meanwhile
 _SAY_S = 10.0
 _TICK_NS = 10_000_000  # of the clock between two steps
+_STRING = "std_msgs/msg/String"
 
 
 class Bridge:
@@ -64,7 +67,7 @@ class Bridge:
         self.participant, self.settings = participant, settings
         self.repeatable, self.again = not settings.drives, False
         self.pacer = Pacer(None if isinstance(settings.speed, str) else settings.speed)
-        self.node = participant.node("covey")
+        self.node, self.parameters = participant.node("covey"), Parameters(participant)
         self._clock = self.node.writer("/clock", "rosgraph_msgs/msg/Clock", CLOCK)
         self.sim: Simulation | None = None
         self.robots: list[RobotNode] = []
@@ -158,6 +161,7 @@ class Bridge:
             for node, frames in zip(self.robots, static, strict=True):
                 frames.append(m.transform(node.frame(FOOTPRINT), node.frame(BASE), (0.0, 0.0, 0.0, 0.0)))
         self._frames_of(static)
+        self._describe(sim, static)
         types = participant.types
         self._odometry = [
             m.OdometryMessage(types, node.frame(ODOM), node.frame(FOOTPRINT), planar=not self._spatial)
@@ -188,6 +192,18 @@ class Bridge:
         self._await_answer = participant.waiter(*(reader for one in self.commands.values() for reader in one.often))
         self._send_tags = [node.messages("tags", "visualization_msgs/msg/MarkerArray", STATE) for node in self.robots]
         self.control = Control(self)
+
+    def _describe(self, sim: Simulation, static: list[list[m.Fields]]) -> None:
+        """Send what the robots look like, and offer what is known of them as parameters."""
+        about = {"seed": sim.seed, "step_s": float(sim.clock.step_s), "substep_s": float(sim.clock.substep_s)}
+        about |= {"speed": str(self.settings.speed), "robots": list(sim.names), "world": sim.world.name}
+        self.parameters.offer(self.node, {"use_sim_time": False, **about})
+        groups = [group for group in sim.groups for _ in group.start]
+        for node, group, frames in zip(self.robots, groups, static, strict=True):
+            text = urdf_of(group.robot, node.namespace, node.frame(FOOTPRINT), node.frame(BASE), frames)
+            writer = node.node.writer("robot_description", _STRING, LATCHED)
+            writer.write(self.participant.types.encode(_STRING, {"data": text}))
+            self.parameters.offer(node.node, {"use_sim_time": False, **known_of(group.robot, group.program)})
 
     def _frames_of(self, static: list[list[m.Fields]]) -> None:
         """Send the transforms that never change, and prepare those that do."""

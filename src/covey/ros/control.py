@@ -70,6 +70,7 @@ class Control:
         if (now := time.monotonic()) >= self._next_warning:
             self._next_warning = now + _WARN_EVERY_S
             self._warn()
+        self._bridge.parameters.serve()
         for word, service in self._services:
             for request, _ in service.asked():
                 self._reply(service, request, word)

@@ -16,6 +16,15 @@ SERVICES = {
     "std_srvs/srv/SetBool": "bool data\n---\nbool success\nstring message",
     "std_srvs/srv/Trigger": "---\nbool success\nstring message",
     "nav_msgs/srv/GetMap": "---\nnav_msgs/OccupancyGrid map",
+    "rcl_interfaces/srv/DescribeParameters": "string[] names\n---\nrcl_interfaces/ParameterDescriptor[] descriptors",
+    "rcl_interfaces/srv/GetParameterTypes": "string[] names\n---\nuint8[] types",
+    "rcl_interfaces/srv/GetParameters": "string[] names\n---\nrcl_interfaces/ParameterValue[] values",
+    "rcl_interfaces/srv/ListParameters": "string[] prefixes\nuint64 depth\n---\n"
+    "rcl_interfaces/ListParametersResult result",
+    "rcl_interfaces/srv/SetParameters": "rcl_interfaces/Parameter[] parameters\n---\n"
+    "rcl_interfaces/SetParametersResult[] results",
+    "rcl_interfaces/srv/SetParametersAtomically": "rcl_interfaces/Parameter[] parameters\n---\n"
+    "rcl_interfaces/SetParametersResult result",
     "maes_msgs/srv/BroadcastToAll": "string msg\n---\nbool success",
     "maes_msgs/srv/DepositTag": "string msg\n---\nbool success",
     "scoring_interfaces/srv/SetMarkerPosition": "int8 marker_id\ngeometry_msgs/Point marker_position\n"

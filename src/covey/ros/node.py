@@ -28,6 +28,7 @@ from covey.ros.node_requests import NodeRequests
 from covey.ros.node_senses import Senses
 from covey.ros.node_setup import NodeSetup
 from covey.ros.node_team import NodeTeam
+from covey.ros.parameters import Parameters, known_of
 from covey.ros.qos import CLOCK, COMMAND
 from covey.ros.robot_node import namespace_of
 from covey.ros.settings import STAMPED_SINCE
@@ -102,6 +103,9 @@ class ControllerNode:
         self._senses = Senses(node, setup, settings.prefixed)
         self._requests = NodeRequests(node, self.name)
         self._team = NodeTeam(node, setup, settings.direct)
+        self._parameters = Parameters(participant)
+        known = known_of(self._spec.model, self._spec.program)
+        self._parameters.offer(node, {"use_sim_time": not settings.wall, **known})
         self._clocks = node.reader("/clock", _CLOCK, CLOCK.best_effort())
         self._wait = participant.waiter(self._clocks)
         self._watchdog = Watchdog(setup.spawn.step_budget_s)
@@ -164,6 +168,7 @@ class ControllerNode:
         lidar_until, clocked, patience_s = 0.0, self._settings.wall, self._settings.patience_s
         while not self.ended:
             self._wait(0.02 if clocked else _LOOK_S)
+            self._parameters.serve()
             clocked = clocked or self._clocks.end.read(1) != []
             self._senses.poll(None)
             now = time.monotonic()
@@ -205,6 +210,7 @@ class ControllerNode:
         return self._next_by_wall() if self._settings.wall else self._next_by_clock()
 
     def _next_by_wall(self) -> int | None:
+        self._parameters.serve()
         period_ns = round(self._setup.step_s * 1e9)
         now_ns = time.time_ns()
         if self._done_ns is not None and now_ns < self._done_ns + period_ns:
@@ -217,6 +223,7 @@ class ControllerNode:
         begun, late_since = time.monotonic(), 0.0
         while not self.ended:
             self._wait(_LOOK_S)
+            self._parameters.serve()
             come = self._clocks.take()
             now = time.monotonic()
             if not come:

@@ -45,6 +45,9 @@ class Service:
         pause = Service(node, "pause", "std_srvs/srv/SetBool")
         for request, message in pause.asked():
             pause.answer(request, {"success": message.data})
+
+    Attributes:
+        requests: the reader of its requests.
     """
 
     def __init__(self, node: Node, name: str, kind: str):
@@ -58,7 +61,7 @@ class Service:
         Raises:
             UnknownNameError: the type is not known.
         """
-        self._requests, self._replies = _ends(node, name, kind, of_service=True)
+        self.requests, self._replies = _ends(node, name, kind, of_service=True)
         self._name, self._kind, self._types = node.topic_name(name), kind, node.participant.types
         self._delayed = node.participant.delayed
         self._known: set[int] = set()  # senders whose reader of replies is matched
@@ -72,7 +75,7 @@ class Service:
                 self.reply(*self._waiting.popleft())
         return [
             Request(_without_header(data), *_numbers_of(data), about.publication_handle)
-            for data, about in self._requests.samples()
+            for data, about in self.requests.samples()
         ]
 
     def asked(self) -> list[tuple[Request, Any]]:
@@ -108,7 +111,7 @@ class Service:
 
     def _ready(self, sender: int) -> bool | None:
         """Return whether the reader of a client's replies is matched; None: the client has gone."""
-        asker = self._requests.end.get_matched_publication_data(sender)
+        asker = self.requests.end.get_matched_publication_data(sender)
         if asker is None:
             return None
         client = _client_id(asker.qos)

@@ -44,11 +44,13 @@ def _seen(robot: NavigatedRobot, color: tuple[int, int, int]) -> list[dict[str, 
     scan = {"Style": "Points", "Size (Pixels)": 3, "Color Transformer": "FlatColor"}
     scan |= {"Topic": _topic(f"{at}/{robot.topic}", reliable=False)}
     body = {"Topic": _topic(f"{at}/local_costmap/published_footprint")}
+    model = {"Description Source": "Topic", "Description Topic": _topic(f"{at}/robot_description", latched=True)}
     plan = {"Line Style": "Lines", "Topic": _topic(f"{at}/plan")}
     return [
         {"Class": "rviz_default_plugins/LaserScan", "Name": "Scan", **paint, **scan},
         {"Class": "rviz_default_plugins/Path", "Name": "Plan", **paint, **plan},
         {"Class": "rviz_default_plugins/Polygon", "Name": "Body", **paint, **body},
+        {"Class": "rviz_default_plugins/RobotModel", "Name": "Model", "Enabled": True, "Alpha": 0.5, **model},
     ]
 
 
