@@ -29,8 +29,9 @@ _BEGIN_S, _DRIVES_M_S = 5.0, 0.2
 def strategies() -> list[str]:
     """Return what drives on a landscape by its map: all that explore or cover, and both modes of terrain_team."""
     from covey.controllers import controllers
+    from covey.onboard.controller import Program
 
-    seen = {name: controllers.get(name).covey_sees or () for name in controllers.names()}
+    seen = {name: Program(name).sees or () for name in controllers.names()}
     mapping = [n for n, sees in seen.items() if "map" in sees and not {"waypoints", "blackboard"} & set(sees)]
     return [*sorted(mapping), *MODES]
 

@@ -4,19 +4,19 @@ Prints microseconds per robot-second and robot-seconds per CPU-second; the subst
 """
 
 import time
-from types import SimpleNamespace
 
 import numpy as np
 
 from covey.geometry.grid import Grid
-from covey.geometry.raycast import skip_field
 from covey.physics.planar.physics import PlanarPhysics
 from covey.robots.catalogue import disc, pioneer3dx
 from covey.robots.model import RobotModel
 from covey.robots.team import TeamModel, TeamState
+from covey.world.state import WorldState
+from covey.world.world import World
 
 
-def arena(side_m: float, resolution: float, pillars: int = 0) -> SimpleNamespace:
+def arena(side_m: float, resolution: float, pillars: int = 0) -> WorldState:
     """Return a square room with square pillars of 0.4 m on a lattice."""
     cells = round(side_m / resolution)
     solid = np.zeros((cells, cells), bool)
@@ -25,10 +25,10 @@ def arena(side_m: float, resolution: float, pillars: int = 0) -> SimpleNamespace
     for k in range(pillars**2):
         row, column = (round((i + 0.5) * cells / pillars) for i in divmod(k, pillars))
         solid[row : row + width, column : column + width] = True
-    return SimpleNamespace(grid=Grid(solid.astype(np.uint8), resolution), skip=skip_field(solid))
+    return WorldState(World(Grid(solid.astype(np.uint8), resolution), name="arena"))
 
 
-def measure(title: str, world: SimpleNamespace, model: RobotModel, n: int, speed: float, seconds: float) -> None:
+def measure(title: str, world: WorldState, model: RobotModel, n: int, speed: float, seconds: float) -> None:
     """Random walk: every robot draws a new turn rate each second."""
     rng = np.random.default_rng(1)
     across = int(np.ceil(np.sqrt(n)))
@@ -44,7 +44,7 @@ def measure(title: str, world: SimpleNamespace, model: RobotModel, n: int, speed
         start = time.process_time()
         begun = physics.step(state, commands, 10)
         cpu += (time.process_time() - start) * (k >= 0)
-        contacts += len(begun)
+        contacts += len(begun.kind)
     per_second = cpu / (n * seconds)
     print(
         f"{title:48} {1e6 * per_second:8.2f} us per robot-second {1 / per_second:9,.0f} robot-s/s {contacts:5} contacts"
