@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from pyinstrument import Profiler
 
 FLAMES, PAGE = "profile.speedscope.json", "profile.html"
-_INTERVAL_S = 0.001
+_INTERVAL_S = 0.002
 _MOST = 15
 
 
 @contextmanager
 def sampled() -> "Iterator[Profiler]":
-    """Note once in a millisecond which function runs, in this thread, until the block ends.
+    """Note each 2 ms which function runs, in this thread, until the block ends.
 
     Raises:
         CoveyError: pyinstrument is not installed.
