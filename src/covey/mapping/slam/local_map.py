@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from covey.kernel import kernel
-from covey.mapping.slam.surfaces import Cloud, complete
+from covey.mapping.slam.surfaces import Cloud, bucket_of, complete
 
 LEVELS = 5
 """Levels of the pyramid: a cell of level h is 2^h cells wide, so the coarsest has 16 times the resolution."""
@@ -109,18 +109,24 @@ def average(points, normals, origin, resolution, side):
 
     A surface that many scans have seen lies where they say on average; points without a normal are left as they are.
     """
-    first = np.full((side, side), -1, np.int32)
-    following = np.full(points.shape[0], -1, np.int32)
+    buckets = 1
+    while buckets < points.shape[0]:
+        buckets *= 2
+    first, following = np.full(buckets, -1, np.int32), np.empty(points.shape[0], np.int32)
+    rows, columns = np.empty(points.shape[0], np.int32), np.empty(points.shape[0], np.int32)  # where each was put
     weights = np.empty(points.shape[0])
     count = 0
     for p in range(points.shape[0]):
         x, y, nx, ny = points[p, 0], points[p, 1], normals[p, 0], normals[p, 1]
         column, row = math.floor((x - origin[0]) / resolution), math.floor((y - origin[1]) / resolution)
-        q = -1
+        q, bucket = -1, bucket_of(row, column, buckets)
         inside = 0 <= column < side and 0 <= row < side
         if inside and (nx != 0.0 or ny != 0.0):
-            q = first[row, column]
-            while q >= 0 and normals[q, 0] * nx + normals[q, 1] * ny < _ALIKE * weights[q]:
+            q = first[bucket]
+            while q >= 0:
+                is_here = rows[q] == row and columns[q] == column
+                if is_here and not normals[q, 0] * nx + normals[q, 1] * ny < _ALIKE * weights[q]:
+                    break
                 q = following[q]
         if q >= 0:
             w = weights[q]
@@ -133,8 +139,8 @@ def average(points, normals, origin, resolution, side):
         points[count, 0], points[count, 1], normals[count, 0], normals[count, 1] = x, y, nx, ny
         weights[count] = 1.0
         if inside and (nx != 0.0 or ny != 0.0):
-            following[count] = first[row, column]
-            first[row, column] = count
+            following[count], rows[count], columns[count] = first[bucket], row, column
+            first[bucket] = count
         count += 1
     for q in range(count):
         length = math.hypot(normals[q, 0], normals[q, 1])

@@ -129,7 +129,7 @@ def complete(points, eyes, normals):
     cells = np.empty((n, 2), np.int64)
     for i in range(n):
         cells[i, 0], cells[i, 1] = int((points[i, 1] - y0) / _SPAN_M), int((points[i, 0] - x0) / _SPAN_M)
-        bucket = _bucket(cells[i, 0], cells[i, 1], buckets)
+        bucket = bucket_of(cells[i, 0], cells[i, 1], buckets)
         following[i] = first[bucket]
         first[bucket] = i
     sums = np.empty(6)
@@ -141,7 +141,7 @@ def complete(points, eyes, normals):
         sums[:] = 0.0
         for r in range(cells[i, 0] - 1, cells[i, 0] + 2):
             for c in range(cells[i, 1] - 1, cells[i, 1] + 2):
-                j = first[_bucket(r, c, buckets)]
+                j = first[bucket_of(r, c, buckets)]
                 while j >= 0:
                     dx, dy = points[j, 0] - x, points[j, 1] - y
                     facing = to_x * (eyes[j, 0] - points[j, 0]) + to_y * (eyes[j, 1] - points[j, 1])
@@ -155,7 +155,7 @@ def complete(points, eyes, normals):
 
 
 @kernel(inline=True)
-def _bucket(row, column, buckets):
+def bucket_of(row, column, buckets):
     """Return the place of a cell in a table of a power of two of them: its memory does not grow with the distances."""
     return (row * 73856093 ^ column * 19349663) & (buckets - 1)
 
