@@ -1,0 +1,249 @@
+"""The blocks of code on the pages do what they say, and the commands there can be typed: all that is cheap is run.
+
+What a page presupposes is made once: a recorded run, a log, a study, a floor plan. Worlds are smaller and runs shorter
+than on the pages. Blocks that only define something are run by `test_blocks.py`.
+"""
+
+import ast
+import shlex
+import shutil
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.test_blocks import DEFINES, PAGES, ROOT, blocks, parsed
+from tests.test_claims import commands
+
+import covey
+from covey.cli import main
+from covey.experiments import run as running
+from covey.experiments.design.shipped import designs, is_design
+from covey.experiments.workers.execute import execute
+from covey.scenario.load import parse_scenario
+from covey.scenario.shipped import library
+
+TINY = """
+name: maze
+world: {generate: rooms, size_m: [30, 30], room_m: 5, seed: 3}
+robots:
+  - {name: scout, robot: {base: pioneer3dx, mapping: {resolution_m: 0.5}}, count: 2, start: {together: {}}, controller: nearest_frontier}
+share_maps: {every_s: 1}
+record: {scans_every_s: 0.5, maps_every_s: 5}
+stop: {timeout_s: 31}
+"""
+STUDY = """
+design: {name}
+scenario: {{world: {{empty_m: [8, 8]}}, robots: [{{name: scout, robot: disc, controller: wander}}], stop: {{timeout_s: 1}}}}
+parameters: {{robots.scout.count: [1, 2]}}
+iterations: 2
+"""
+SHORTER = {"stop_s=60": "stop_s=0.5", "stop_s=30": "stop_s=0.5", "timeout_s=600": "timeout_s=30"}
+"""What is changed in a block, so that it takes less time."""
+ELSEWHERE = {
+    "howto": "tests/test_howto.py",
+    "lab": "tests/lab/test_lab_page.py",
+    "learning": "tests/learning/test_page.py",
+    "your-first-change": "tests/test_first_change.py",
+}
+LEFT = {("ros2", 0): "it takes part in a network of ROS and waits for it"}
+"""Blocks that are not run, with the reason."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a folder with what the pages presuppose."""
+    folder = tmp_path_factory.mktemp("desk")
+    scenario = parse_scenario(TINY)
+    run = scenario.build(folder / "runs" / "maze" / "first").run()
+    for name in ("runs/maze/latest", "runs/office/latest", "runs/old", "RUN", "RUN_A", "rec"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(run.folder)
+    other = scenario.replace("seed", 5).replace("stop.timeout_s", 3).build(folder / "runs" / "new").run()
+    (folder / "RUN_B").symlink_to(other.folder)
+    shutil.copy(ROOT / "examples" / "plans" / "second_floor.dxf", folder)
+    covey.World.empty(30, 20).save(folder / "depot.yaml")
+    for name in ("design", "study", "fleet"):
+        (folder / f"{name}.yaml").write_text(STUDY.format(name=name), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def desk(made, monkeypatch):
+    """Go to the folder, open no picture, execute studies here, and load the tiny scenario in the place of others."""
+    monkeypatch.chdir(made)
+    monkeypatch.setattr("covey.results.run._open", lambda path: None)
+    monkeypatch.setattr(running, "keep", lambda planned, folder, limits, software: execute(planned, folder))
+    return made
+
+
+def of_run(folder, number):
+    return {"run": covey.Run("runs/maze/latest")}
+
+
+def of_maze(folder, number):
+    return {}
+
+
+def with_log(folder, number):
+    assert main(["export", "runs/maze/latest", "--format", "log", "--robot", "scout0", "--out", "driven.npz"]) == 0
+    return {}
+
+
+def with_robot(folder, number):
+    kept = []
+
+    def keep(robot):
+        kept.append(robot)
+
+    sim = covey.Simulation(covey.World.empty(8, 8), 1, keep)
+    sim.step()
+    return {"robot": kept[0]}
+
+
+def with_table(folder, number):
+    settings = [
+        (place, count, strategy, radio, seed)
+        for place in ("maze", "loop")
+        for count in ((1, 2) if number == 0 else (2,))
+        for strategy in ("a", "b")
+        for radio in ((5,) if number == 0 else (5, 50))
+        for seed in range(6)
+    ]
+    rows = [
+        {"vector": k // 6, "world.terrain": p, "robots.scout.count": n, "strategy": s, "radio": r, "seed": seed}
+        | {
+            "status": "reached",
+            "timeout_s": 300.0,
+            "simulated_time_s": 90.0,
+            "exploration_time_s": 50.0 + k % 7 + 9 * n,
+        }
+        | {"exploration_cost_m": 10.0 * n, "exploration_efficiency_m2_per_m": 2.0 / n, "map_quality": 0.9}
+        for k, (p, n, s, r, seed) in enumerate(settings)
+    ]
+    return {"table": pl.DataFrame(rows), "statistics": covey.statistics}
+
+
+def with_orders(folder, number):
+    return {"sim": covey.load("terrain_team")}
+
+
+def with_doors(folder, number):
+    door = "{name: north, box_m: [0, 5, 1, 5.3], open: true}"
+    return {
+        "sim": parse_scenario(
+            TINY.replace(
+                "{generate: rooms, size_m: [30, 30], room_m: 5, seed: 3}", f"{{empty_m: [60, 40]}}\ndoors: [{door}]"
+            )
+        ).build()
+    }
+
+
+PREPARED = {
+    "files": of_run,
+    "metrics": of_run,
+    "watching": lambda folder, number: {"sim": parse_scenario(TINY).build()},
+    "slam": with_log,
+    "sensors": with_robot,
+    "statistics": with_table,
+    "terrain": with_orders,
+    "worlds": with_doors,
+}
+
+
+def python_blocks():
+    """Yield page and number of all blocks of Python that do more than define."""
+    for page in PAGES:
+        for number, code in enumerate(blocks(page, "python")):
+            if page.stem not in ELSEWHERE and not all(isinstance(one, DEFINES) for one in parsed(code).body):
+                yield page, number, code
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "number", "code"),
+    [one for one in python_blocks() if (one[0].stem, one[1]) not in LEFT],
+    ids=lambda one: one.stem if isinstance(one, Path) else str(one) if isinstance(one, int) else "",
+)
+def test_the_python_of_a_page_runs(desk, monkeypatch, page, number, code):
+    tiny = parse_scenario(TINY).replace("stop.timeout_s", 1)
+    monkeypatch.setattr(covey, "load_scenario", lambda source: tiny)
+    load = covey.load
+    monkeypatch.setattr(covey, "load", lambda source: load(source) if source != "maze" else tiny.build())
+    space = {"covey": covey, **PREPARED.get(page.stem, of_maze)(desk, number)}
+    for long, short in SHORTER.items():
+        code = code.replace(long, short)
+    exec(compile(code, f"{page.name}: block {number}", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), space)
+
+
+def test_what_is_left_out_is_on_the_pages():
+    there = {(page.stem, number) for page, number, _ in python_blocks()}
+    assert {*LEFT} <= there
+    assert {*PREPARED} <= {stem for stem, _ in there}
+    assert {*ELSEWHERE} <= {page.stem for page in PAGES}
+    assert [test for test in ELSEWHERE.values() if not (ROOT / test).is_file()] == []
+
+
+LONG = ("tune", "slam", "lessons", "tournament", "play", "replay-robot", "robot", "check-extension")
+WAITS = ("live", "view", "ros")
+
+
+PICTURES = ("plot RUN", "plot runs/zigzag-6 --format svg", "report study.yaml")
+"""Commands that draw every picture there is."""
+
+
+def why_not(words):
+    """Return why a command of a page is not run here; empty: it is run."""
+    command, rest = words[0], words[1:]
+    named = rest[0] if rest else ""
+    if "--help" in words or command in ("list", "schema", "doctor", "--help"):
+        return ""
+    if not rest:
+        return "it is only named"
+    if command == "install-completion":
+        return "it writes into the home of the user"
+    if command in WAITS or {"--live", "--paused", "--commands"} & {*words}:
+        return "it waits for a viewer, for what is typed, or for robots"
+    if command in LONG or " ".join(words) in PICTURES:
+        return "it takes long, or files of the reader; tests of its own run such a one"
+    if any(word.endswith(".rrd") or "ros2" in word for word in words):
+        return "tests of exports look at what it writes"
+    if command in ("run", "check", "report", "results") and named in designs():
+        return "" if "--dry-run" in words and "--cluster" not in words else "it is a study of many runs"
+    if "--cluster" in words or "--shard" in words or "--inputs" in words:
+        return "it needs a cluster, or a run of its own"
+    if command in ("run", "check") and not (named in library() or Path(named).exists()):
+        return "it names a file of the reader"
+    if command == "run" and any("./" in word for word in words):
+        return "it names a file of the reader"
+    if command == "show":
+        return "" if named.isidentifier() or ":" in named or "[" in named else "it is only named"
+    if command in ("plot", "export", "compare", "report", "results", "map"):
+        files = [word for word in rest if "/" in word or "." in word or word.isupper()]
+        return "" if files and Path(files[0]).exists() else "it names a file of the reader"
+    return ""
+
+
+def shortened(words):
+    """Return a command that does the same in less time: three steps of a scenario, and no pictures."""
+    if words[0] != "run" or is_design(words[1]):
+        return words
+    words = [word if words[k - 1] != "--speed" else "max" for k, word in enumerate(words)]
+    to = [] if "--out" in words else ["--out", f"runs/{time.monotonic_ns()}"]
+    return [*words, "-s", "stop.timeout_s=0.3", "--no-pictures", "--quiet", "--force", *to]
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_pages_run(desk, capsys):
+    done, wrong = 0, []
+    for line, page in {line.split("  #")[0].strip(): page for page, line in commands()}.items():
+        words = shlex.split(line, comments=True)[1:]
+        if "…" in words or why_not(words):
+            continue
+        code = main(shortened(words))
+        said = capsys.readouterr().err
+        done += 1
+        if code not in (0, 3):
+            wrong.append(f"{page}: {line}: {code}: {said[-300:]}")
+    assert wrong == []
+    assert done >= 60
