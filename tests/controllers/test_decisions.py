@@ -55,6 +55,17 @@ def test_the_area_in_sight_is_that_of_the_part_of_the_disc_that_is_unknown():
     assert unseen_area(cells, here, 40.0)[0] == pytest.approx(np.pi * 40**2 / 2 - segment, rel=0.04)
 
 
+def test_what_comes_into_sight_from_two_cells_is_shared():
+    """Two in one place get half each; of two that are far apart each gets all."""
+    cells = np.zeros((121, 241), np.int8)
+    cells[61:] = -1
+    alone = unseen_area(cells, np.array([[60, 60]]), 40.0)[0]
+    together = unseen_area(cells, np.array([[60, 60], [60, 60]]), 40.0, shared=True)
+    np.testing.assert_allclose(together, alone / 2)
+    apart = unseen_area(cells, np.array([[60, 60], [60, 180]]), 40.0, shared=True)
+    np.testing.assert_allclose(apart, alone)
+
+
 # -- trees
 
 

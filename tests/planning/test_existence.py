@@ -106,3 +106,20 @@ def test_false_alarms_at_the_usual_rate_are_not_believed_and_targets_are():
         reported["target"] += 2 in {c.identity for c in belief.worth(0.99, 0.1)}
         reported["false"] += 1 in {c.identity for c in belief.worth(0.99, 0.1)}
     assert reported == {"target": 200, "false": 0}
+
+
+def test_a_candidate_that_its_finder_has_given_up_is_forgotten_by_those_who_heard_of_it():
+    """It looks again and again, until it tells no more of it; who has seen it, too, keeps what it has seen itself."""
+    finder, hearer, witness = Existence(5, 10), Existence(5, 10), Existence(5, 10)
+    finder.detect(2, "victim", (0.0, 0.0), 0.1, 0.8, 1e-4).seen_from.append(0.0)
+    witness.detect(2, "victim", (0.1, 0.0), 0.1, 0.8, 1e-4).seen_from.append(0.0)
+    for misses in (0, 2, 20):
+        for _ in range(misses):
+            finder.miss(finder.candidates[0], 0.5)
+        finder.forget(below=1e-4)
+        for belief in (hearer, witness):
+            belief.hear("finder", finder.own_sums())
+    assert hearer.candidates == []
+    (own,) = witness.candidates
+    assert odds(own) == pytest.approx(0.5)
+    assert (own.detections, own.x, own.weight) == (1, pytest.approx(0.1), pytest.approx(100.0))

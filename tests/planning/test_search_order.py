@@ -83,3 +83,22 @@ def test_what_nobody_can_reach_is_left_out_and_what_one_can_is_given_to_that_one
     start = np.array([[1.0, np.inf, np.inf], [np.inf, 2.0, np.inf]])
     assert search_order(start, np.ones((3, 3)), np.ones(3)) == [[0], [1]]
     assert search_order(np.empty((1, 0)), np.empty((0, 0)), np.empty(0)) == [[]]
+
+
+def test_two_searchers_exchange_what_each_would_cross_the_floor_for():
+    """One is below, one above, each near to two of the goals; moves of single goals leave them with each other's."""
+    robots, goals = np.array([[2.0, 2.0], [3.0, 5.0]]), np.array([[2.0, 1.0], [4.0, 0.0], [8.0, 5.0], [6.0, 7.0]])
+    start = np.hypot(*(robots[:, None] - goals[None]).transpose(2, 0, 1))
+    between, weight = np.hypot(*(goals[:, None] - goals[None]).transpose(2, 0, 1)), np.ones(4)
+    assert search_order(start, between, weight, targets=5) == [[0, 1], [3, 2]]
+
+
+def test_what_one_searcher_cannot_reach_is_not_exchanged():
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        start, between, weight = places(rng, 2, 6)
+        start[0, :2], start[1, 2:4] = np.inf, np.inf
+        orders = search_order(start, between, weight, 0.5, 5)
+        assert not {0, 1} & set(orders[0])
+        assert not {2, 3} & set(orders[1])
+        assert sorted(goal for own in orders for goal in own) == list(range(6))

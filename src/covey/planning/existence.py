@@ -133,7 +133,8 @@ class Existence:
         return tuple(self._own(c) for c in self.candidates if c.own_detections or abs(self._own(c).evidence) > 1e-6)
 
     def hear(self, name: str, told: Iterable[CandidateSums]) -> None:
-        """Take in what a robot has told; it replaces what the same one told before."""
+        """Take in all that a robot has told; it replaces what the same one told before, also what it tells no more."""
+        named = list[Candidate]()
         for new in told:
             found = self._near(new.identity, (new.x, new.y), new.weight**-0.5 if new.weight > 0.0 else 0.0)
             if found is None:
@@ -142,6 +143,7 @@ class Existence:
                     found.detections, found.seen_from, found.reach_m = new.detections, [new.seen_from], new.reach_m
                     found.heard[name] = new
                     self.candidates.append(found)
+                    named.append(found)
                 continue
             old = found.heard.get(name, new._replace(weight=0.0, evidence=0.0, detections=0))
             weight = found.weight + new.weight - old.weight
@@ -155,6 +157,23 @@ class Existence:
             if new.seen_from not in found.seen_from:
                 found.seen_from = [*found.seen_from[-19:], new.seen_from]
             found.heard[name] = new
+            named.append(found)
+        for candidate in [c for c in self.candidates if name in c.heard and c not in named]:
+            self._unlearn(candidate, name)
+
+    def _unlearn(self, candidate: Candidate, name: str) -> None:
+        """Take back what a robot tells no more of a candidate; without a detection left it is forgotten."""
+        old = candidate.heard.pop(name)
+        candidate.detections -= old.detections
+        if candidate.detections < 1:
+            self.candidates.remove(candidate)
+            return
+        weight = candidate.weight - old.weight
+        if old.weight > 0.0 and weight > 0.0:
+            candidate.x = (candidate.x * candidate.weight - old.x * old.weight) / weight
+            candidate.y = (candidate.y * candidate.weight - old.y * old.weight) / weight
+            candidate.weight = weight
+        candidate.log_odds -= old.evidence
 
     def _own(self, c: Candidate) -> CandidateSums:
         heard = c.heard.values()

@@ -20,8 +20,8 @@ def search_order(
     The sum of weight x arrival time is kept small: it is the expected time of the find, if the chance to find the
     target at a goal is proportional to its weight. Of several targets the expected time of the last find is kept small:
     then a small goal is visited when it is near rather than at the end, from far away. Goals are inserted where they
-    add least, the best ratio of weight to distance first; then goals move to better places until none is left to
-    improve.
+    add least, the best ratio of weight to distance first, or the nearest first; then single goals move, two searchers
+    exchange the rest of their orders, and parts of orders are reversed, while that helps. The better orders count.
 
     Args:
         start: float64 (n, k), cost from each searcher to each goal; inf: it cannot go there.
@@ -46,17 +46,21 @@ def search_order(
         [[1, 0]]
     """
     n, k = start.shape
-    order, length = np.full((n, k), -1, np.int64), np.zeros(n, np.int64)
-    best = start.min(axis=0, initial=np.inf) if n else np.full(k, np.inf)
+    nearest = start.min(axis=0, initial=np.inf) + dwell if n else np.full(k, np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
-        goals = np.argsort(-(weight / (best + dwell + 1e-9)), kind="stable")
-    goals = goals[np.isfinite(best[goals])]
-    if first >= 0:
-        order[0, 0], length[0], goals = first, 1, goals[goals != first]
+        sequences = np.argsort(-(weight / (nearest + 1e-9)), kind="stable"), np.argsort(nearest, kind="stable")
     stays = np.full(k, dwell, float)
     table = np.ascontiguousarray(start, float), np.ascontiguousarray(between, float), weight, stays, float(targets)
-    _arrange(*table, goals, order, length, first >= 0)
-    return [order[i, : length[i]].tolist() for i in range(n)]
+    best, least = [list[int]() for _ in range(n)], np.inf
+    for goals in sequences:
+        order, length = np.full((n, k), -1, np.int64), np.zeros(n, np.int64)
+        left = goals[np.isfinite(nearest[goals])]
+        if first >= 0:
+            order[0, 0], length[0], left = first, 1, left[left != first]
+        cost = _arrange(*table, left, order, length, first >= 0)
+        if cost < least:
+            best, least = [order[i, : length[i]].tolist() for i in range(n)], cost
+    return best
 
 
 def expected_cost(
@@ -127,8 +131,56 @@ def _insert_best(goal, start, between, weight, dwell, targets, order, length, is
 
 
 @kernel
+def _swap_tails(start, between, weight, dwell, targets, order, length, is_fixed):
+    """Exchange what two searchers visit from some place on, where that helps; return whether any did."""
+    n, k = order.shape
+    one, other, helped = np.empty(k, np.int64), np.empty(k, np.int64), False
+    for i in range(n):
+        for j in range(i + 1, n):
+            table = between, weight, dwell, targets
+            now = _cost(order[i], length[i], i, start, *table) + _cost(order[j], length[j], j, start, *table)
+            best_a, best_b, least = -1, -1, now - 1e-9
+            for a in range(1 if is_fixed and i == 0 else 0, length[i] + 1):
+                for b in range(length[j] + 1):
+                    lost = np.isinf(start[i][order[j, b : length[j]]]).any()
+                    if lost or np.isinf(start[j][order[i, a : length[i]]]).any():
+                        continue
+                    p, q = a + length[j] - b, b + length[i] - a
+                    one[:a], one[a:p] = order[i, :a], order[j, b : length[j]]
+                    other[:b], other[b:q] = order[j, :b], order[i, a : length[i]]
+                    cost = _cost(one, p, i, start, *table) + _cost(other, q, j, start, *table)
+                    if cost < least:
+                        best_a, best_b, least = a, b, cost
+            if best_a >= 0:
+                a, b = best_a, best_b
+                p, q = a + length[j] - b, b + length[i] - a
+                tail = order[i, a : length[i]].copy()
+                order[i, a:p] = order[j, b : length[j]]
+                order[j, b:q] = tail
+                length[i], length[j], helped = p, q, True
+    return helped
+
+
+@kernel
+def _reverse(start, between, weight, dwell, targets, order, length, is_fixed):
+    """Reverse parts of the orders where that helps; return whether any did."""
+    helped = False
+    for i in range(order.shape[0]):
+        now = _cost(order[i], length[i], i, start, between, weight, dwell, targets)
+        for a in range(1 if is_fixed and i == 0 else 0, length[i] - 1):
+            for b in range(a + 2, length[i] + 1):
+                trial = order[i].copy()
+                trial[a:b] = order[i, a:b][::-1]
+                cost = _cost(trial, length[i], i, start, between, weight, dwell, targets)
+                if cost < now - 1e-9:
+                    order[i], now, helped = trial, cost, True
+    return helped
+
+
+@kernel
 def _arrange(start, between, weight, dwell, targets, goals, order, length, is_fixed):
-    """Insert the goals one after another, then move single goals while that helps."""
+    """Insert the goals one after another, then change the orders while that helps; return the cost."""
+    after = 0.0
     for goal in goals:
         _insert_best(goal, start, between, weight, dwell, targets, order, length, is_fixed)
     n = order.shape[0]
@@ -145,8 +197,11 @@ def _arrange(start, between, weight, dwell, targets, goals, order, length, is_fi
                         length[i] -= 1
                         break
             _insert_best(goal, start, between, weight, dwell, targets, order, length, is_fixed)
+        _swap_tails(start, between, weight, dwell, targets, order, length, is_fixed)
+        _reverse(start, between, weight, dwell, targets, order, length, is_fixed)
         after = 0.0
         for i in range(n):
             after += _cost(order[i], length[i], i, start, between, weight, dwell, targets)
         if after > before - 1e-9:
             break
+    return after

@@ -8,6 +8,7 @@ from tests.references.controllers import cover_reference, sights_reference
 
 from covey.controllers.rescue.missed import Eye, Missed, Sights
 from covey.geometry.grid import Grid
+from covey.robots.catalogue import turtlebot3_waffle_pi
 
 EYE = Eye(
     half=math.radians(30),
@@ -170,3 +171,21 @@ def test_sights_are_those_of_rays_that_are_marched_one_by_one():
             assert patches[patches >= 0].tolist() == expected
             rays = {(r * 90 + c) * 4 + side: k for k, r, c, side in reversed(met)}
             assert sights.angles[patches >= 0] == pytest.approx([math.tau * rays[p] / 120 - math.pi for p in expected])
+
+
+def test_of_a_place_that_was_seen_from_the_south_only_sides_that_can_be_read_from_there_are_forgotten():
+    """Who stands behind the wall would look at it in vain, again and again."""
+    _, missed = room()
+    missed.missed[:] = 0.0
+    missed.forget(2.0, 2.0, 0.1, [-math.pi / 2 + 0.2])
+    assert set(np.argwhere(missed.missed > 0.0)[:, 2].tolist()) == {0}
+    missed.forget(2.0, 2.0, 0.1, [math.radians(-50)])  # 40 degrees off south, 50 off east
+    assert set(np.argwhere(missed.missed > 0.0)[:, 2].tolist()) == {0, 3}
+    missed.forget(2.0, 2.0, 0.1)
+    assert set(np.argwhere(missed.missed > 0.0)[:, 2].tolist()) == {0, 1, 2, 3}
+
+
+def test_walls_that_a_camera_can_only_just_read_are_not_counted():
+    """A target at the far end of the patch would be too steep."""
+    eye = Eye.of(turtlebot3_waffle_pi().sensors[-1])
+    assert math.degrees(math.acos(eye.least_cosine)) == pytest.approx(57.0)

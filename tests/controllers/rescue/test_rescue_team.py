@@ -9,7 +9,7 @@ import covey
 from covey.comms.radio import Radio
 from covey.controllers.rescue.meeting import APART_M, NEAR_M, standing_place
 from covey.controllers.rescue.missed import PATCH_M
-from covey.controllers.rescue.rescue_team import RescueSettings, Searcher, Task, arc, first_goal, search
+from covey.controllers.rescue.rescue_team import RescueSettings, Searcher, Task, arc, first_goal, look_again, search
 from covey.controllers.teammates import Mate
 from covey.geometry import Pose
 from covey.missions import Rescue
@@ -179,6 +179,92 @@ def test_walls_that_a_mate_is_about_to_look_at_are_left_to_it():
     in_a_hall(choose)
     alone_m, beside_m, seen_m = worth_m
     assert alone_m - beside_m == pytest.approx(seen_m, abs=0.1 * alone_m)
+
+
+def test_a_candidate_that_was_seen_once_is_looked_at_again_from_where_it_can_be_seen():
+    """It was seen from the west, 2 m away; the robot is there, then so far east that it has to drive, then it is sure."""
+    tasks = []
+
+    def choose(robot):
+        for place in ((2.0, 0.0), (-4.0, 0.0)):
+            searcher = Searcher(robot, RescueSettings())
+            candidate = searcher.lookout.belief.detect(0, "victim", place, 0.1, 0.8, 1e-4)
+            candidate.seen_from, candidate.reach_m = [math.pi], 2.2
+            tasks.append(searcher.search(robot, {}))
+        points = robot.map.grid.to_world(searcher._places(robot, robot.reachable()))
+        cells = searcher._places(robot, robot.reachable())
+        ((_, k),) = searcher._checks(robot, cells, searcher._ways(robot, [], cells)[0])
+        tasks.append(tuple(points[k]))
+        searcher.lookout.belief.detect(0, "victim", place, 0.1, 0.8, 1e-4)
+        assert candidate.probability > 0.99
+        tasks.append(searcher._checks(robot, cells, searcher._ways(robot, [], cells)[0]))
+
+    in_a_hall(choose)
+    here, far, place, sure = tasks
+    assert (here.kind, math.dist(here.place, (0.0, 0.0))) == ("check", pytest.approx(0.0, abs=0.1))
+    assert far.place is not None
+    assert place[0] < -4.0
+    assert abs(place[1]) <= math.tan(math.radians(30)) * (-4.0 - place[0]) + 0.1
+    assert math.dist(place, (-4.0, 0.0)) <= 2.3
+    assert sure == []
+
+
+def test_a_robot_that_sees_nothing_where_it_looks_again_soon_gives_a_candidate_up():
+    """A false alarm 2 m ahead, at its right edge of view; the robot turns there, and then goes on."""
+    noted = []
+
+    async def program(robot):
+        searcher = Searcher(robot, RescueSettings())
+        await robot.sleep(1.0, until=searcher.interrupted)
+        candidate = searcher.lookout.belief.detect(0, "victim", (0.5, -2.0), 0.1, 0.8, 1e-4)
+        candidate.seen_from, candidate.reach_m = [math.pi / 2], 2.5
+        for _ in range(3):
+            if searcher.search(robot, {}).kind == "check":
+                await look_again(robot, searcher)
+                noted.append(abs(robot.pose.heading - math.atan2(-2.0, 0.5)))
+        noted.append(searcher.is_in_doubt(candidate))
+
+    group = covey.Group("robot", covey.robots.turtlebot3_waffle_pi(), [(0.0, 0.0, 0.0)], program, known_map=True)
+    covey.Simulation(covey.World.empty(12, 6), [group], seed=1, stop=covey.Stop(timeout_s=12.0), targets=[]).run()
+    assert noted[0] < math.radians(20)
+    assert noted[-1] is False
+
+
+def test_walls_around_a_candidate_are_searched_again_once_after_each_detection():
+    """Or robots would look there again and again from all sides, where nothing decides whether it is there."""
+    forgotten = []
+
+    def choose(robot):
+        searcher = Searcher(robot, RescueSettings())
+        for detects in (True, False, True):
+            if detects:
+                candidate = searcher.lookout.belief.detect(0, "victim", (6.0, 0.0), 0.1, 0.8, 1e-4)
+                candidate.seen_from = [math.pi]
+            searcher.searched.missed[:] = 0.0
+            searcher._forget_where_candidates_are()
+            forgotten.append(bool(searcher.searched.missed.any()))
+
+    in_a_hall(choose)
+    assert forgotten == [True, False, True]
+
+
+def test_a_candidate_that_stays_in_doubt_makes_a_robot_choose_again_once():
+    """It lies behind the robot, so no sample decides."""
+    chose = []
+
+    async def program(robot):
+        searcher = Searcher(robot, RescueSettings())
+        searcher._pursuit = "frontier", (5.0, 0.0)
+        candidate = searcher.lookout.belief.detect(0, "victim", (-3.0, 0.0), 0.1, 0.8, 1e-4)
+        candidate.seen_from, candidate.reach_m = [0.0], 3.0
+        for _ in range(20):
+            await robot.sleep(0.1)
+            chose.append(searcher.interrupted(robot))
+
+    group = covey.Group("robot", covey.robots.turtlebot3_waffle_pi(), [(0.0, 0.0, 0.0)], program, known_map=True)
+    covey.Simulation(covey.World.empty(12, 6), [group], seed=1, stop=covey.Stop(timeout_s=3.0)).run()
+    assert sum(chose) == 1
+    assert chose.index(True) < 8
 
 
 def test_who_is_near_to_a_meeting_searches_until_the_last_one_comes():

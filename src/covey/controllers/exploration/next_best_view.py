@@ -14,6 +14,7 @@ from covey.planning.progress import Blacklist
 from covey.robots.parameters import Count, Definition, Draws, Metres, Seconds, Weight
 
 _RAYS = 90
+_SIDE = 5  # of the squares in which views are counted [cells]
 _NEAR_M = 2.0
 """Views are drawn within this distance of the frontiers [m]."""
 
@@ -108,7 +109,7 @@ def _drawn(robot: Robot, edge: np.ndarray, way: np.ndarray, count: int, near: fl
     return drawn[np.isfinite(way[drawn[:, 0], drawn[:, 1]])]
 
 
-def unseen_area(occupancy: np.ndarray, cells: np.ndarray, reach: float) -> np.ndarray:
+def unseen_area(occupancy: np.ndarray, cells: np.ndarray, reach: float, shared: bool = False) -> np.ndarray:
     """Return the number of unknown cells that can come into sight from each of some cells.
 
     Each ray stands for a sector; its part between r1 and r2 has an area of (r2^2 - r1^2) / 2 times its angle.
@@ -117,29 +118,41 @@ def unseen_area(occupancy: np.ndarray, cells: np.ndarray, reach: float) -> np.nd
         occupancy: int8 (rows, columns), -1 unknown, 0 free, 100 occupied.
         cells: int64 (k, 2), rows and columns.
         reach: range of the sensor [cells].
+        shared: what comes into sight from several cells is divided among them.
 
     Returns:
         float64 (k,) [cells].
     """
     angle = 2.0 * math.pi * np.arange(_RAYS) / _RAYS
     directions = np.column_stack((np.sin(angle), np.cos(angle)))
-    return _unseen(occupancy, np.ascontiguousarray(cells, np.int64), directions, float(reach))
+    return _unseen(occupancy, np.ascontiguousarray(cells, np.int64), directions, float(reach), shared)
 
 
 @kernel
-def _unseen(occupancy, cells, directions, reach):
+def _unseen(occupancy, cells, directions, reach, shared):
     rows, columns = occupancy.shape
-    out = np.zeros(cells.shape[0])
+    seers = np.zeros((rows // _SIDE + 1, columns // _SIDE + 1), np.int64)  # how many cells see each square
+    last, out = np.full(seers.shape, -1), np.zeros(cells.shape[0])
     sector = 2.0 * math.pi / directions.shape[0]
-    for k in range(cells.shape[0]):
-        total = 0.0
-        for d in range(directions.shape[0]):
-            for i in range(1, int(reach) + 1):
-                r = math.floor(cells[k, 0] + 0.5 + i * directions[d, 0])
-                c = math.floor(cells[k, 1] + 0.5 + i * directions[d, 1])
-                if r < 0 or c < 0 or r >= rows or c >= columns or occupancy[r, c] > 50:
-                    break
-                if occupancy[r, c] < 0:
-                    total += i * sector  # the ring from i - 1/2 to i + 1/2
-        out[k] = total
+    for counts in (True, False):
+        if counts and not shared:
+            continue
+        for k in range(cells.shape[0]):
+            total = 0.0
+            for d in range(directions.shape[0]):
+                for i in range(1, int(reach) + 1):
+                    r = math.floor(cells[k, 0] + 0.5 + i * directions[d, 0])
+                    c = math.floor(cells[k, 1] + 0.5 + i * directions[d, 1])
+                    if r < 0 or c < 0 or r >= rows or c >= columns or occupancy[r, c] > 50:
+                        break
+                    if occupancy[r, c] >= 0:
+                        continue
+                    a, b = r // _SIDE, c // _SIDE
+                    if not counts:
+                        ring = i * sector  # from i - 1/2 to i + 1/2
+                        total += ring / seers[a, b] if shared else ring
+                    elif last[a, b] != k:
+                        last[a, b] = k
+                        seers[a, b] += 1
+            out[k] = total
     return out

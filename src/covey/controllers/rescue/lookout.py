@@ -14,7 +14,7 @@ from covey.planning.progress import Blacklist
 
 _MISSION_S = 600.0
 _EDGE_RAD = math.radians(3.0)  # a marker this near to the edge of the view may be outside of it
-_ASIDE_RAD = math.radians(30.0)  # a candidate should be seen again from directions this near to an earlier one
+ASIDE_RAD = math.radians(30.0)  # a candidate should be seen again from directions this near to an earlier one
 _MEAN_SLANT = 0.5
 _TELL_S = 1.0
 _NO_PLACES = np.empty((0, 3))
@@ -158,7 +158,7 @@ class Lookout:
             if abs(wrap_angle(math.atan2(dy, dx) - heading - ahead)) > half:
                 continue
             from_it = math.atan2(-dy, -dx)
-            if min(abs(wrap_angle(from_it - seen_from)) for seen_from in candidate.seen_from) <= _ASIDE_RAD:
+            if min(abs(wrap_angle(from_it - seen_from)) for seen_from in candidate.seen_from) <= ASIDE_RAD:
                 self.belief.miss(candidate, self.chance(away, turn_rate))
         self.belief.forget(below=1e-4)
 

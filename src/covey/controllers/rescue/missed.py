@@ -1,6 +1,7 @@
 """What the cameras of a team have searched: walls on a robot's map, and the chance that a target there was missed."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,11 @@ from covey.kernel import kernel
 PATCH_M = 0.25
 """Side of a patch [m]."""
 _RAYS = 120
+_SPARE_DEG = 3.0  # a patch is as wide as this from where it is seen, and poses and walls of the map are not exact
 _SAMPLE_SHARE = 0.7  # samples of one camera miss together more often than independent ones
 _LEAST = 1e-3
 _UNKNOWN = 4  # cells
+_OUT_OF = np.array([-0.5, 0.5, 1.0, 0.0]) * math.pi  # out of the sides south, north, west, east [rad]
 
 
 class Eye(NamedTuple):
@@ -35,7 +38,7 @@ class Eye(NamedTuple):
         return Eye(
             math.radians(camera.fov_deg) / 2,
             camera.range_m,
-            math.cos(math.radians(camera.incidence_deg)),
+            math.cos(math.radians(max(camera.incidence_deg - _SPARE_DEG, 0.0))),
             camera.detect_near,
             camera.detect_far,
             camera.detect_slant,
@@ -116,13 +119,18 @@ class Missed:
         np.minimum.at(values, at, moved)
         seen_s[at], off[at] = when, places - corner - length * (to + 0.5)
 
-    def forget(self, x: float, y: float, radius_m: float) -> None:
-        """Count the patches around a place as not searched."""
+    def forget(self, x: float, y: float, radius_m: float, directions: Sequence[float] | None = None) -> None:
+        """Count the patches around a place as not searched; of sides that can be read from some directions [rad]."""
         column, row = self._place(x, y)
         reach = radius_m / self.grid.resolution
         rows = slice(max(int(row - reach) // self.tile, 0), int(row + reach) // self.tile + 1)
         columns = slice(max(int(column - reach) // self.tile, 0), int(column + reach) // self.tile + 1)
-        self.missed[rows, columns] = 1.0
+        sides = range(4)
+        if directions is not None:
+            cosines = np.cos(np.asarray(directions)[:, None] - _OUT_OF).max(axis=0)
+            sides = np.flatnonzero(cosines >= self.eye.least_cosine)
+        for side in sides:
+            self.missed[rows, columns, side] = 1.0
 
     def sights(self, occupancy: np.ndarray, cells: np.ndarray, share: float = 0.8) -> "Sights":
         """Return the patches that a camera sees from places when it turns all around.

@@ -10,30 +10,31 @@ import numpy as np
 from covey.controllers.exploration.frontier_loop import rest_blind
 from covey.controllers.exploration.next_best_view import unseen_area
 from covey.controllers.exploration.team_assignment import MOST_MATES, middles, sensor_range_m
-from covey.controllers.rescue.lookout import Lookout
+from covey.controllers.rescue.lookout import ASIDE_RAD, Lookout
 from covey.controllers.rescue.meeting import Meetings, standing_place
 from covey.controllers.rescue.missed import PATCH_M, Eye, Missed
 from covey.controllers.teammates import Mate, Teammates
 from covey.geometry.se2 import wrap_angle
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
+from covey.planning.existence import Candidate
 from covey.planning.progress import Approach, Blacklist, ProgressTimer
 from covey.planning.search_order import expected_cost, search_order
 from covey.robots.parameters import Count, Kinds, Metres, Seconds, Share, Stay
 
 Point = tuple[float, float]
 
-_WALL_PER_M2 = 1.4  # metres of wall faces in a square metre of a building
+_WALL_PER_M2 = 0.9  # metres of wall faces in a square metre of a building
 _LATTICE_M = 0.6
 _VIEWS = 16
 _NEAR_M = 2.0  # of two places with the same gain, one this much nearer is clearly better
 _IN_VAIN = 0.4  # what a look around from where a patch should be seen, and was not, leaves of the chance
 _DWELL_M = 1.0  # a turn all around, as a way
-_SEARCH_PER_M = 0.3  # searching a metre of wall behind a frontier, as a way
+_SEARCH_PER_M = 0.85  # searching a metre of wall behind a frontier, as a way
 _SAME_M = 1.2  # goals this near to each other are the same
 _FOLLOWED_M = 2.0  # a frontier moves on while a robot drives to it, so far between two choices
 _CHANGE_M = 5.0  # a robot leaves its goal for an order in which its goals are searched so much sooner, as a way
-_LAST_OF = 2  # so many targets count in the order; with more, robots look at all that is near before they explore
+_LAST_OF = 5  # the order is that in which the last of so many targets is found soon
 _STEAL_M = 4.0  # a mate's goal that is so much nearer to a robot is the robot's
 _SPARE_M = 3.0  # who has so much less way to a meeting than the last one may search until then
 _TRAIL_S = 6.0
@@ -46,6 +47,10 @@ _KNOWN_S = 15.0  # for so long a place to meet at holds
 _BESIDE_M = 1.5  # a mate this near may be what is in the way
 _REFUSED_M = 0.5  # goals this near to one that did not help are not tried
 _SURE = 0.3
+_DOUBT = 0.1  # candidates of at least this probability are looked at again
+_SEEN_AGAIN = 0.8  # chance that a look at a candidate decides
+_STARE_S = 1.0
+_LEAST_M, _BEFORE_M = 0.4, 0.3  # it sees nothing that is nearer; a candidate may lie this far in a wall
 SWEEPS = ((0.4, 8.0), (0.2, 3.0), (0.05, 0.5))
 """Sweeps in turn: patches count that were missed with this probability, and places where so many are left."""
 _SMALL, _SMALL_PER_M = 0.4, 1.0  # of these, near places need this share, or this many for each metre of way
@@ -122,11 +127,12 @@ async def rescue_team(robot: Robot, **settings: Any) -> None:
     A robot keeps the probability that the cameras of the team have missed a target, for each patch of wall on its map.
     Its goals are pieces of frontiers, weighed by the walls that may be behind them, and places from where it sees much
     wall that is not searched. It finds orders of all goals, for itself and the mates that it hears, in which the last
-    of the targets that are left is expected soon, and goes to its first one. It keeps that goal, unless an order that
-    begins with another one is better by more than a change costs, and leaves mates theirs, unless it is much nearer.
-    At a place to look it turns over all directions that are left to search. Candidates that are not sure are looked at
-    again. Mates send the poses of their last seconds, from which the others know what they have searched. A robot that
-    hears nobody does everything alone.
+    of several targets is expected soon, and goes to its first one. It keeps that goal, unless an order that begins with
+    another one is better by more than a change costs, and leaves mates theirs, unless it is much nearer. At a place to
+    look it turns over all directions that are left to search. A candidate that is not sure is looked at again: at once,
+    if it can be seen from here, else from a place where it can; such a place is worth the walls that hold as many
+    targets. Mates send the poses of their last seconds, from which the others know what they have searched. A robot
+    that hears nobody does everything alone.
 
     Robots meet at a big fire, or where ``meet_at`` says, when both are near it, when nothing is left to search, or when
     time gets short. A robot that hears nobody waits there at the end. It ends when all frontiers that it can reach are
@@ -140,7 +146,7 @@ async def rescue_team(robot: Robot, **settings: Any) -> None:
         - one robot, one object, no plan -> several robots and targets, with an old plan or none
         - goals: frontiers -> also places to look around, because the camera has not searched what the lidar mapped
         - weights -> metres of wall that cameras have missed; behind frontiers, what unknown floor may have
-        - a randomised greedy search (GRASP) -> one greedy insertion and moves of single goals
+        - a randomised greedy search (GRASP) -> two greedy insertions, then moves, exchanged tails, and reversed parts
         - goals are first shared out in clusters -> inserted into the orders of all robots that are heard, where they
           add least
 
@@ -169,6 +175,8 @@ async def search(robot: Robot, state: "Searcher") -> None:
         elif task.kind == "look":
             await look_around(robot, state)
             state.looked(robot, task)
+        elif task.kind == "check":
+            await look_again(robot, state)
         else:
             state.went(robot, task, "reached")
             await robot.sleep(0.5, until=until)
@@ -189,6 +197,22 @@ async def look_around(robot: Robot, state: "Searcher") -> None:
     if rest > 0:
         await robot.turn(math.copysign(rest, sweep), until=state.interrupted)
     await robot.sleep(0.3, until=state.interrupted)
+
+
+async def look_again(robot: Robot, state: "Searcher") -> None:
+    """Turn to the candidate that is in doubt, and stand until the camera has decided, or had the time for it."""
+    candidate = state.doubt
+    if candidate is None:
+        return
+
+    def over(robot: Robot) -> bool:
+        return state.interrupted(robot) or not state.is_in_doubt(candidate)
+
+    x, y, heading = robot.pose
+    await robot.turn(wrap_angle(math.atan2(candidate.y - y, candidate.x - x) - heading), until=over)
+    if state.is_in_doubt(candidate):
+        await robot.sleep(_STARE_S, until=over)
+    state.looked_again(robot)
 
 
 def arc(directions: np.ndarray, heading: float) -> tuple[float, float]:
@@ -234,7 +258,11 @@ class Searcher:
         self._trail_of: dict[str, tuple[bytes, float]] = {}
         self._idle = self._sets_out = False  # has nothing to do, drives to its meeting
         self._in_vain = 0
+        self._sweep = SWEEPS[0][0]  # with which probability patches were missed that count at present
         self._standing: dict[int, tuple[Point | None, float]] = {}  # where to meet at a target, and since when it holds
+        self.doubt: Candidate | None = None  # the candidate that it looks at again, or drives to for that
+        self._doubts, self._weighed = list[Candidate](), list[Candidate]()
+        self._forgot: dict[Candidate, int] = {}  # with how many detections the walls around it were forgotten
         self._approach = Approach(patience_s=_ROAM_S, same_m=2.0 * _SAME_M)
 
     @property
@@ -256,6 +284,9 @@ class Searcher:
             self._look(robot)
         if not is_due:
             return False
+        doubts = [c for c in self.lookout.belief.candidates if c.own_detections and self.is_in_doubt(c)]
+        news = self._pursuit is not None and any(c in self._doubts and c not in self._weighed for c in doubts)
+        self._weighed, self._doubts = [c for c in doubts if c in self._doubts], doubts
         self._heard_s = robot.time
         mates = self.team.others(robot)
         self.lookout.hear(robot, mates)
@@ -266,8 +297,10 @@ class Searcher:
             facts["blind"] = True
         if self._pursuit == ("look", self._goal):
             facts["looks"] = True
+        if self._pursuit is not None and self._pursuit[0] == "check" and self.doubt is not None:
+            facts["checks"] = self.doubt.identity
         self.team.step(robot, goal=self._goal, **facts)
-        return changed
+        return changed or news
 
     def until(self, robot: Robot, task: Task) -> Any:
         """Return the condition to choose again: news, time, or a drive without progress, to whatever goals."""
@@ -412,7 +445,7 @@ class Searcher:
         cell = np.array([robot.map.grid.cell_at(*robot.pose[:2])])
         sights = self.searched.sights(robot.map.occupancy(), cell)
         patches = sights.patches[0]
-        left = (patches >= 0) & (self.searched.missed.ravel()[patches] > _SURE)
+        left = (patches >= 0) & (self.searched.missed.ravel()[patches] > min(self._sweep, _SURE))
         return sights.angles[left]
 
     def _roams(self, robot: Robot, place: Point, way_m: float) -> bool:
@@ -454,6 +487,8 @@ class Searcher:
         Mates reach their goals first, and go on from there.
         """
         grid, reach = robot.map.grid, robot.reachable()
+        if (here := self._check_here(robot)) is not None:
+            return here
         cells, weights, kinds = self._frontiers(robot, reach)
         places = np.empty((0, 2), np.int64) if self.all_found else self._places(robot, reach)
         names = nearest_by_air(robot, mates)
@@ -465,8 +500,14 @@ class Searcher:
         taken = [i for i, name in enumerate(names) if self._is_taken(robot, name, team[i], to_goals[:, i], i + 1)]
         looks = at[[i for i in taken if team[i].facts.get("looks")]]
         chosen, gains = self._views(robot, places, to_places[0], looks)
-        cells, weights = np.vstack((cells, places[chosen])), np.append(weights, gains)
-        kinds = [*kinds, *["look"] * len(chosen)]
+        weights, kinds = np.append(weights, gains), [*kinds, *["look"] * len(chosen)]
+        leave = {team[i].facts.get("checks") for i in taken}
+        doubts = self._checks(robot, places, to_places[0])
+        doubts = [(candidate, k) for candidate, k in doubts if candidate.identity not in leave]
+        per_target_m = weights.sum() / max(self.settings.targets - len(self.lookout.found), 1)
+        chosen = [*chosen, *(k for _, k in doubts)]
+        weights = np.append(weights, [max(c.probability * per_target_m, 0.2) for c, _ in doubts])
+        kinds, cells = [*kinds, *["check"] * len(doubts)], np.vstack((cells, places[chosen]))
         if not len(cells):
             return None
         points, start = grid.to_world(cells), np.hstack((to_frontiers, to_places[:, chosen]))
@@ -480,12 +521,13 @@ class Searcher:
             start[0] = own
         between, straight = between[: len(cells)], 1.3 * np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
         between = np.where(np.isfinite(between), between, straight)
-        targets = min(self.settings.targets - len(self.lookout.found), _LAST_OF)
         mine = self._pursued(points, kinds)
         dwell = np.where(np.arange(len(kinds)) < kinds.count("frontier"), _SEARCH_PER_M * weights, _DWELL_M)
-        first = first_goal(start, (between + between.T) / 2, weights, mine, dwell, max(targets, 1))
+        first = first_goal(start, (between + between.T) / 2, weights, mine, dwell, _LAST_OF)
         x, y = points[first].tolist()
         self._pursuit = kinds[first], (x, y)
+        if kinds[first] == "check":
+            self.doubt = doubts[first - len(kinds)][0]
         robot.note(f"{kinds[first]} at ({x:.1f}, {y:.1f})")
         return Task(kinds[first], (x, y), float(own[first]))
 
@@ -526,7 +568,7 @@ class Searcher:
             if usable.any():
                 goals = middles(cells[usable], found.label[usable], self.settings.piece_m / grid.resolution)
                 seen = sensor_range_m(robot) / grid.resolution
-                area = unseen_area(robot.map.occupancy(), goals, seen) * grid.resolution**2
+                area = unseen_area(robot.map.occupancy(), goals, seen, shared=True) * grid.resolution**2
                 return goals, 0.2 + _WALL_PER_M2 * np.minimum(area, 12.0), ["frontier"] * len(goals)
         return np.empty((0, 2), np.int64), np.empty(0), []
 
@@ -542,11 +584,66 @@ class Searcher:
         places = np.vstack((places, [grid.cell_at(*place) for place in known]))
         return places[self._refused.clear(grid.to_world(places))]
 
+    def is_in_doubt(self, candidate: Candidate) -> bool:
+        """Return whether a candidate may exist, and is not sure."""
+        belief = self.lookout.belief.candidates
+        return candidate in belief and _DOUBT < candidate.probability < self.settings.report_at
+
+    def looked_again(self, robot: Robot) -> None:
+        """Process the end of a look at the candidate in doubt: if it is there, a look at it hardly ever fails."""
+        candidate, self.doubt = self.doubt, None
+        if self._pursuit is not None and self._pursuit[0] == "check":
+            self._pursuit = None
+        if candidate is None or not self.is_in_doubt(candidate):
+            return
+        x, y, heading = robot.pose
+        if abs(wrap_angle(math.atan2(candidate.y - y, candidate.x - x) - heading)) < self.half_view:
+            self.lookout.belief.miss(candidate, _SEEN_AGAIN)
+
+    def _check_here(self, robot: Robot) -> Task | None:
+        """Return the task to look again at a candidate in doubt that can be seen from here; None: there is none."""
+        if self.all_found or self.lookout.is_blind(robot):
+            return None
+        x, y, _ = robot.pose
+        doubts = self._checks(robot, np.array([robot.map.grid.cell_at(x, y)]), np.zeros(1))
+        if not doubts:
+            return None
+        self.doubt = doubts[0][0]
+        robot.note(f"{self.doubt.kind}? at ({self.doubt.x:.1f}, {self.doubt.y:.1f})")
+        return Task("check", (x, y))
+
+    def _checks(self, robot: Robot, places: np.ndarray, ways: np.ndarray) -> list[tuple[Candidate, int]]:
+        """Return the candidates in doubt, and from which of the places (k, 2) each can be seen again soonest.
+
+        It was seen from some directions, up to a distance; from there it should be seen again, if no wall is between.
+        """
+        grid, occupancy, out = robot.map.grid, robot.map.occupancy(), list[tuple[Candidate, int]]()
+        points = grid.to_world(places)
+        mine = np.full(len(places), False)
+        if self._pursuit is not None and self._pursuit[0] == "check":
+            mine = np.hypot(*(points - self._pursuit[1]).T) <= 0.1
+        for candidate in filter(self.is_in_doubt, self.lookout.belief.candidates):
+            off = points - (candidate.x, candidate.y)
+            away, direction = np.hypot(*off.T), np.arctan2(off[:, 1], off[:, 0])
+            aside = np.abs(wrap_angle(direction[:, None] - np.array(candidate.seen_from))).min(axis=1)
+            fits = (aside <= ASIDE_RAD) & (away <= candidate.reach_m + 0.1) & (away >= _LEAST_M) & np.isfinite(ways)
+            order = np.flatnonzero(fits)
+            for k in order[np.lexsort((ways[order], ~mine[order]))].tolist():
+                steps = np.linspace(0.0, 1.0, 2 + int(away[k] / grid.resolution))[:, None]
+                line = points[k] - steps * off[k] * max(1.0 - _BEFORE_M / away[k], 0.0)
+                rows, columns = np.clip(grid.to_cells(line), 0, np.array(grid.shape) - 1).T
+                if not (occupancy[rows, columns] > 0).any():
+                    out.append((candidate, k))
+                    break
+        return out
+
     def _forget_where_candidates_are(self) -> None:
-        """Count the walls around candidates as not searched, so that somebody looks again."""
-        for candidate in self.lookout.belief.candidates:
-            if candidate.probability > 0.02 and self.searched is not None:
-                self.searched.forget(candidate.x, candidate.y, 0.4)
+        """Count the walls around candidates as not searched after each detection, so that somebody looks again."""
+        detected = {c: c.detections for c in self.lookout.belief.candidates if c.probability > _DOUBT}
+        for candidate, detections in detected.items():
+            if detections > self._forgot.get(candidate, 0) and self.searched is not None:
+                self.searched.forget(candidate.x, candidate.y, 0.4, candidate.seen_from)
+        self._forgot = detected
 
     def _views(
         self, robot: Robot, places: np.ndarray, ways: np.ndarray, taken: np.ndarray
@@ -566,6 +663,7 @@ class Searcher:
         if self._pursuit is not None and self._pursuit[0] == "look":
             mine = np.flatnonzero((places == grid.cell_at(*self._pursuit[1])).all(axis=1))[-1:]
         for missed, least in SWEEPS:
+            self._sweep = missed
             left = np.where(searched.missed > missed, searched.missed, 0.0)
             left.reshape(-1)[theirs[theirs >= 0]] = 0.0
             first = [
