@@ -16,7 +16,7 @@ from covey.controllers.policies.observations import Observation, observed
 from covey.controllers.policies.onnx import RECORD
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.learning.knowledge import KnownInSimulation
-from covey.learning.learners import Learners
+from covey.learning.learners import Learners, as_array
 from covey.learning.libraries import ParallelEnv, spaces
 from covey.learning.picture import picture
 from covey.learning.varied import drawn
@@ -278,12 +278,17 @@ class Environment(ParallelEnv):
             By agent: observations, rewards, whether it is terminated, whether it is truncated, and infos.
 
         Raises:
-            InvalidValueError: there is no episode, or an action is missing, not finite, or of another shape.
+            InvalidValueError: there is no episode; or an action is missing, not finite, of another shape, or of an
+                agent that acts no more.
         """
         self._running()
-        chosen = [self._chosen(learners, actions) for learners in self._teams]
+        if not isinstance(actions, Mapping):
+            raise InvalidValueError(f"actions is {type(actions).__name__}; give a mapping, {{{self.agents[0]!r}: …}}")
         if unknown := next((name for name in actions if name not in self._spaces), None):
             raise UnknownNameError("agent", str(unknown), self._spaces)
+        if late := next((name for name in actions if name not in self.agents), None):
+            raise InvalidValueError(f"{late!r} does not act now; give actions only for {self.agents}")
+        chosen = [self._chosen(learners, actions) for learners in self._teams]
         acting = self.agents
         rewards, terminated, truncated = self.advance(chosen)
         shown, number = self._observations(), {name: i for i, name in enumerate(self._names)}
@@ -349,7 +354,7 @@ class Environment(ParallelEnv):
             if name not in actions:
                 raise InvalidValueError(f"there is no action for {name!r}; give one for each of {self.agents}")
             try:
-                one = np.asarray(actions[name])
+                one = as_array(actions[name])
                 fits = one.shape == shape and one.dtype.kind in ("iub" if is_discrete else "iufb")
                 fits = fits and (
                     0 <= int(one) < space.n if isinstance(space, spaces.Discrete) else np.isfinite(one).all()

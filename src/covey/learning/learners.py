@@ -80,3 +80,17 @@ class Learners:
                     await robot.sleep(0.0)
 
         return controller(policy)
+
+
+def as_array(value: Any) -> np.ndarray:
+    """Return what a policy has chosen as an array; given as one of NumPy, by DLPack, or as lists.
+
+    Raises:
+        TypeError, ValueError: it is none, or lies on another device.
+    """
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        try:
+            return np.from_dlpack(value)
+        except (BufferError, RuntimeError) as error:
+            raise ValueError(str(error)) from None
+    return np.asarray(value)

@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.learning.environment import Environment
+from covey.learning.learners import as_array
 from covey.learning.libraries import VectorEnv, spaces
 from covey.learning.make import env
 from covey.random import generator
@@ -173,7 +174,7 @@ class VectorEnvironment(VectorEnv):
         space = self.single_action_space
         shape, is_discrete = (self.num_envs, *(space.shape or ())), isinstance(space, spaces.Discrete)
         try:
-            given = np.asarray(actions)
+            given = as_array(actions)
             fits = given.shape == shape and given.dtype.kind in ("iu" if is_discrete else "iuf")
             if isinstance(space, spaces.Discrete):
                 fits = fits and bool(((given >= 0) & (given < space.n)).all())
