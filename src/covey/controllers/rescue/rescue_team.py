@@ -29,6 +29,7 @@ _LATTICE_M = 0.6
 _VIEWS = 16
 _NEAR_M = 2.0  # of two places with the same gain, one this much nearer is clearly better
 _IN_VAIN = 0.4  # what a look around from where a patch should be seen, and was not, leaves of the chance
+_LOOK_RAD_S = 1.2  # of a turn at a place to look; at full speed the camera would miss one target of twelve
 _DWELL_M = 1.0  # a turn all around, as a way
 _SEARCH_PER_M = 0.85  # searching a metre of wall behind a frontier, as a way
 _SAME_M = 1.2  # goals this near to each other are the same
@@ -195,7 +196,9 @@ async def look_around(robot: Robot, state: "Searcher") -> None:
     await robot.turn(start, until=state.interrupted)
     rest = abs(sweep) - 2 * half
     if rest > 0:
-        await robot.turn(math.copysign(rest, sweep), until=state.interrupted)
+        rate = min(_LOOK_RAD_S, robot.model.max_turn_rad_s)
+        await robot.drive(0.0, math.copysign(rate, sweep), for_s=rest / rate, until=state.interrupted)
+        robot.stop()
     await robot.sleep(0.3, until=state.interrupted)
 
 
