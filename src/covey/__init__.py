@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from covey.robots.sample import Sample
     from covey.runtime.execution import Execution, Processes
     from covey.runtime.simulation import Simulation
+    from covey.scenario.batch import Batch
     from covey.scenario.load import load, load_scenario
     from covey.scenario.records import Radio, RobotGroup, Scenario, ShareMaps, Stop
     from covey.sensors.own import sensor
@@ -79,6 +80,7 @@ _show_short_tracebacks()
 __version__ = "0.2.0"
 
 __all__ = [
+    "Batch",
     "Belief",
     "ControllerError",
     "CoveyError",
@@ -153,6 +155,7 @@ _RECORDS = ("Radio", "RobotGroup", "Scenario", "ShareMaps", "Stop")
 _HOMES = {
     **dict.fromkeys(_ERRORS, "covey.errors"),
     **dict.fromkeys(_RECORDS, "covey.scenario.records"),
+    "Batch": "covey.scenario.batch",
     "Belief": "covey.mapping.occupancy.belief",
     "Design": "covey.experiments.design.records",
     "Details": "covey.results.recording",

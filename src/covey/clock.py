@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from covey.errors import InvalidValueError
 
@@ -40,11 +41,15 @@ class Clock:
         self._num, self._den = exact(self.substep_s).as_integer_ratio()
         self.advance(0)
 
+    def seconds(self, substeps: Any) -> Any:
+        """Return how long numbers of substeps last [s], an array or a number."""
+        return substeps * self._num / self._den
+
     def advance(self, substeps: int) -> None:
         """Let some substeps pass."""
         self.now += substeps
         self.step = self.now // self.substeps_per_step
-        self.time_s = self.now * self._num / self._den
+        self.time_s = self.seconds(self.now)
 
 
 @lru_cache(maxsize=64)

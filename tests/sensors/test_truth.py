@@ -25,7 +25,7 @@ def test_a_window_holds_every_robot_within_its_radius(make_truth, layout):
     random = np.random.default_rng(2)
     for centre in np.vstack((place[:20], random.uniform(-80, 80, (20, 2)))):
         radius = random.uniform(0, 40)
-        row0, row1, column0, column1 = bucket_window(bodies, *centre, radius)
+        row0, row1, column0, column1 = bucket_window(bodies, 0, *centre, radius)
         found = set()
         for row in range(row0, row1 + 1):
             b = row * bodies.shape[1]

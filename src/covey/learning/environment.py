@@ -30,10 +30,11 @@ from covey.scenario.dump import plain
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
 from covey.world.visibility.coverable import coverable
+from covey.world.world import World
 
 Reward = Mapping[str, float] | Callable[[Knowledge], Any]
 
-_THERE_M = 0.3
+THERE_M = 0.3
 """A robot this near to its goal has reached it [m]; when all have, the episode is over."""
 
 
@@ -46,6 +47,8 @@ class Environment(ParallelEnv):
 
     Attributes:
         sim: the simulation of the episode; None before the first `reset`.
+        scenario, learn, action, observe, reward, goals, vary, record: what it was made of, see `covey.env`; ``observe``
+            by group. ``steps``: control steps between two decisions.
         possible_agents: names of all robots that learn; ``agents``: of those that act now.
     """
 
@@ -71,23 +74,23 @@ class Environment(ParallelEnv):
                 raise UnknownNameError("group of robots", name, known)
         if render_mode not in (None, "rgb_array"):
             raise InvalidValueError(f"render_mode is {render_mode!r}; give rgb_array, or None")
-        self._scenario = scenario.model_copy(
+        self.scenario = scenario.model_copy(
             update={"execution": scenario.execution.model_copy(update={"controllers": "in_process"})}
         )
-        self._learn = tuple(learn) or tuple(known)
-        self._action = as_record(Action, action, "action")
-        self._goals, self._vary, self.render_mode = bool(goals), dict(vary or {}), render_mode
-        self._record, self._episode = None if record is None else Path(record), -1
+        self.learn = tuple(learn) or tuple(known)
+        self.action = as_record(Action, action, "action")
+        self.goals, self.vary, self.render_mode = bool(goals), dict(vary or {}), render_mode
+        self.record, self._episode = None if record is None else Path(record), -1
         self._given = observe
-        self._observe: dict[str, list[Observation]] = {}
-        self._reward = reward
+        self.observe: dict[str, list[Observation]] = {}
+        self.reward = reward
         step_s = scenario.execution.step_s
-        every_s = (self._action.every_s or step_s) if every_s is None else every_s
+        every_s = (self.action.every_s or step_s) if every_s is None else every_s
         is_number = (
             isinstance(every_s, (int, float, np.number)) and not isinstance(every_s, bool) and np.isfinite(every_s)
         )
-        self._steps = round(every_s / step_s) if is_number else 0
-        if self._steps < 1 or abs(self._steps * step_s - every_s) > 1e-9 * max(every_s, 1):
+        self.steps = round(every_s / step_s) if is_number else 0
+        if self.steps < 1 or abs(self.steps * step_s - every_s) > 1e-9 * max(every_s, 1):
             raise InvalidValueError(f"every_s is {every_s!r}; give a multiple of the control step, {step_s:g} s")
         self.sim: Simulation | None = None
         self._teams: list[Learners] = []
@@ -95,14 +98,14 @@ class Environment(ParallelEnv):
         self._seeds = generator(scenario.seed, "environment")
         self._next_seed: int | None = scenario.seed
         self.agents: list[str] = []
-        folder, self._record = self._record, None  # this is no episode
+        folder, self.record = self.record, None  # this is no episode
         try:
             self._begin(scenario.seed, {})
             self.possible_agents = self._names
             self._describe()
         finally:
             self.close()
-        self._record, self._episode = folder, -1
+        self.record, self._episode = folder, -1
 
     @property
     def _names(self) -> list[str]:
@@ -115,9 +118,9 @@ class Environment(ParallelEnv):
         """Find the spaces of all agents."""
         self._spaces: dict[str, tuple[spaces.Space, spaces.Space]] = {}
         for learners, known in zip(self._teams, self._known(), strict=True):
-            parts = {one.key: _space(one.space(known)) for one in self._observe[known.name]}
+            parts = {one.key: _space(one.space(known)) for one in self.observe[known.name]}
             shown = next(iter(parts.values())) if len(parts) == 1 else spaces.Dict(cast(dict[str, spaces.Space], parts))
-            act = _space(self._action.space(known))
+            act = _space(self.action.space(known))
             for name in learners.names:
                 self._spaces[name] = shown, act
 
@@ -155,12 +158,7 @@ class Environment(ParallelEnv):
 
     def begin(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode without observing anything; see `reset`."""
-        if seed is not None:
-            if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-                raise InvalidValueError(f"seed is {seed!r}; give a whole number from 0 on, or None")
-            self._seeds, self._next_seed = generator(int(seed), "environment"), int(seed)
-        now = self._next_seed if self._next_seed is not None else int(self._seeds.integers(2**31))
-        self._next_seed = None
+        now = self.next_seed(seed)
         self.close()
         self._begin(now, dict((options or {}).get("scenario", {})))
         here = self._names
@@ -171,6 +169,16 @@ class Environment(ParallelEnv):
             )
         self.agents = here
 
+    def next_seed(self, seed: int | None = None) -> int:
+        """Return the seed of the next episode, given that of `reset`."""
+        if seed is not None:
+            if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+                raise InvalidValueError(f"seed is {seed!r}; give a whole number from 0 on, or None")
+            self._seeds, self._next_seed = generator(int(seed), "environment"), int(seed)
+        now = self._next_seed if self._next_seed is not None else int(self._seeds.integers(2**31))
+        self._next_seed = None
+        return now
+
     def twin(self, seed: int) -> "Environment":
         """Return an environment like this one, with another seed of its first episode, and no episode."""
         other = copy(self)
@@ -180,26 +188,17 @@ class Environment(ParallelEnv):
 
     def _begin(self, seed: int, options: dict[str, Any]) -> None:
         """Build the simulation of an episode, up to its first decision."""
-        changes = drawn(self._vary | options, seed)
-        scenario = self._scenario.model_copy(update={"seed": seed})
+        changes = drawn(self.vary | options, seed)
+        scenario = self.scenario.model_copy(update={"seed": seed})
         if changes:
             scenario = override(scenario, changes)
-        teams, robots = list[Learners](), list[Any]()
-        for group in scenario.robots:
-            if group.name in self._learn:
-                observe = [one.of_robot(group.robot) for one in self._observed(scenario, group)]
-                self._observe[group.name] = observe
-                read = dict.fromkeys(name for one in observe for name in one.reads)
-                learners = Learners(self._action, list(read), group.names, _own_frames(scenario))
-                teams.append(learners)
-                group = group.model_copy(update={"controller": ControllerReference.model_validate(learners.controller)})
-            robots.append(group)
-        scenario = scenario.model_copy(update={"robots": tuple(robots)})
+        scenario, teams = self.with_learners(scenario)
         self._episode += 1
-        folder = None if self._record is None else self._record / f"episode-{self._episode:04}"
+        folder = None if self.record is None else self.record / f"episode-{self._episode:04}"
         self.sim = sim = build(scenario, folder=folder)
         self._teams = teams
-        self._places = self._drawn_goals(sim, seed) if self._goals else None
+        self._places = drawn_goals(sim.world, sim.state.pose, sim.model.radius, seed) if self.goals else None
+        self.has_ground = sim.world.ground is not None
         for learners, known in zip(teams, self._known(), strict=True):
             learners.commanded = np.zeros((len(learners.names), 3))
             learners.known = known.later()
@@ -208,6 +207,20 @@ class Environment(ParallelEnv):
         self._members = [i for known in self._shown for i in known.members]
         self._counted = self._measures()
 
+    def with_learners(self, scenario: Scenario) -> tuple[Scenario, list[Learners]]:
+        """Return a scenario in which a policy commands the robots that learn, and these, by group."""
+        teams, robots = list[Learners](), list[Any]()
+        for group in scenario.robots:
+            if group.name in self.learn:
+                observe = [one.of_robot(group.robot) for one in self._observed(scenario, group)]
+                self.observe[group.name] = observe
+                read = dict.fromkeys(name for one in observe for name in one.reads)
+                learners = Learners(self.action, list(read), group.names, _own_frames(scenario))
+                teams.append(learners)
+                group = group.model_copy(update={"controller": ControllerReference.model_validate(learners.controller)})
+            robots.append(group)
+        return scenario.model_copy(update={"robots": tuple(robots)}), teams
+
     def _observed(self, scenario: Scenario, group: Any) -> list[Observation]:
         """Return what the robots of a group observe; by default what they can."""
         if self._given:
@@ -215,24 +228,14 @@ class Environment(ParallelEnv):
         if lost := _own_frames(scenario):
             chosen = ["velocity"]
         else:
-            chosen = ["goal" if self._goals else "pose", "velocity"]
+            chosen = ["goal" if self.goals else "pose", "velocity"]
         if any(getattr(sensor, "kind", "") in ("lidar", "proximity") for sensor in group.robot.sensors):
             chosen.append("ranges")
         if sum(one.count for one in scenario.robots) > 1 and not lost:
             chosen.append("neighbours")
-        if self._action.moves == "goals":
+        if self.action.moves == "goals":
             chosen.append("frontiers")
         return observed(chosen)
-
-    def _drawn_goals(self, sim: Simulation, seed: int) -> np.ndarray:
-        """Return a free place for each robot of the team that it can reach, float64 (n, 2) [m]."""
-        world, pose, radius = sim.world, sim.state.pose, sim.model.radius
-        grid = world.grid
-        room = np.asarray(distance_transform_edt(np.pad(world.free, 1)))[1:-1, 1:-1] * grid.resolution
-        fits = coverable(world, pose, radius) & (room > radius.max() + grid.resolution)
-        cells = np.argwhere(fits if fits.any() else world.free)
-        random = generator(seed, "goals")
-        return grid.to_world(cells[random.integers(len(cells), size=len(pose))])
 
     def _goals_of(self, first: int, count: int) -> np.ndarray | None:
         """Return the goals of some robots; a copy, as an observation may write there."""
@@ -244,14 +247,14 @@ class Environment(ParallelEnv):
         first, found = 0, []
         for group in self.sim.groups:
             count = len(group.start)
-            if group.name in self._learn:
+            if group.name in self.learn:
                 found.append(KnownInSimulation(self.sim, group, first, self._goals_of(first, count)))
             first += count
         return found
 
     def observe_all(self) -> list[dict[str, np.ndarray]]:
         """Return what the robots of each group that learns observe, by name: arrays whose first axis is the robot."""
-        return [{one.key: one.of(known) for one in self._observe[known.name]} for known in self._shown]
+        return [{one.key: one.of(known) for one in self.observe[known.name]} for known in self._shown]
 
     def _observations(self) -> dict[str, Any]:
         out: dict[str, Any] = {}
@@ -320,14 +323,14 @@ class Environment(ParallelEnv):
         sim = self._running()
         for learners, known, choice in zip(self._teams, self._shown, chosen, strict=True):
             learners.chosen, learners.time_s = choice, -1.0
-            if self._action.moves == "goals":
-                learners.commanded = self._action.command(choice, known)
-        for _ in range(self._steps):
+            if self.action.moves == "goals":
+                learners.commanded = self.action.command(choice, known)
+        for _ in range(self.steps):
             if not sim.done:
                 sim.step()
-                if self._places is not None and (self._distances()[self._members] <= _THERE_M).all():
+                if self._places is not None and (self._distances()[self._members] <= THERE_M).all():
                     sim.status = "reached"
-        if sim.done and self._record is not None:
+        if sim.done and self.record is not None:
             sim.close()
         sim.sense()
         self._shown = self._known()
@@ -374,19 +377,19 @@ class Environment(ParallelEnv):
         assert self._places is not None
         return np.hypot(*(self._places - self.sim.state.pose[:, :2]).T)
 
-    def _weights(self) -> Mapping[str, float]:
-        assert self.sim is not None
-        if self._reward is not None and not callable(self._reward):
-            return self._reward
-        if self._goals:
+    def weights(self) -> Mapping[str, float]:
+        """Return the weights of the measurements that are rewarded, if the reward is no function."""
+        if self.reward is not None and not callable(self.reward):
+            return self.reward
+        if self.goals:
             return {"goal_m": -1.0, "collisions_robot": -1.0, "collisions_wall": -1.0}
-        mission = self._scenario.mission
+        mission = self.scenario.mission
         return Exploration.rewards if mission is None else mission.rewards
 
     def _measures(self) -> dict[str, np.ndarray]:
         """Return the present values of what is rewarded, float64 (n,) of the team each."""
         assert self.sim is not None
-        if callable(self._reward):
+        if callable(self.reward):
             return {}
         scoring = self.sim.scoring
         values = scoring.values | {
@@ -397,18 +400,18 @@ class Environment(ParallelEnv):
         }
         if self._places is not None:
             values["goal_m"] = self._distances()
-        if unknown := next((name for name in self._weights() if name not in values), None):
+        if unknown := next((name for name in self.weights() if name not in values), None):
             raise UnknownNameError("measurement to reward", unknown, values)
         n = len(self.sim.names)
-        return {name: np.array(np.broadcast_to(np.asarray(values[name], float), n)) for name in self._weights()}
+        return {name: np.array(np.broadcast_to(np.asarray(values[name], float), n)) for name in self.weights()}
 
     def _rewards(self) -> np.ndarray:
         """Return the reward of each robot that learns since the last decision, float64 (m,)."""
         assert self.sim is not None
-        if callable(self._reward):
+        if callable(self.reward):
             found = list[np.ndarray]()
             for known in self._shown:
-                value = np.asarray(self._reward(known), float)
+                value = np.asarray(self.reward(known), float)
                 if value.shape not in ((), (len(known.members),)) or not np.isfinite(value).all():
                     raise InvalidValueError(
                         f"the reward function returned {value!r:.80} for {len(known.members)} robots; "
@@ -422,7 +425,7 @@ class Environment(ParallelEnv):
                 f"the reward is the increase of {' and '.join(now)}, which is not measured: these robots have no "
                 "sensor for it; give them one, such as a lidar, or another reward: reward={'distance_m': 1}"
             )
-        for name, weight in self._weights().items():
+        for name, weight in self.weights().items():
             total += weight * np.nan_to_num(
                 now[name] - self._counted[name]
             )  # what was not measured before adds nothing
@@ -450,11 +453,11 @@ class Environment(ParallelEnv):
         Raises:
             InvalidValueError: groups that learn observe different things, or a function that no file can name.
         """
-        first, *more = self._observe.values()
+        first, *more = self.observe.values()
         if any(one != first for one in more):
             raise InvalidValueError("groups that learn observe different things; let one learn: learn='GROUP'")
-        every_s = self._steps * self._scenario.execution.step_s
-        record = {"observe": [plain(one) for one in first], "action": plain(self._action), "every_s": every_s}
+        every_s = self.steps * self.scenario.execution.step_s
+        record = {"observe": [plain(one) for one in first], "action": plain(self.action), "every_s": every_s}
         path = Path(f"{os.fspath(policy)}{RECORD}")
         path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         return path
@@ -462,11 +465,28 @@ class Environment(ParallelEnv):
     def close(self) -> None:
         """End the episode; its record is written if it has a folder, else nothing remains."""
         if self.sim is not None:
-            if self._record is not None:
+            if self.record is not None:
                 self.sim.close()
             else:
                 self.sim.discard()
         self.sim, self.agents, self._shown = None, [], []
+
+
+def drawn_goals(world: World, pose: np.ndarray, radius: np.ndarray, seed: int) -> np.ndarray:
+    """Return a free place for each robot of a team that it can reach, float64 (n, 2) [m].
+
+    Args:
+        world: the world.
+        pose: start poses, (n, 3).
+        radius: of the bodies [m], (n,).
+        seed: of the episode.
+    """
+    grid = world.grid
+    room = np.asarray(distance_transform_edt(np.pad(world.free, 1)))[1:-1, 1:-1] * grid.resolution
+    fits = coverable(world, pose, radius) & (room > radius.max() + grid.resolution)
+    cells = np.argwhere(fits if fits.any() else world.free)
+    random = generator(seed, "goals")
+    return grid.to_world(cells[random.integers(len(cells), size=len(pose))])
 
 
 def _space(part: Any) -> spaces.Box | spaces.Discrete:

@@ -10,8 +10,61 @@ import numpy as np
 from covey.controllers.policies.knowledge import Knowledge
 from covey.errors import InvalidValueError
 from covey.onboard.group import Group
+from covey.robots.team import TeamState
 from covey.runtime.phases.group_fields import rows_of
 from covey.runtime.simulation import Simulation
+from covey.scenario.batch import Batch
+
+
+class KnownInBatch(Knowledge):
+    """What the robots of a group know in all worlds of a batch: world by world, in one row after the other.
+
+    Args:
+        batch: the batch, before its robots decide.
+        group: the group.
+        goals: places to which they are to drive, x, y [m], float64 (n, 2); None: they have none.
+    """
+
+    def __init__(self, batch: Batch, group: Group, goals: np.ndarray | None = None):
+        self.batch, self.goals = batch, goals
+        self.name, self.names, self.robot, self.time_s = group.name, group.names, group.robot, batch.time
+        self.members = batch.members[group.name]
+        self.part = slice(self.members.start, self.members.stop)
+        self.own = np.tile(np.flatnonzero(np.isin(batch.index[0], self.members)), batch.worlds)
+
+    @cached_property
+    def pose(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Where the robots believe to be, float64 (n, 3)."""
+        return self.batch.localization.pose[self.part].copy()
+
+    @cached_property
+    def teams(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Where all robots of each world believe to be, float64 (worlds, m, 3)."""
+        return self.batch.localization.pose[self.batch.index]
+
+    @cached_property
+    def velocity(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Velocities in the world frame, float64 (n, 2)."""
+        return in_world_frame(self.batch.state, self.part)
+
+    @property
+    def workspace(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Corners of the world [m], float64 (k, 2)."""
+        return self.batch.sensing.world.world.workspace_m
+
+    def readings(self, name: str) -> Any:
+        """Return the newest readings of a sensor."""
+        for bank in self.batch.sensing.banks:
+            if bank.record.name == name and self.members[0] in bank.row_of:
+                return None if bank.readings is None else bank.readings.of(rows_of(bank, self.members))
+        raise InvalidValueError(f"robots of {self.name!r} have no sensor {name!r}; they have {self.sensors}")
+
+
+def in_world_frame(state: TeamState, part: slice) -> np.ndarray:
+    """Return the velocities of some robots in the world frame, float64 (n, 2) [m/s]."""
+    (vx, vy, _), heading = state.twist[part].T, state.pose[part, 2]
+    c, s = np.cos(heading), np.sin(heading)
+    return np.column_stack((c * vx - s * vy, s * vx + c * vy))
 
 
 class KnownInSimulation(Knowledge):
@@ -58,9 +111,7 @@ class KnownInSimulation(Knowledge):
     @cached_property
     def velocity(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Velocities in the world frame, float64 (n, 2)."""
-        (vx, vy, _), heading = self.sim.state.twist[self._part].T, self.sim.state.pose[self._part, 2]
-        c, s = np.cos(heading), np.sin(heading)
-        return np.column_stack((c * vx - s * vy, s * vx + c * vy))
+        return in_world_frame(self.sim.state, self._part)
 
     @property
     def workspace(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -40,13 +40,13 @@ class Learners:
     def _moves(self, sensors: tuple[str, ...]) -> Any:
         learners = self
 
-        @controller(scope="group", sees=("pose", *sensors))
+        @controller(scope="group", sees=("pose", *sensors), many_worlds=True)
         class Policy:
             """Moves the robots of a group as a policy has chosen."""
 
             def step(self, group: Any) -> np.ndarray:
                 """Return the twists."""
-                return learners.command(group.time)
+                return learners.command(group.time).reshape((*group.pose.shape[:-1], 3))
 
         return Policy
 

@@ -14,7 +14,9 @@ from covey.learning.environment import Environment
 from covey.learning.learners import as_array
 from covey.learning.libraries import VectorEnv, spaces
 from covey.learning.make import env
+from covey.learning.together import EpisodesTogether, why_apart
 from covey.random import generator
+from covey.scenario.batch import Batch
 from covey.scenario.load import load_scenario
 from covey.scenario.records import Scenario
 
@@ -32,7 +34,8 @@ class VectorEnvironment(VectorEnv):
     terminated once; then it observes what it can, gets no reward, and ``infos["acts"]`` is False.
 
     Attributes:
-        worlds: the environments of the worlds.
+        worlds: the environments of the worlds; those with an episode in ``batch`` have none.
+        batch: the batch of all worlds in which this is possible, see `why_apart`; None: there is none.
         robots: n, the number of robots that learn in a world.
         num_envs: the number of agents of all worlds.
     """
@@ -59,7 +62,9 @@ class VectorEnvironment(VectorEnv):
         self._shown = {
             key: np.zeros((self.num_envs, *(part.shape or ())), part.dtype) for key, part in self._parts.items()
         }
-        self._begun, self._over = False, np.zeros(len(self.worlds), np.bool_)
+        self._together = None if why_apart(first) else EpisodesTogether(first, len(self.worlds))
+        self._here = np.zeros(len(self.worlds), np.bool_)  # worlds with an episode
+        self._over = np.zeros(len(self.worlds), np.bool_)
         self._acts = np.ones((len(self.worlds), self.robots), np.bool_)
 
     # -- episodes ------------------------------------------------------------------------------------------------------
@@ -83,7 +88,7 @@ class VectorEnvironment(VectorEnv):
         mask = given.pop("reset_mask", None)
         which = np.ones(len(self.worlds), np.bool_)
         if mask is not None:
-            which = np.asarray(mask, np.bool_).reshape(len(self.worlds), self.robots).any(axis=1)
+            which = np.asarray(np.asarray(mask, np.bool_).reshape(len(self.worlds), self.robots).any(axis=1))
         if seed is None or isinstance(seed, (int, np.integer)):
             seeds: Sequence[int | None] = [None if seed is None else int(seed) + k for k in range(len(self.worlds))]
         else:
@@ -92,10 +97,28 @@ class VectorEnvironment(VectorEnv):
                 raise InvalidValueError(
                     f"there are {len(seeds)} seeds for {len(self.worlds)} worlds; give one for each"
                 )
-        for k in np.flatnonzero(which).tolist():
-            self._reset(k, seeds[k], given)
-        self._begun = True
+        if self._together is not None and not given.get("scenario"):
+            self._begin(which, [seeds[k] for k in np.flatnonzero(which).tolist()])
+            self._together.look(self._shown)
+        else:
+            for k in np.flatnonzero(which).tolist():
+                self._reset(k, seeds[k], given)
         return self._whole(), {"acts": self._acts.reshape(-1).copy()}
+
+    @property
+    def batch(self) -> Batch | None:
+        """The batch of the worlds."""
+        return None if self._together is None else self._together.batch
+
+    def _begin(self, which: np.ndarray, seeds: Sequence[int | None]) -> None:
+        """Begin episodes of some worlds, bool (worlds,), in the batch."""
+        assert self._together is not None
+        chosen = [self.worlds[k] for k in np.flatnonzero(which).tolist()]
+        self._together.begin(which, [one.next_seed(seed) for one, seed in zip(chosen, seeds, strict=True)])
+        for one in chosen:
+            one.close()
+        self._here |= which
+        self._over[which], self._acts[which] = False, True
 
     def _reset(self, k: int, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         world = self.worlds[k]
@@ -105,7 +128,9 @@ class VectorEnvironment(VectorEnv):
                 f"world {k} has {len(world.agents)} robots that learn and the first one {self.robots}; "
                 "in a vector of environments all worlds have the same number of robots"
             )
-        self._over[k], self._acts[k] = False, True
+        if self._together is not None:
+            self._together.leave(k)
+        self._over[k], self._acts[k], self._here[k] = False, True, True
         self._look(k)
 
     def _look(self, k: int) -> None:
@@ -137,17 +162,22 @@ class VectorEnvironment(VectorEnv):
         Raises:
             InvalidValueError: there is no episode, or the actions are not finite or of another shape.
         """
-        if not self._begun:
+        if not self._here.all():
             raise InvalidValueError("there is no episode; call reset() before the first step")
         chosen = self._chosen(actions)
         size = (len(self.worlds), self.robots)
         rewards, terminated, truncated = np.zeros(size), np.zeros(size, np.bool_), np.zeros(size, np.bool_)
         infos: dict[str, Any] = {}
+        if self._mode is AutoresetMode.DISABLED and self._over.any():
+            k = int(np.argmax(self._over))
+            raise InvalidValueError(f"the run of world {k} is over; reset it: options={{'reset_mask': …}}")
         final: dict[str, np.ndarray] | None = None
-        for k, world in enumerate(self.worlds):
+        together = np.zeros(len(self.worlds), np.bool_) if self._together is None else self._together.here.copy()
+        if self._together is not None and together.any():
+            final = self._step_together(self._together, chosen, rewards, terminated, truncated, infos)
+        for k in np.flatnonzero(~together).tolist():
+            world = self.worlds[k]
             if self._over[k]:
-                if self._mode is AutoresetMode.DISABLED:
-                    raise InvalidValueError(f"the run of world {k} is over; reset it: options={{'reset_mask': …}}")
                 self._reset(k)
                 continue
             gain, ended, late = world.advance(world.parts_of(chosen[k]))
@@ -168,6 +198,39 @@ class VectorEnvironment(VectorEnv):
             infos["final_obs"] = final.get("", final)
         infos["acts"] = self._acts.reshape(-1).copy()
         return self._whole(), rewards.reshape(-1), terminated.reshape(-1), truncated.reshape(-1), infos
+
+    def _step_together(
+        self,
+        together: EpisodesTogether,
+        chosen: np.ndarray,
+        rewards: np.ndarray,
+        terminated: np.ndarray,
+        truncated: np.ndarray,
+        infos: dict[str, Any],
+    ) -> dict[str, np.ndarray] | None:
+        """Let the worlds in the batch act, see `step`; return their last observations if some began anew."""
+        before, final = self._over & together.here, None
+        acting = together.here & ~before
+        if acting.any():
+            gain, ended, late = together.advance(chosen)
+            rewards[acting] = gain[acting]
+            terminated[ended], truncated[late] = True, True
+            self._over |= ended | late
+            self._acts[ended | late] = False
+        else:
+            ended = late = before & False
+        if before.any():
+            self._begin(before, [None] * np.count_nonzero(before))
+        together.look(self._shown)
+        if (over := ended | late).any() and self._mode is AutoresetMode.SAME_STEP:
+            rows = np.repeat(over, self.robots)
+            final = {key: np.zeros_like(shown) for key, shown in self._shown.items()}
+            for key, shown in self._shown.items():
+                final[key][rows] = shown[rows]
+            infos["_final_obs"] = rows
+            self._begin(over, [None] * np.count_nonzero(over))
+            together.look(self._shown)
+        return final
 
     def _chosen(self, actions: Any) -> np.ndarray:
         """Return the actions by world and robot."""
@@ -190,14 +253,22 @@ class VectorEnvironment(VectorEnv):
         return given.astype(np.int64 if is_discrete else np.float32).reshape(len(self.worlds), self.robots, *shape[1:])
 
     def render(self) -> list[np.ndarray]:
-        """Return a picture of each world."""
+        """Return a picture of each world.
+
+        Raises:
+            InvalidValueError: the worlds were not made with ``render_mode="rgb_array"``, and are in a batch.
+        """
+        if self._together is not None:
+            raise InvalidValueError("these worlds are in a batch; make them with render_mode='rgb_array'")
         return [world.render() for world in self.worlds]
 
     def close(self, **_: Any) -> None:
         """End all episodes."""
         for world in self.worlds:
             world.close()
-        self._begun, self.closed = False, True
+        if self._together is not None:
+            self._together = EpisodesTogether(self.worlds[0], len(self.worlds))
+        self._here[:], self.closed = False, True
 
 
 def vector_env(

@@ -47,6 +47,7 @@ def controller(
     runs: str = "",
     missions: tuple[str, ...] | None = None,
     cell_bytes: float = 0.0,
+    many_worlds: bool = False,
 ) -> Any:
     """Mark a function or class as a controller, and register it if a name is given.
 
@@ -66,13 +67,18 @@ def controller(
         missions: names of the missions for which the form of a scenario offers it, such as ``("exploration",)``; empty:
             only in place of another one without a mission; None: for any.
         cell_bytes: what it keeps for each cell of a robot's map; the memory of a run is estimated with it.
+        many_worlds: whether a `covey.Batch` calls a controller of a group once for all its worlds, with a
+            `covey.onboard.group_view.WorldsView`: arrays then have the world as their first axis, ``pose`` (B, n, 3),
+            and so do the commands. Code that counts axes from the end takes both.
     """
     if callable(name):
-        return controller(None, scope=scope, sees=sees, needs=needs)(name)
+        return controller(None, scope=scope, sees=sees, needs=needs, many_worlds=many_worlds)(name)
+    if many_worlds and scope != "group":
+        raise InvalidValueError(f"many_worlds is for controllers with scope='group', not {scope!r}; leave it out")
 
     def decorate(item: Any) -> Any:
         item.covey_scope, item.covey_needs, item.covey_runs, item.covey_missions = scope, needs, runs, missions
-        item.covey_cell_bytes = cell_bytes
+        item.covey_cell_bytes, item.covey_many_worlds = cell_bytes, many_worlds
         default = None if scope == "robot" else ("pose",)
         several = sees if callable(sees) else (sees,) if isinstance(sees, str) else tuple(sees or ())
         item.covey_sees = default if sees is None else several
@@ -152,6 +158,11 @@ class Program:
         if inner is None or own is None:
             return own
         return None if inner.sees is None else tuple(dict.fromkeys((*own, *inner.sees)))
+
+    @property
+    def many_worlds(self) -> bool:
+        """Whether one call takes the arrays of many worlds, see `controller`."""
+        return getattr(self.factory, "covey_many_worlds", False)
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -29,6 +29,8 @@ class Group:
         phase: see `control_every`.
         known_map: whether their beliefs start as the true map of the world, see `Beliefs.know`; ``plan``, or the path
             of a ROS map: as an old plan, weak evidence.
+        worlds: in how many worlds there is such a group, see `covey.Batch`; ``start`` then has the poses of one world
+            after the other, and robots of different worlds have the same names.
 
     Raises:
         InvalidValueError: ``robot`` is not a model, the start is not one or more rows of three finite numbers,
@@ -44,6 +46,7 @@ class Group:
     control_every: int = 1
     phase: int = 0
     known_map: bool | str = False
+    worlds: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.robot, RobotModel):
@@ -78,7 +81,12 @@ class Group:
                 "give it a lidar and `mapping`, or leave known_map out"
             )
 
+    @property
+    def count(self) -> int:
+        """The number of robots in a world."""
+        return len(self.start) // self.worlds
+
     @cached_property
     def names(self) -> list[str]:
         """The names of the robots."""
-        return [f"{self.name}{i}" for i in range(len(self.start))]
+        return [f"{self.name}{i}" for i in range(self.count)] * self.worlds

@@ -299,6 +299,80 @@ class GroupView:
         return given.astype(float).reshape(-1, 2)
 
 
+class WorldsView(GroupView):
+    """Equal teams in B worlds as a controller with ``many_worlds`` sees them at once.
+
+    All is as in `GroupView`, but arrays have the world as their first axis: ``pose`` (B, n, 3), the ranges of a lidar
+    (B, n, rays). Indices of robots and points hold in each world, or have that axis, too. ``count`` is n.
+
+    Attributes:
+        worlds: B, the number of worlds.
+    """
+
+    def __init__(self, facts: GroupFacts, worlds: int):
+        super().__init__(facts)
+        self.__dict__["worlds"] = worlds
+
+    @property
+    def position(self) -> np.ndarray:
+        """x, y [m] in the world frame, float64 (B, n, 2)."""
+        return self._seen("position") if "pose" not in self._fields else self._fields["pose"][..., :2]
+
+    @property
+    def heading(self) -> np.ndarray:
+        """Heading [rad] in the world frame, float64 (B, n)."""
+        return self._seen("heading") if "pose" not in self._fields else self._fields["pose"][..., 2]
+
+    @property
+    def random(self) -> np.random.Generator:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Not there: each world has a seed of its own."""
+        raise ControllerError(
+            "a controller with many_worlds has no team.random, as each world has a seed of its own; leave many_worlds "
+            "out, and it is called for each world"
+        )
+
+    def distance_to(self, x: Any) -> np.ndarray:
+        """Return the distance [m] from each robot to its target, float64 (B, n); see `GroupView.distance_to`."""
+        offset = self._points(x) - self.position
+        return np.hypot(offset[..., 0], offset[..., 1])
+
+    def bearing_to(self, x: Any) -> np.ndarray:
+        """Return the direction of its target for each robot [rad], float64 (B, n); see `GroupView.bearing_to`."""
+        position, heading = self.position, self.heading
+        points = np.broadcast_to(self._points(x), position.shape)
+        flat = (np.ascontiguousarray(part).reshape(-1, 2) for part in (position, points))
+        _bearings(*flat, np.ascontiguousarray(heading).reshape(-1), bearing := np.empty(heading.size))
+        return bearing.reshape(heading.shape)
+
+    def offset_to(self, x: Any) -> np.ndarray:
+        """Return the way to its target for each robot [m], float64 (B, n, 2); see `GroupView.offset_to`."""
+        offset, c, s = self._points(x) - self.position, np.cos(self.heading), np.sin(self.heading)
+        return np.stack((c * offset[..., 0] + s * offset[..., 1], c * offset[..., 1] - s * offset[..., 0]), axis=-1)
+
+    def _points(self, x: Any) -> np.ndarray:
+        n = self.count
+        if isinstance(x, str):
+            x = self.names.index(x) if x in self.names else self._unknown(x)
+        given = np.asarray(x)
+        kind, shape = given.dtype.kind, given.shape
+        if kind in "iu" and shape in ((), (n,)) and (n != 2 or shape == () or isinstance(x, np.ndarray)):
+            try:
+                return self.position.take(given.reshape(-1), axis=1)
+            except IndexError:
+                what = f"there is no robot {given.max()}; the {n} robots have the indices 0 to {n - 1}"
+                raise ControllerError(what) from None
+        if kind not in "iuf" or shape not in ((2,), (n, 2), (self.worlds, n, 2)):
+            what = f"an array of shape {shape}" if kind in "iuf" else repr(x)[:60]
+            raise ControllerError(
+                f"{what} is no target; give indices of robots such as team.after(1), one index or name, a point "
+                f"(x, y), or points of shape ({n}, 2) or ({self.worlds}, {n}, 2)"
+            )
+        return given.astype(float)
+
+    def _unknown(self, name: str) -> Any:
+        raise UnknownNameError("robot", name, self.names)
+
+
 class Neighbouring:
     """Who sees whom by a graph, when it is called; its attributes are those of the readings of ``neighbours``.
 
@@ -321,7 +395,8 @@ class Neighbouring:
             graph: a graph of `covey.graphs`, such as ``covey.graphs.proximity(2)``.
         """
         check_graph(graph)
-        return graph(self._view.position, seen(self._view.fields.get("links")))
+        position, links = self._view.position, seen(self._view.fields.get("links"))
+        return graph(position, links) if position.ndim == 2 else np.stack([graph(one, links) for one in position])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -53,10 +53,13 @@ class TeamModel:
     def of(cls, robots: Sequence[RobotModel]) -> "TeamModel":
         """Return the arrays of a team, given the model of each robot."""
         models: list[RobotModel] = []
+        known: dict[int, int] = {}  # numbers of models by the id of their objects: to compare two takes long
         for robot in robots:
-            if robot not in models:
-                models.append(robot)
-        model_id = np.array([models.index(robot) for robot in robots], np.int64)
+            if id(robot) not in known:
+                if robot not in models:
+                    models.append(robot)
+                known[id(robot)] = models.index(robot)
+        model_id = np.array([known[id(robot)] for robot in robots], np.int64)
         bodies = [np.array(model.body_discs) for model in models]
         discs = np.zeros((len(models), max((len(body) for body in bodies), default=1), 3))
         for row, body in zip(discs, bodies, strict=True):

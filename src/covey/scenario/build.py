@@ -315,13 +315,10 @@ def set_up(scenario: "Scenario") -> SetUp:
             continue
         random = generator(scenario.seed, f"start/{group.name}")
         try:
-            placed = place(group.start, world, radii, random, standing, group.names)
+            poses.append(_placed(group, radii, random, standing))
         except (CoveyError, MemoryError) as error:
             why = f"there is not enough memory to place it: {error}" if isinstance(error, MemoryError) else str(error)
             problems.append(scenario.document.problem(f"robots.{group.name}: {why}", ("robots", i, "start")))
-            continue
-        poses.append(placed)
-        standing.add(placed[:, :2], radii)
     if problems:
         raise ScenarioError(problems)
     targets, found = try_to_lay(_targets(scenario), world, standing.taken, standing.taken[:, 2], scenario.seed)
@@ -332,6 +329,49 @@ def set_up(scenario: "Scenario") -> SetUp:
     if problems := [scenario.document.problem(f"{dotted(path)}{message}", path) for path, message in wrong]:
         raise ScenarioError(problems)
     return SetUp(world, scenario.robots, tuple(poses), targets)
+
+
+def _placed(group: "RobotGroup", radii: np.ndarray, random: np.random.Generator, standing: Standing) -> np.ndarray:
+    """Return the start poses of a group among the bodies that stand, to which it is added."""
+    placed = place(group.start, standing.world, radii, random, standing, group.names)
+    standing.add(placed[:, :2], radii)
+    return placed
+
+
+class SeededStarts:
+    """The start poses of a scenario's robots with other seeds, in the same world.
+
+    Args:
+        scenario: the scenario.
+        ready: it set up.
+    """
+
+    def __init__(self, scenario: "Scenario", ready: SetUp):
+        self._groups, self._standing = scenario.robots, Standing(ready.world)
+        self._radii = [np.full(group.count, group.robot.outer_radius_m) for group in self._groups]
+        self._draws: bool | None = None  # not known yet
+        self._same = list[np.ndarray]()  # of starts that draw nothing
+
+    def of(self, seed: int) -> list[np.ndarray]:
+        """Return the poses of each group, float64 (count, 3): x, y [m], heading [rad] in the world frame.
+
+        Raises:
+            PlacementError: a robot does not fit.
+        """
+        if self._draws is False:
+            return self._same
+        standing, streams = self._standing.emptied(), [self._stream(group, seed) for group in self._groups]
+        teams = zip(self._groups, self._radii, streams, strict=True)
+        poses = [_placed(group, radii, random, standing) for group, radii, random in teams]
+        if self._draws is None:
+            unused = [self._stream(group, seed) for group in self._groups]
+            pairs = zip(streams, unused, strict=True)
+            self._draws = any(repr(a.bit_generator.state) != repr(b.bit_generator.state) for a, b in pairs)
+            self._same = poses
+        return poses
+
+    def _stream(self, group: "RobotGroup", seed: int) -> np.random.Generator:
+        return generator(seed, f"start/{group.name}")
 
 
 def _world(scenario: "Scenario") -> World:

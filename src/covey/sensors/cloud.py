@@ -13,7 +13,7 @@ from covey.geometry.walls import wall_on_way
 from covey.kernel import kernel
 from covey.sensors.degradation import Degradation
 from covey.sensors.lidar import measure
-from covey.sensors.sensor import Readings, SensorRecord
+from covey.sensors.sensor import Readings, SensorRecord, numbers_of
 from covey.sensors.truth import Truth
 from covey.sensors.wedge import ground_of, placed
 
@@ -132,7 +132,7 @@ class CloudSensor(SensorRecord):
         walls = truth.skip, truth.frame, truth.wall_height_m
         cast_clouds(ground.altitude, ground.frame, pose, attitude, place, directions, self.range_m, *walls, true_ranges)
         errors = self.sigma_m, self.dropout, self.outliers
-        measure(true_ranges, keys, sample, errors, self.min_range_m, self.range_m, ranges)
+        measure(true_ranges, keys, numbers_of(sample, members), errors, self.min_range_m, self.range_m, ranges)
         cloud_points(attitude, place, directions, ranges, points, eyes)
         return CloudReadings(ranges, points, self.sigma_m, eyes)
 

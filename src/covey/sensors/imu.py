@@ -69,6 +69,7 @@ class Imu(SensorRecord):
     form: ClassVar[str] = "imu"
     between_steps: ClassVar[bool] = True
     degrades: ClassVar[bool] = True
+    in_many_worlds: ClassVar[bool] = True
     kind: Literal["imu"] = "imu"
     name: str = Field(default="imu", min_length=1, description="Name of the sensor, unique on its robot.")
     rate_hz: float = Field(default=100.0, gt=0, le=1e6, description="Samples per second [Hz].")

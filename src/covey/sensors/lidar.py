@@ -13,7 +13,7 @@ from covey.kernel import kernel
 from covey.random import fill_normals, uniform2
 from covey.sensors.degradation import Degradation
 from covey.sensors.scan import fan_of, scan_into, seen_of
-from covey.sensors.sensor import Readings, SensorRecord, fan_angles
+from covey.sensors.sensor import Readings, SensorRecord, fan_angles, numbers_of
 from covey.sensors.truth import Truth
 
 
@@ -85,6 +85,8 @@ class Lidar(SensorRecord):
     feeds: ClassVar[tuple[str, ...]] = ("scan",)
     form: ClassVar[str] = "scan"
     degrades: ClassVar[bool] = True
+    in_many_worlds: ClassVar[bool] = True
+    begins_anew: ClassVar[bool] = True
     kind: Literal["lidar"] = "lidar"
     name: str = Field(default="lidar", min_length=1, description="Name of the sensor, unique on its robot.")
     range_m: float = Field(default=10.0, gt=0, le=1e4, description="Largest distance that is measured [m].")
@@ -126,9 +128,9 @@ class Lidar(SensorRecord):
         """Return one scan of each member, see `SensorRecord.read`."""
         angles, mount = self.angles, self.mount
         true_ranges, ranges = np.empty((2, len(members), len(angles)))
-        errors = self.sigma_m, self.dropout, self.outliers
+        errors, numbers = (self.sigma_m, self.dropout, self.outliers), numbers_of(sample, members)
         measured_scan(
-            *seen_of(truth, self.sees_robots), members, mount, *fan_of(angles), keys, sample, errors, self.min_range_m,
+            *seen_of(truth, self.sees_robots), members, mount, *fan_of(angles), keys, numbers, errors, self.min_range_m,
             self.range_m, true_ranges, ranges,
         )  # fmt: skip
         return LidarReadings.made(ranges=ranges, angles=angles, range_m=self.range_m, mount=mount, truth=true_ranges)
@@ -141,24 +143,26 @@ def _angles(rays: int, fov_rad: float) -> np.ndarray:
 
 @kernel
 def measured_scan(
-    skip, frame, pose, bodies, members, mount, directions, first, spacing, keys, sample, errors, min_range, range_m,
+    skip, frame, pose, bodies, members, mount, directions, first, spacing, keys, numbers, errors, min_range, range_m,
     true_ranges, ranges,
 ):  # fmt: skip
     """Do as `covey.sensors.scan.scan_into`, then as `measure`: one call costs less than two."""
     scan_into(skip, frame, pose, bodies, members, mount, directions, first, spacing, range_m, true_ranges)
-    measure(true_ranges, keys, sample, errors, min_range, range_m, ranges)
+    measure(true_ranges, keys, numbers, errors, min_range, range_m, ranges)
 
 
 @kernel
-def measure(true_ranges, keys, sample, errors, min_range, range_m, ranges):
+def measure(true_ranges, keys, numbers, errors, min_range, range_m, ranges):
     """Add noise, outliers and dropout; ray j uses the j-th normal number of `covey.random.fill_normals`.
 
     Args:
+        keys, numbers: of the noise of each robot, and of its sample.
         errors: sigma [m], and the probabilities of a lost ray and of an outlier.
     """
     rays, (sigma, dropout, outliers) = true_ranges.shape[1], errors
     noise = np.zeros(rays)
     for i in range(true_ranges.shape[0]):
+        sample = numbers[i]
         if sigma > 0.0:
             fill_normals(keys[i], sample, noise)
         true, measured = true_ranges[i], ranges[i]

@@ -12,7 +12,7 @@ from covey.geometry.se2 import wrap_angle
 from covey.kernel import kernel
 from covey.random import normal2
 from covey.sensors.degradation import Degradation
-from covey.sensors.sensor import Readings, SensorRecord
+from covey.sensors.sensor import Readings, SensorRecord, numbers_of
 from covey.sensors.truth import Truth, bucket_window
 
 
@@ -109,6 +109,8 @@ class Neighbours(SensorRecord):
     feeds: ClassVar[tuple[str, ...]] = ("mates",)
     form: ClassVar[str] = "robots"
     degrades: ClassVar[bool] = True
+    in_many_worlds: ClassVar[bool] = True
+    begins_anew: ClassVar[bool] = True
     kind: Literal["neighbours"] = "neighbours"
     name: str = Field(default="neighbours", min_length=1, description="Name of the sensor, unique on its robot.")
     range_m: float = Field(
@@ -132,12 +134,13 @@ class Neighbours(SensorRecord):
 
     def read(self, truth: Truth, members: np.ndarray, keys: np.ndarray, sample: int) -> NeighboursReadings:
         """Return the neighbours of the members, see `SensorRecord.read`."""
-        m, width = len(members), max(1, min(self.max_count, len(truth.pose) - 1))
+        m, width = len(members), max(1, min(self.max_count, truth.team_size - 1))
         count, ranges, bearings = np.zeros(m, np.int64), np.full((m, width), np.inf), np.full((m, width), np.nan)
         robots = np.full((m, width), -1)
         noise = np.array([self.range_sigma_m, math.radians(self.bearing_sigma_deg)])
+        numbers = numbers_of(sample, members)
         _neighbours(
-            truth.skip, truth.frame, truth.pose, truth.bodies, truth.identity, members, keys, sample,
+            truth.skip, truth.frame, truth.pose, truth.bodies, truth.identity, members, keys, numbers,
             self.range_m, self.line_of_sight, noise, count, ranges, bearings, robots,
         )  # fmt: skip
         found = robots >= 0
@@ -151,13 +154,13 @@ class Neighbours(SensorRecord):
 
 @kernel
 def _neighbours(
-    skip, frame, pose, bodies, identity, members, keys, sample, range_m, sight, noise, count, ranges, bearings, robots
+    skip, frame, pose, bodies, identity, members, keys, numbers, range_m, sight, noise, count, ranges, bearings, robots
 ):
     width = ranges.shape[1]
     for i in range(members.shape[0]):
         own = members[i]
         x, y, heading = pose[own, 0], pose[own, 1], pose[own, 2]
-        row0, row1, column0, column1 = bucket_window(bodies, x, y, range_m)
+        row0, row1, column0, column1 = bucket_window(bodies, own, x, y, range_m)
         for row in range(row0, row1 + 1):
             b = row * bodies.shape[1]
             for p in range(bodies.start[b + column0], bodies.start[b + column1 + 1]):
@@ -170,7 +173,7 @@ def _neighbours(
                     continue
                 bearing = math.atan2(dy, dx) - heading
                 if noise[0] > 0.0 or noise[1] > 0.0:
-                    e0, e1 = normal2(keys[i], sample, identity[other])
+                    e0, e1 = normal2(keys[i], numbers[i], identity[other])
                     away, bearing = max(away + noise[0] * e0, 0.0), bearing + noise[1] * e1
                 bearing = (bearing + math.pi) % (2.0 * math.pi) - math.pi
                 # Insert by range, and equal ranges by index, so that the order of the buckets does not matter.

@@ -123,6 +123,7 @@ class Odometry(SensorRecord):
     feeds: ClassVar[tuple[str, ...]] = ("motion",)
     form: ClassVar[str] = ""
     degrades: ClassVar[bool] = True
+    in_many_worlds: ClassVar[bool] = True
     kind: Literal["odometry"] = "odometry"
     name: str = Field(default="odometry", min_length=1, description="Name of the sensor, unique on its robot.")
     noise: OdometryNoise = Field(

@@ -13,7 +13,7 @@ from covey.geometry.constant import constant
 from covey.sensors.degradation import Degradation
 from covey.sensors.lidar import measure
 from covey.sensors.scan import scan
-from covey.sensors.sensor import Readings, SensorRecord
+from covey.sensors.sensor import Readings, SensorRecord, numbers_of
 from covey.sensors.truth import Truth
 
 _CENTRE = np.zeros(3)
@@ -85,6 +85,8 @@ class Proximity(SensorRecord):
 
     form: ClassVar[str] = "ring"
     degrades: ClassVar[bool] = True
+    in_many_worlds: ClassVar[bool] = True
+    begins_anew: ClassVar[bool] = True
     kind: Literal["proximity"] = "proximity"
     name: str = Field(default="proximity", min_length=1, description="Name of the sensor, unique on its robot.")
     sectors: int = Field(default=12, ge=1, le=1000, description="Number of sectors around the robot.")
@@ -129,7 +131,8 @@ class Proximity(SensorRecord):
         ranges = np.where(distance < reach, np.maximum(distance - self.ring_radius_m, 0), np.inf)
         errors = self.sigma_m, self.dropout, self.outliers
         if any(errors):
-            measure(np.minimum(ranges, self.range_m), keys, sample, errors, 0.0, self.range_m, ranges)
+            numbers = numbers_of(sample, members)
+            measure(np.minimum(ranges, self.range_m), keys, numbers, errors, 0.0, self.range_m, ranges)
             ranges[np.isnan(ranges)] = np.inf
         return ProximityReadings(np.isfinite(ranges), ranges, centres)
 

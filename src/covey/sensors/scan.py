@@ -33,7 +33,7 @@ def scan(
 
 def seen_of(truth: Truth, sees_robots: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
     """Return what a fan may hit, for kernels: skip field, its frame, the poses, and `Bodies` as a plain tuple."""
-    bodies = truth.bodies if sees_robots and len(truth.pose) > 1 else NO_BODIES
+    bodies = truth.bodies if sees_robots and truth.team_size > 1 else NO_BODIES
     return truth.skip, truth.frame, truth.pose, tuple(bodies)  # a named tuple takes three times as long to pass
 
 
@@ -76,7 +76,7 @@ def scan_into(skip, frame, pose, bodies, members, mount, directions, first, spac
         farthest = 0.0
         for j in range(distance.shape[1]):
             farthest = max(farthest, distance[i, j])
-        row0, row1, column0, column1 = bucket_window(bodies, x, y, farthest + bodies.place[3])
+        row0, row1, column0, column1 = bucket_window(bodies, members[i], x, y, farthest + bodies.place[3])
         for row in range(row0, row1 + 1):
             b = row * bodies.shape[1]
             for p in range(bodies.start[b + column0], bodies.start[b + column1 + 1]):

@@ -5,6 +5,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -59,6 +60,15 @@ class Readings(ABC):
         }
         return dataclasses.replace(self, truth=None, **shown)
 
+    def by_world(self, worlds: int) -> Self:
+        """Return readings whose arrays have the world as their first axis: (worlds, robots of a world, …)."""
+        shaped = {
+            f.name: value.reshape(worlds, -1, *value.shape[1:])
+            for f in dataclasses.fields(self)
+            if f.name not in self.shared and isinstance(value := getattr(self, f.name), np.ndarray)
+        }
+        return dataclasses.replace(self, **shaped)
+
 
 def _own(value: Any) -> Any:
     if isinstance(value, np.ndarray):
@@ -87,6 +97,10 @@ class SensorRecord(OfKind, ABC):
             own.
         between_steps: whether ROS gets a reading at its own time in real time; others come with the transforms of the
             step.
+        in_many_worlds: whether `read` takes robots of several worlds at once, see `Truth.world_id`: the reading of each
+            is that of its world alone. A batch of worlds takes no other sensors.
+        begins_anew: whether, besides, the runs of some worlds may have begun later than those of others: it needs
+            nothing of the sample before, and takes the number of the sample of each robot.
     """
 
     registry = sensors
@@ -94,6 +108,8 @@ class SensorRecord(OfKind, ABC):
     degrades: ClassVar[bool] = False
     form: ClassVar[str] = "numbers"
     between_steps: ClassVar[bool] = False
+    in_many_worlds: ClassVar[bool] = False
+    begins_anew: ClassVar[bool] = False
 
     name: str = Field(default="sensor", min_length=1, description="Name of the sensor, unique on its robot.")
     rate_hz: float = Field(default=10.0, gt=0, le=1e6, description="Samples per second [Hz].")
@@ -113,7 +129,8 @@ class SensorRecord(OfKind, ABC):
             truth: the true state.
             members: int64 (m,), indices of the robots that carry this sensor.
             keys: uint64 (m,), their noise streams, see `sensor_keys`.
-            sample: number of the sample since the start of the run.
+            sample: number of the sample since the start of the run; with `begins_anew` also that of each member, int64
+                (m,), see `numbers_of`.
         """
 
     def reading(self, numbers: np.ndarray) -> Any:
@@ -129,9 +146,22 @@ class SensorRecord(OfKind, ABC):
         return readings
 
 
-def sensor_keys(seed: int, sensor_name: str, robot_names: Sequence[str]) -> np.ndarray:
-    """Return the keys of the noise streams of one sensor on each robot, uint64 (m,)."""
-    return np.array([stream_key(seed, f"{sensor_name}/{robot}") for robot in robot_names], np.uint64)
+def sensor_keys(seed: int | Sequence[int], sensor_name: str, robot_names: Sequence[str]) -> np.ndarray:
+    """Return the keys of the noise streams of one sensor on each robot, uint64 (m,).
+
+    Args:
+        seed: of the run; or that of the world of each robot.
+        sensor_name: name of the sensor.
+        robot_names: names of the robots.
+    """
+    seeds = repeat(seed, len(robot_names)) if isinstance(seed, (int, np.integer)) else seed
+    pairs = zip(seeds, robot_names, strict=True)
+    return np.array([stream_key(own, f"{sensor_name}/{robot}") for own, robot in pairs], np.uint64)
+
+
+def numbers_of(sample: int | np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Return the number of the sample of each member, int64 (m,), see `SensorRecord.read`."""
+    return sample if isinstance(sample, np.ndarray) else np.full(len(members), sample)
 
 
 def fan_angles(rays: int, fov_rad: float) -> np.ndarray:

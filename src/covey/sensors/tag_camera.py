@@ -326,7 +326,7 @@ def _read(
 @kernel
 def _is_body_between(bodies, own, x, y, dx, dy, range_m):
     """Return whether another robot's body meets the segment from (x, y) along (dx, dy) [m]."""
-    row0, row1, column0, column1 = bucket_window(bodies, x, y, range_m + bodies.place[3])
+    row0, row1, column0, column1 = bucket_window(bodies, own, x, y, range_m + bodies.place[3])
     length = dx * dx + dy * dy
     for row in range(row0, row1 + 1):
         b = row * bodies.shape[1]

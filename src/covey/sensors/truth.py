@@ -16,7 +16,8 @@ class Bodies(NamedTuple):
 
     ``discs`` (n, k, 3): x, y, radius [m]; ``disc_count`` (n,); ``place`` (4,): x, y of the corner of bucket [0, 0],
     side of a bucket, and the largest extent of any body from its robot's position [m]; ``shape`` (2,): buckets along y
-    and x; ``start`` and ``robots``: bucket b holds robots[start[b]:start[b + 1]].
+    and x of a world; ``start`` and ``robots``: bucket b holds robots[start[b]:start[b + 1]], world by world;
+    ``world_id`` (n,): the worlds of the robots.
     """
 
     discs: np.ndarray
@@ -25,10 +26,17 @@ class Bodies(NamedTuple):
     shape: np.ndarray
     start: np.ndarray
     robots: np.ndarray
+    world_id: np.ndarray
 
 
 NO_BODIES = Bodies(
-    np.zeros((0, 1, 3)), np.zeros(0, np.int64), np.array([0.0, 0.0, 1.0, 0.0]), *np.zeros((3, 2), np.int64)
+    np.zeros((0, 1, 3)),
+    np.zeros(0, np.int64),
+    np.array([0.0, 0.0, 1.0, 0.0]),
+    np.zeros(2, np.int64),
+    np.zeros(2, np.int64),
+    np.zeros(2, np.int64),
+    np.zeros(0, np.int64),
 )
 
 
@@ -55,6 +63,8 @@ class Truth:
             pitch looks down (ROS REP 103).
         wall_height_m: height of all walls above the ground [m].
         targets: the targets in the world.
+        world_id: int64 (n,), robots in different worlds do not see each other; ``worlds``: the number of worlds, which
+            have equally many robots.
     """
 
     skip: np.ndarray
@@ -74,19 +84,30 @@ class Truth:
     pose_earlier: np.ndarray | None = None
     dt_before_s: float = 0.0
     targets: Targets = NO_TARGETS
+    world_id: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    worlds: int = 1
 
     def __post_init__(self) -> None:
         if len(self.altitude_roll_pitch) != len(self.pose):
             self.altitude_roll_pitch = np.zeros((len(self.pose), 3))
+        if len(self.world_id) != len(self.pose):
+            self.world_id = np.zeros(len(self.pose), np.int64)
+
+    @property
+    def team_size(self) -> int:
+        """Number of robots in a world."""
+        return len(self.pose) // self.worlds
 
     @cached_property
     def bodies(self) -> Bodies:
         """The bodies in the world frame, sorted by place; computed once, at first use."""
         n = len(self.pose)
         world, place, shape = np.zeros(self.discs.shape), np.zeros(4), np.zeros(2, np.int64)
-        start, bucket, robots = np.zeros(3 * n + 2, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-        _sort_bodies(self.pose, self.discs, self.disc_count, world, place, shape, start, bucket, robots)
-        return Bodies(world, self.disc_count, place, shape, start, robots)
+        start = np.zeros(3 * n + 1 + self.worlds, np.int64)
+        bucket, robots = np.empty(n, np.int64), np.empty(n, np.int64)
+        teams = self.world_id, self.worlds
+        _sort_bodies(self.pose, self.discs, self.disc_count, *teams, world, place, shape, start, bucket, robots)
+        return Bodies(world, self.disc_count, place, shape, start, robots, self.world_id)
 
     def touches(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the contacts since the previous sample: the robots, int64 (k,), and bearings [rad], oldest first."""
@@ -96,9 +117,10 @@ class Truth:
 
 
 @kernel
-def _sort_bodies(pose, discs, disc_count, world, place, shape, start, bucket, robots):
+def _sort_bodies(pose, discs, disc_count, world_id, worlds, world, place, shape, start, bucket, robots):
     """Fill the arrays of `Bodies`; ``bucket`` (n,) is scratch."""
     n = pose.shape[0]
+    team = n // worlds
     left, bottom, right, top, reach = math.inf, math.inf, -math.inf, -math.inf, 0.0
     for i in range(n):
         x, y, c, s = pose[i, 0], pose[i, 1], math.cos(pose[i, 2]), math.sin(pose[i, 2])
@@ -110,13 +132,14 @@ def _sort_bodies(pose, discs, disc_count, world, place, shape, start, bucket, ro
             world[i, k, 2] = radius
             reach = max(reach, math.sqrt(dx * dx + dy * dy) + radius)
     width, height = right - left, top - bottom
-    # About one robot per bucket and never more than 3 n + 1 buckets, even if all stand on a line or a point.
-    side = max(math.sqrt(width * height / n), width / n, height / n, 1e-3)
+    # In each world about one robot per bucket and never more than 3 n + 1 buckets, even if all stand on a line.
+    side = max(math.sqrt(width * height / team), width / team, height / team, 1e-3)
     rows, columns = int(height / side) + 1, int(width / side) + 1
     for i in range(n):
-        bucket[i] = int((pose[i, 1] - bottom) / side) * columns + int((pose[i, 0] - left) / side)
+        row = world_id[i] * rows + int((pose[i, 1] - bottom) / side)
+        bucket[i] = row * columns + int((pose[i, 0] - left) / side)
         start[bucket[i]] += 1
-    for b in range(1, rows * columns + 1):
+    for b in range(1, worlds * rows * columns + 1):
         start[b] += start[b - 1]
     for i in range(n - 1, -1, -1):
         start[bucket[i]] -= 1
@@ -126,12 +149,16 @@ def _sort_bodies(pose, discs, disc_count, world, place, shape, start, bucket, ro
 
 
 @kernel
-def bucket_window(bodies, x, y, radius):
-    """Return the first and last row and column of the buckets that a square of half side ``radius`` [m] meets."""
+def bucket_window(bodies, robot, x, y, radius):
+    """Return the first and last row and column of the buckets that a square of half side ``radius`` [m] meets.
+
+    They are buckets of the world of a robot; none if there are no bodies.
+    """
     left, bottom, side = bodies.place[0], bodies.place[1], bodies.place[2]
     rows, columns = float(bodies.shape[0] - 1), float(bodies.shape[1] - 1)
     row0 = int(min(max((y - radius - bottom) / side, 0.0), rows + 1.0))
     row1 = int(min(max((y + radius - bottom) / side, -1.0), rows))
     column0 = int(min(max((x - radius - left) / side, 0.0), columns + 1.0))
     column1 = int(min(max((x + radius - left) / side, -1.0), columns))
-    return row0, row1, column0, column1
+    above = bodies.world_id[robot] * bodies.shape[0] if len(bodies.world_id) > 0 else 0
+    return above + row0, above + row1, column0, column1

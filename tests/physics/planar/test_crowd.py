@@ -24,7 +24,7 @@ def test_pairs_are_all_that_can_come_so_near_and_remember_who_is_in_contact(coun
         expected = sorted((i, j, int((i, j) in lasting)) for i, j in np.argwhere(np.triu(near, 1)).tolist())
         pairs = find_pairs(pose, limits, reach, world_id, partners, order)
         assert sorted(map(tuple, pairs.tolist())) == expected
-        place = np.argsort(np.argsort(pose[:, 0]))[pairs[:, :2]]  # from left to right, whoever is first in the team
+        place = np.argsort(np.lexsort((pose[:, 0], world_id)))[pairs[:, :2]]  # by world, then from left to right
         assert (np.diff(place.min(axis=1) * count + place.max(axis=1)) > 0).all()
         links, first = link(pairs, count)
         for i in range(count):

@@ -22,11 +22,14 @@ class Action(Named, ABC):
     Attributes:
         moves: whether `command` returns twists, in each control step, or goals, once for each decision.
         every_s: time between two decisions if nothing else is said [s]; 0: a control step.
+        in_many_worlds: whether `command` may get the robots of many worlds, as what a robot does follows from its own
+            rows.
     """
 
     registry = actions
     moves: ClassVar[Literal["twists", "goals"]] = "twists"
     every_s: ClassVar[float] = 0.0
+    in_many_worlds: ClassVar[bool] = False
 
     @abstractmethod
     def space(self, known: Knowledge) -> Numbers | OneOf:
@@ -53,6 +56,8 @@ class Action(Named, ABC):
 class ChosenTwist(Action):
     """Speed forward and turn rate as parts of the largest, from -1 to 1; of holonomic robots vx, vy and turn rate."""
 
+    in_many_worlds: ClassVar[bool] = True
+
     def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
         return Numbers((3 if known.robot.kinematics == "holonomic" else 2,))
@@ -75,6 +80,7 @@ class Headings(Action):
     """
 
     every_s: ClassVar[float] = 0.5
+    in_many_worlds: ClassVar[bool] = True
     count: int = Field(default=8, ge=2, le=1000)
     gain: float = Field(default=3.0, gt=0)
 

@@ -57,6 +57,11 @@ class Knowledge(ABC):
     beliefs: Sequence[Any] = ()
     is_lost: bool = False
 
+    @property
+    def teams(self) -> np.ndarray:
+        """``team`` of each world in which the robots are, float64 (worlds, m, 3); equally many robots are in each."""
+        return self.team[None]
+
     @abstractmethod
     def readings(self, name: str) -> Any:
         """Return the newest readings of a sensor, batched over the robots; None before the first.

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -24,9 +24,12 @@ class Observation(Named, ABC):
 
     Attributes:
         key: its name in a space of several observations.
+        in_many_worlds: whether the robots that it gets may be those of many worlds, as what a robot observes follows
+            from its own rows, and from those of its team in `Knowledge.teams`.
     """
 
     registry = observations
+    in_many_worlds: ClassVar[bool] = False
 
     @property
     def key(self) -> str:
@@ -71,6 +74,8 @@ def in_body_frame(offsets: np.ndarray, heading: np.ndarray) -> np.ndarray:
 class ObservedPose(Observation):
     """Where a robot believes to be: x and y from -1 to 1 over the world, cosine and sine of the heading, (4,)."""
 
+    in_many_worlds: ClassVar[bool] = True
+
     def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
         return Numbers((4,))
@@ -87,6 +92,8 @@ class ObservedPose(Observation):
 @observations.register("velocity")
 class ObservedVelocity(Observation):
     """A robot's velocity forward and to the left, as parts of its largest speed, (2,)."""
+
+    in_many_worlds: ClassVar[bool] = True
 
     def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
@@ -106,6 +113,7 @@ class Ranges(Observation):
         sensor: its name; empty: the first one.
     """
 
+    in_many_worlds: ClassVar[bool] = True
     sensor: str = ""
 
     @property
@@ -155,6 +163,7 @@ class NearestRobots(Observation):
         within_m: farther robots do not count [m].
     """
 
+    in_many_worlds: ClassVar[bool] = True
     most: int = Field(default=3, ge=1, le=1000)
     within_m: float = Field(default=5.0, gt=0)
 
@@ -164,16 +173,17 @@ class NearestRobots(Observation):
 
     def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, float32 (n, most, 5)."""
-        own, team, n = known.pose, known.team, len(known.names)
+        own, teams, n = known.pose, known.teams, len(known.names)
         out = np.zeros((n, self.most, 5), np.float32)
-        offsets = team[None, :, :2] - own[:, None, :2]
+        world = np.arange(n) // (n // len(teams))
+        offsets = teams[world, :, :2] - own[:, None, :2]
         away = np.hypot(offsets[..., 0], offsets[..., 1])
         away[np.arange(n), known.own] = np.inf
         k = min(self.most, away.shape[1])
         nearest = np.argsort(away, axis=1, kind="stable")[:, :k]
         rows = np.arange(n)[:, None]
         there = away[rows, nearest] <= self.within_m
-        turned = team[nearest, 2] - own[:, None, 2]
+        turned = teams[world[:, None], nearest, 2] - own[:, None, 2]
         out[:, :k, 0] = 1.0
         out[:, :k, 1:3] = in_body_frame(offsets[rows, nearest], own[:, 2]) / self.within_m
         out[:, :k, 3], out[:, :k, 4] = np.cos(turned), np.sin(turned)
@@ -189,6 +199,7 @@ class ObservedGoal(Observation):
         within_m: the distance that reads 1 [m].
     """
 
+    in_many_worlds: ClassVar[bool] = True
     within_m: float = Field(default=10.0, gt=0)
 
     def space(self, known: Knowledge) -> Numbers:

@@ -344,7 +344,8 @@ def _bearing(pose, i, x, y):
 def find_pairs(pose, limits, reach, world_id, partners, order):
     """Return the pairs of robots that can touch within their reaches, int64 (m, 3): i < j, and 1 if in contact, else 0.
 
-    The search sweeps along x. ``order`` keeps the robots sorted by x between calls. ``partners``: see `advance`.
+    The search sweeps along x, world by world. ``order`` keeps the robots sorted by world and x between calls.
+    ``partners``: see `advance`.
     """
     n = pose.shape[0]
     begin = np.zeros(n + 1, np.int64)
@@ -352,22 +353,23 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
         begin[partners[p, 0] + 1] += 1
     for i in range(n):
         begin[i + 1] += begin[i]
-    order, pose, limits, reach = bare(order), bare(pose), bare(limits), bare(reach)
+    order, pose, limits, reach, world_id = bare(order), bare(pose), bare(limits), bare(reach), bare(world_id)
     xs, ys, widest = np.empty(n), np.empty(n), 0.0  # in this order: neighbours in the sweep are neighbours in memory
+    worlds = np.empty(n, np.int64)
     for i in range(n):
         widest = max(widest, limits[i, RADIUS] + reach[i])
     for a in range(n):
         i, b = order[a], a
-        x = pose[i, 0]
-        while b > 0 and xs[b - 1] > x:
-            order[b], xs[b], ys[b] = order[b - 1], xs[b - 1], ys[b - 1]
+        x, world = pose[i, 0], world_id[i]
+        while b > 0 and (xs[b - 1] > x if worlds[b - 1] == world else worlds[b - 1] > world):
+            order[b], xs[b], ys[b], worlds[b] = order[b - 1], xs[b - 1], ys[b - 1], worlds[b - 1]
             b -= 1
-        order[b], xs[b], ys[b] = i, x, pose[i, 1]
+        order[b], xs[b], ys[b], worlds[b] = i, x, pose[i, 1], world
     most, end, last = widest + HYSTERESIS_M + widest, np.uint64(0), np.uint64(n)
     crowded, ends, count = np.empty(n, np.int64), np.empty(n, np.int64), np.int64(0)
     for a in range(n):  # few have somebody near, so pairs are made in a loop of its own
         first, near = np.uint64(a), 0
-        while end < last and xs[end] - xs[first] <= most:
+        while end < last and xs[end] - xs[first] <= most and worlds[end] == worlds[first]:
             end += np.uint64(1)
         for b in range(first + np.uint64(1), end):
             near += abs(ys[b] - ys[first]) <= most
@@ -375,18 +377,18 @@ def find_pairs(pose, limits, reach, world_id, partners, order):
         count += near > 0
     pairs, size = np.empty((n, 3), np.int64), 0
     for c in range(count):
-        pairs, size = _pair(crowded[c], ends[c], xs, ys, order, limits, reach, world_id, partners, begin, pairs, size)
+        pairs, size = _pair(crowded[c], ends[c], xs, ys, order, limits, reach, partners, begin, pairs, size)
     return pairs[:size]
 
 
 @kernel
-def _pair(a, end, xs, ys, order, limits, reach, world_id, partners, begin, pairs, size):
+def _pair(a, end, xs, ys, order, limits, reach, partners, begin, pairs, size):
     """Append the pairs of the robot at place a of ``order`` with those behind it and before ``end``."""
     i = order[a]
     for b in range(a + 1, end):
         j, dx, dy = order[b], xs[b] - xs[a], ys[b] - ys[a]
         far = limits[i, RADIUS] + reach[i] + HYSTERESIS_M + limits[j, RADIUS] + reach[j]
-        if dx * dx + dy * dy > far * far or world_id[i] != world_id[j]:
+        if dx * dx + dy * dy > far * far:
             continue
         if size == len(pairs):
             pairs = _grown(pairs)

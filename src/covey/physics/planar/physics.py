@@ -55,6 +55,13 @@ class PlanarPhysics:
         """Write altitude and tilt of robots whose pose was changed from outside."""
         stand(getattr(self._world, "ground", None), state.pose, state.altitude_roll_pitch)
 
+    def begin_anew(self, robots: np.ndarray) -> None:
+        """Forget all of some robots, bool (n,), that stand elsewhere from now on."""
+        self._past[robots], self._wall_contact[robots], self._cell[robots] = 0.0, 0, UNSEEN
+        if self.touches:
+            left = self._partners[~robots[self._partners].any(axis=1)]
+            self._partners = left if len(left) else _NO_PARTNERS
+
     def step(
         self,
         state: TeamState,

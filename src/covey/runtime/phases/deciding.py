@@ -160,9 +160,10 @@ class Deciding:
 
     def _readers_of(self, group: Group) -> list[tuple[str, Callable[[], Any]]]:
         sees = (group.program and group.program.sees) or ()
-        members, several = self._members[group.name], len(self._members) > 1
+        members = self._members[group.name]
+        others = np.delete(np.arange(len(self._collided)), members)
         own = self.sensing, self.localization, self.communication.network, self._collided
-        return list(readers_of(sees, members, several, *own))
+        return list(readers_of(sees, members, others, *own))
 
     def _known(self, group: Group, period_s: float, seed: int) -> GroupFacts:
         workspace_m = self.sensing.world.world.workspace_m
@@ -435,17 +436,11 @@ class Deciding:
                 self.requested.notes += [(self._members[name][i], text) for name, i, text in answer.notes]
             for name in names:
                 part, twists = self._part[name], answer.twists[name]
-                commands[part] = twists if twists.shape[1] == 3 else self._turned(part, twists)
+                commands[part] = twists if twists.shape[1] == 3 else self.localization.twists(part, twists)
         for robot, silent in self.sensing.silent.items():  # a law does not see which of its robots are blind
             group = next(g for g, first in self._parts() if first <= robot < first + len(g.start))
             if group.program is not None and group.program.scope != "robot" and group.robot.is_blind(silent):
                 commands[robot] = 0.0
-
-    def _turned(self, part: slice, velocities: np.ndarray) -> np.ndarray:
-        """Return velocities of robots in the world frame, (n, 2), as body twists (n, 3)."""
-        heading = self.localization.pose[part, 2]
-        c, s, (vx, vy) = np.cos(heading), np.sin(heading), velocities.T
-        return np.column_stack((c * vx + s * vy, c * vy - s * vx, np.zeros(len(heading))))
 
     def _look_into(self, answered: Mapping[int, StepOutput]) -> None:
         """Process what answers hold besides twists."""

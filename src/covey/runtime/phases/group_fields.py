@@ -18,10 +18,10 @@ _FULL = ("pose", "velocity", "pose_covariance", "collided", "links")
 def readers_of(
     sees: Sequence[str],
     members: range,
-    several: bool,
+    others: np.ndarray,
     sensing: Sensing,
     localization: LocalizationAndMapping,
-    network: Network,
+    network: Network | None,
     collided: np.ndarray,
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield the names of all that a controller of a group sees, and functions that return it; None: nothing yet.
@@ -29,12 +29,12 @@ def readers_of(
     Args:
         sees: what it declared; with ``full``, it sees everything.
         members: team indices of the robots of the group.
-        several: whether there are other groups.
-        sensing, localization, network: what is read.
+        others: team indices of the robots of all other groups, int64 (m,) or (worlds, m).
+        sensing, localization, network: what is read; without a network, nobody has links.
         collided: which robots have touched something, bool (n,), changed in place.
     """
     part, known, full = slice(members.start, members.stop), localization, "full" in sees
-    links, others = partial(_links, sensing, network, known.state, part), partial(_others, known.pose, part)
+    of_others = partial(_others, known.pose, others)
     motion: dict[str, Callable[[], Any]] = {
         "pose": partial(_read_only, known.pose[part]),
         "position": partial(_read_only, known.pose[part, :2]),
@@ -42,11 +42,13 @@ def readers_of(
         "velocity": partial(_velocity, known.state, part),
         "pose_covariance": partial(_read_only, known.covariance[part]),
         "collided": partial(_read_only, collided[part]),
-        "links": (lambda: Later(links)) if full else links,
-        "others": (lambda: Later(others)) if full else others,
+        "others": (lambda: Later(of_others)) if full else of_others,
     }
+    if network is not None:
+        links = partial(_links, sensing, network, known.state, part)
+        motion["links"] = (lambda: Later(links)) if full else links
     banks = {bank.record.name: bank for bank in sensing.banks if members[0] in bank.row_of}
-    of_several = ["others"] if several else []
+    of_several = ["others"] if others.size else []
     for name in (*_FULL, *of_several, *banks) if full else sees:
         if name in banks:
             yield name, partial(_newest_of, banks[name], rows_of(banks[name], members))
@@ -62,9 +64,11 @@ def rows_of(bank: SensorBank, members: range) -> slice:
     return slice(first, first + len(members))
 
 
-def _others(pose: np.ndarray, part: slice) -> np.ndarray:
-    """Return the estimated poses (n, 3) of the robots of all other groups, float64 (m, 3)."""
-    return _read_only(np.delete(pose, np.arange(part.start, part.stop), axis=0))
+def _others(pose: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the estimated poses of the robots with these indices, of all, (n, 3); read-only."""
+    found = pose[others]
+    found.setflags(write=False)
+    return found
 
 
 def _links(sensing: Sensing, network: Network, state: TeamState, part: slice) -> np.ndarray:

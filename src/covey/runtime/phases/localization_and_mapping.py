@@ -201,6 +201,12 @@ class LocalizationAndMapping:
         """Convert poses in the world frame, shape (m, 3), to the frames of some robots (a slice or indices)."""
         return pose if self.frames is None else compose(inverse(self.frames[robots]), pose)
 
+    def twists(self, robots: Any, velocities: np.ndarray) -> np.ndarray:
+        """Return velocities of some robots in the world frame, (m, 2) [m/s], as twists of their bodies, (m, 3)."""
+        heading = self.pose[robots, 2]
+        c, s, (vx, vy) = np.cos(heading), np.sin(heading), velocities.T
+        return np.column_stack((c * vx + s * vy, c * vy - s * vx, np.zeros(len(heading))))
+
     def covariances(self, robots: range) -> list[list[float]]:
         """Return the covariances of some robots in their frames, nine numbers each, row by row."""
         part = slice(robots.start, robots.stop)

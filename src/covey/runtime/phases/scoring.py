@@ -17,6 +17,14 @@ from covey.results.maps import SHARES, Maps
 from covey.world.world import OPEN
 
 
+def count_contacts(contacts: Contacts, with_robots: np.ndarray, with_walls: np.ndarray) -> None:
+    """Add new contacts to the numbers of each robot, int64 (n,); one between robots counts for both."""
+    between = contacts.kind == ROBOT_CONTACT
+    np.add.at(with_robots, contacts.robot[between], 1)
+    np.add.at(with_robots, contacts.other[between], 1)
+    np.add.at(with_walls, contacts.robot[~between], 1)
+
+
 class Scoring:
     """The true achievements of a team.
 
@@ -104,10 +112,7 @@ class Scoring:
 
     def count(self, contacts: Contacts) -> None:
         """Count the new contacts."""
-        between = contacts.kind == ROBOT_CONTACT
-        np.add.at(self.collisions_robot, contacts.robot[between], 1)
-        np.add.at(self.collisions_robot, contacts.other[between], 1)
-        np.add.at(self.collisions_wall, contacts.robot[~between], 1)
+        count_contacts(contacts, self.collisions_robot, self.collisions_wall)
 
     def leaving(self, pose: np.ndarray) -> Sequence[int]:
         """Return the robots whose centre has left an open world since the last step."""

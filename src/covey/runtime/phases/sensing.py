@@ -51,6 +51,7 @@ class SensorBank:
         degraded: degradations of single robots' readings; each is applied to every new sample.
         unread: whether only the scoring needs its readings; then only degraded ones are computed.
         delay: number of substeps from a sample to its arrival.
+        first: numbers of the samples that are the first of the members' runs, int64 (m,); None: 0.
     """
 
     record: Any
@@ -67,6 +68,7 @@ class SensorBank:
     degraded: Sequence[Degradation] = ()
     unread: bool = False
     delay: int = 0
+    first: np.ndarray | None = None
 
     @property
     def readings(self) -> Any:
@@ -87,15 +89,31 @@ class Sensing:
         banks: the sensors.
         silent: names of the sensors of which samples were due and have not come since, by robot.
 
+    Args:
+        world: the world; that of all worlds, if there are several.
+        groups: the team, in all worlds.
+        model, state: its bodies, and where they are.
+        clock: of the simulation.
+        seed: root of the noise; if there are several worlds, that of each.
+
     Raises:
         InvalidValueError: a sensor has more than one sample per substep.
     """
 
     def __init__(
-        self, world: WorldState, groups: list[Group], model: TeamModel, state: TeamState, clock: Clock, seed: int
+        self,
+        world: WorldState,
+        groups: Sequence[Group],
+        model: TeamModel,
+        state: TeamState,
+        clock: Clock,
+        seed: int | Sequence[int],
     ):
         self.world, self.model, self.clock = world, model, clock
-        names = [name for group in groups for name in group.names]
+        seeds = [seed] if isinstance(seed, (int, np.integer)) else list(seed)
+        self._worlds, seed_of = len(seeds), [seeds[world_id] for world_id in state.world_id.tolist()]
+        self._names = names = [name for group in groups for name in group.names]
+        self._world_id = state.world_id
         carried = [group.robot.sensors for group in groups for _ in group.start]
         records: dict[Any, list[int]] = {}
         for robot, sensors in enumerate(carried):
@@ -105,7 +123,7 @@ class Sensing:
             SensorBank(
                 record,
                 members := np.array(robots, np.int64),
-                sensor_keys(seed, record.name, [names[i] for i in robots]),
+                sensor_keys([seed_of[i] for i in robots], record.name, [names[i] for i in robots]),
                 state.pose.copy(),
                 row_of={int(robot): row for row, robot in enumerate(members)},
                 unread=not any(_reads(group, record) for group in groups if record in group.robot.sensors),
@@ -120,7 +138,7 @@ class Sensing:
                 self._feeding.setdefault(fed, []).append(bank)
         rates = sorted({bank.record.rate_hz for bank in self.banks})
         self._rates = {rate_hz: samples_per_substep(rate_hz, clock.substep_s) for rate_hz in rates}
-        self._identity = np.arange(len(names))
+        self._identity = np.concatenate(_identities(groups))
         self._felt_until = -1  # the last substep whose contacts are known
         self._felt, self._wanted = np.empty((0, 3)), np.empty(0, np.uint8)
 
@@ -202,6 +220,40 @@ class Sensing:
                 bank.pose_earlier = bank.pose_earlier.copy()
                 bank.pose_earlier[robot] = compose(np.array(motion), bank.pose_earlier[robot])
 
+    def begin_anew(self, robots: np.ndarray, seeds: Sequence[int]) -> None:
+        """Let new runs of some worlds begin now, with the next sample of each sensor, which is due now.
+
+        All sensors must take that, see `SensorRecord.begins_anew`.
+
+        Args:
+            robots: the robots of these worlds, bool (n,).
+            seeds: of all worlds.
+        """
+        now = self.clock.now
+        for bank in self.banks:
+            bank.substep = min(bank.substep, now - 1)
+            rows = np.flatnonzero(robots[bank.members])
+            own, names = bank.members[rows], [self._names[i] for i in bank.members[rows].tolist()]
+            seed_of = [seeds[k] for k in self._world_id[own].tolist()]
+            bank.keys[rows] = sensor_keys(seed_of, bank.record.name, names)
+            samples, substeps = self._rates[bank.record.rate_hz]
+            if bank.first is None:
+                bank.first = np.zeros(len(bank.members), np.int64)
+            bank.first[rows] = now * samples // substeps
+
+    def is_due_each_step(self, bank: SensorBank) -> bool:
+        """Return whether a sample of a bank is due at the beginning of each control step."""
+        samples, substeps = self._rates[bank.record.rate_hz]
+        return self.clock.substeps_per_step * samples % substeps == 0
+
+    def wait(self, robots: np.ndarray) -> None:
+        """Let the samples of some robots, int64 (k,), keep their numbers for a control step: their runs have ended."""
+        for bank in self.banks:
+            samples, substeps = self._rates[bank.record.rate_hz]
+            if bank.first is None:
+                bank.first = np.zeros(len(bank.members), np.int64)
+            bank.first[np.isin(bank.members, robots)] += self.clock.substeps_per_step * samples // substeps
+
     def _sample(self, bank: SensorBank, truth: Truth, sample: int, substep: int) -> None:
         """Take one sample of a bank."""
         dt_s = (substep - max(bank.substep, 0)) * self.clock.substep_s
@@ -209,7 +261,8 @@ class Sensing:
         truth.pose_earlier, truth.dt_before_s = bank.pose_earlier, bank.dt_s
         readings = None
         if not bank.unread or bank.degraded:
-            readings = bank.record.read(truth, bank.members, bank.keys, sample)
+            number = sample if bank.first is None else sample - bank.first
+            readings = bank.record.read(truth, bank.members, bank.keys, number)
             for degradation in bank.degraded:
                 readings.degrade(bank.row_of[degradation.robot], degradation.at(sample))
             before = bank.late[-1] if bank.late else bank.newest
@@ -235,6 +288,8 @@ class Sensing:
             altitude_roll_pitch=attitude,
             wall_height_m=self.world.wall_height_m,
             targets=self.world.targets,
+            world_id=state.world_id,
+            worlds=self._worlds,
         )
 
     def wanted(self, besides: np.ndarray) -> np.ndarray:
@@ -265,6 +320,12 @@ class Sensing:
     def first_of(self, members: np.ndarray, fed: str) -> SensorBank | None:
         """Return the bank of the first sensor that feeds something on a group of equal robots."""
         return next((b for b in self.feeding(fed) if len(members) and int(members[0]) in b.row_of), None)
+
+
+def _identities(groups: Sequence[Group]) -> list[np.ndarray]:
+    """Return the number of each robot in the team of its world, group by group."""
+    firsts = np.cumsum([0, *(group.count for group in groups)])
+    return [np.tile(first + np.arange(group.count), group.worlds) for first, group in zip(firsts, groups, strict=False)]
 
 
 def _reads(group: Group, record: Any) -> bool:

@@ -58,6 +58,12 @@ class Standing:
         self._near = BodyLookup(0.0)
         self._near_of = 0  # so many bodies
 
+    def emptied(self) -> "Standing":
+        """Return the same world without bodies, with what was computed of the world alone."""
+        other = Standing(self.world)
+        other._passable, other._largest = self._passable, self._largest
+        return other
+
     def add(self, places: np.ndarray, radii: np.ndarray) -> None:
         """Add bodies at places, (m, 2) [m], with radii, (m,) [m]."""
         self.taken = np.vstack((self.taken, np.column_stack((places, radii))))

@@ -1,0 +1,363 @@
+"""`Batch`: many runs of a scenario at once, in one process, with all robots in the same arrays."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from covey.clock import Clock
+from covey.errors import InvalidValueError, UnknownNameError
+from covey.onboard.group import Group
+from covey.physics.planar.physics import PlanarPhysics
+from covey.robots.team import TeamModel, TeamState
+from covey.runtime.pacing import rare_collections
+from covey.runtime.phases.deciding_in_worlds import DecidingInWorlds
+from covey.runtime.phases.group_fields import rows_of
+from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
+from covey.runtime.phases.scoring import count_contacts
+from covey.runtime.phases.sensing import Sensing
+from covey.runtime.stopwatch import Stopwatch
+from covey.scenario.build import SeededStarts, set_up
+from covey.scenario.load import load_scenario
+from covey.scenario.records import Scenario
+from covey.scenario.refusals import is_still, refused, sensors_of
+from covey.sensors.sensor import Readings
+from covey.world.state import WorldState
+
+Status = Literal["reached", "timeout"]
+MOST_WORLDS, MOST_ROBOTS = 1_000_000, 10_000_000
+
+
+class Batch:
+    """B runs of a scenario, in B copies of its world, that make each step together.
+
+    World k has the robots, noise and controllers of the run with seed ``seed + k``: its poses and readings are those of
+    ``scenario.build()`` with that seed, byte for byte. Each phase of a step is one call for all worlds: sensors,
+    motion, and controllers of groups with ``many_worlds``, see `covey.controller`; others are called for each world.
+    Nothing is recorded, mapped or scored. Robots of different worlds neither see nor touch each other. Those of
+    a world whose run is over stand still.
+
+    A batch takes controllers of groups, planar physics, true poses, and lidars, proximity rings, neighbours, odometry
+    and inertial sensors. It refuses events, faults, missions, radio, and worlds that each seed generates anew.
+
+    Args:
+        scenario: a scenario, a file, or a name of the library.
+        worlds: B, the number of worlds.
+        seed: of world 0, and the others count up from it; or a seed for each world; None: that of the scenario.
+
+    Attributes:
+        worlds: B.
+        names: names of the n robots of a world.
+        seeds: of the worlds.
+        over: worlds whose run has ended, bool (B,); see `status`.
+        reached: those of them whose controllers were done, bool (B,).
+
+    Raises:
+        ScenarioError: the scenario has problems.
+        InvalidValueError: an argument is wrong, or the scenario has what a batch cannot take.
+        ControllerError: by `step`: a controller raised an error, or returned no commands.
+
+    Examples:
+        >>> import covey
+        >>> @covey.controller(scope="group", sees=("pose",), many_worlds=True)
+        ... def home(team):
+        ...     return 0.3, 2 * team.bearing_to((0, 0))
+        >>> batch = covey.Batch(covey.load_scenario("hello", {"robots.robot.controller": home}), worlds=100)
+        >>> batch.run(until_s=1)
+        >>> batch.time, batch.pose.shape
+        (1.0, (100, 1, 3))
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario | str | os.PathLike[str],
+        worlds: int | None = None,
+        seed: int | Sequence[int] | None = None,
+    ):
+        if not isinstance(scenario, Scenario):
+            scenario = load_scenario(scenario)
+        self.seeds = _seeds(scenario.seed if seed is None else seed, worlds)
+        self.worlds = len(self.seeds)
+        if why := refused(scenario):
+            raise InvalidValueError(why)
+        scenario = scenario.model_copy(update={"seed": self.seeds[0]})
+        count = self.worlds * sum(group.count for group in scenario.robots)
+        if count > MOST_ROBOTS:
+            raise InvalidValueError(f"worlds is {worlds}: {count} robots in all; a batch has at most {MOST_ROBOTS}")
+        ready = set_up(scenario)
+        if ready.world.ground is not None:
+            raise InvalidValueError("a batch has no ground, and this world has one; use a world with walls alone")
+        self._starts = SeededStarts(scenario, ready)
+        poses = zip(*(self._starts.of(own) for own in self.seeds), strict=True)
+        self.groups = [
+            Group(
+                group.name,
+                group.robot,
+                np.concatenate(start),
+                None if is_still(group) else group.controller.program,
+                group.localization,
+                group.control_every,
+                group.control_phase,
+                worlds=self.worlds,
+            )
+            for group, start in zip(scenario.robots, poses, strict=True)
+        ]
+        self.names = [name for group in self.groups for name in group.names[: group.count]]
+        self._step_together(scenario, WorldState(ready.world, ready.targets))
+
+    def _step_together(self, scenario: Scenario, place: WorldState) -> None:
+        """Make the arrays and the phases. The robots are flat: group by group, in each world by world."""
+        execution, groups = scenario.execution, self.groups
+        self.clock, self._stop = Clock(execution.substep_s, execution.step_s), scenario.stop
+        ends = np.cumsum([0, *(len(group.start) for group in groups)])
+        self.index = np.concatenate(
+            [np.arange(first, end).reshape(self.worlds, -1) for first, end in pairwise(ends)],
+            axis=1,
+        )
+        self.members = dict(zip([group.name for group in groups], map(range, ends[:-1], ends[1:]), strict=True))
+        self.model = TeamModel.of([group.robot for group in groups for _ in group.start])
+        self.state = state = TeamState.at(np.concatenate([group.start for group in groups]))
+        state.world_id[self.index] = np.arange(self.worlds)[:, None]
+        self.physics = PlanarPhysics(place, self.model, execution.substep_s)
+        sensors = [{"mapping": None, "sensors": sensors_of(group)} for group in scenario.robots]
+        blank = [replace(g, robot=g.robot.model_copy(update=own)) for g, own in zip(groups, sensors, strict=True)]
+        self.sensing = Sensing(place, blank, self.model, state, self.clock, self.seeds)
+        grid = place.grid
+        self.localization = LocalizationAndMapping(blank, state, self.sensing, self.clock, grid, grid, self.seeds[0])
+        self.deciding = DecidingInWorlds(groups, self.index, self.sensing, self.localization, self.seeds)
+        self._commands = np.zeros((len(state.pose), 3))
+        placed = np.stack((state.pose, state.altitude_roll_pitch))
+        self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
+        self._besides = np.zeros(self.clock.substeps_per_step, np.uint8)
+        self._with_robots, self._with_walls = np.zeros((2, len(state.pose)), np.int64)
+        robots = [group.robot for group in groups for _ in group.start]
+        self._idle_w = np.array([robot.idle_power_w for robot in robots])
+        self._drive_j_m = np.array([robot.drive_energy_j_m for robot in robots])
+        self.reached, self._begun = np.zeros(self.worlds, bool), np.zeros(self.worlds, np.int64)
+        self.over, self._has_looked = np.zeros(self.worlds, bool), False
+        self._looking = [("sense", self._sense), ("localize", self.localization.localize)]
+        self._acting = [("decide", self._decide), ("act", self._act), ("end", self._end)]
+        self._stopwatch = Stopwatch(name for name, _ in (*self._looking, *self._acting))
+
+    # -- queries -------------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<Batch of {self.worlds} worlds with {len(self.names)} robots each, {self.time:.1f} s>"
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.clock.time_s
+
+    @property
+    def phase_s(self) -> dict[str, float]:
+        """Wall time of each phase of the steps so far, and ``outside`` of them [s]."""
+        return dict(self._stopwatch.seconds)
+
+    @property
+    def done(self) -> bool:
+        """Whether the runs of all worlds have ended."""
+        return bool(self.over.all())
+
+    @property
+    def status(self) -> list[Status | None]:
+        """How the run of each world has ended: ``reached``, its controllers are done; ``timeout``; None: not yet."""
+        pairs = zip(self.over.tolist(), self.reached.tolist(), strict=True)
+        return [("reached" if reached else "timeout") if over else None for over, reached in pairs]
+
+    @property
+    def pose(self) -> np.ndarray:
+        """True poses x, y [m], heading [rad] in the world frame, float64 (B, n, 3), a copy."""
+        return self.state.pose[self.index]
+
+    @property
+    def twist(self) -> np.ndarray:
+        """True velocities vx, vy [m/s], turn rates [rad/s] in the frames of the bodies, float64 (B, n, 3), a copy."""
+        return self.state.twist[self.index]
+
+    @property
+    def commands(self) -> np.ndarray:
+        """Commanded twists, as `twist`, float64 (B, n, 3), a copy."""
+        return self._commands[self.index]
+
+    @property
+    def distance_m(self) -> np.ndarray:
+        """Way that each robot has driven so far [m], float64 (B, n), a copy."""
+        return self.state.distance_m[self.index]
+
+    @property
+    def energy_j(self) -> np.ndarray:
+        """Energy that each robot has used so far [J], float64 (B, n)."""
+        used = self._drive_j_m * self.state.distance_m + self._idle_w * self._lasted_s[self.state.world_id]
+        return used[self.index]
+
+    @property
+    def collisions_robot(self) -> np.ndarray:
+        """Number of contacts with other robots so far, int64 (B, n), a copy."""
+        return self._with_robots[self.index]
+
+    @property
+    def collisions_wall(self) -> np.ndarray:
+        """Number of contacts with walls so far, int64 (B, n), a copy."""
+        return self._with_walls[self.index]
+
+    def readings(self, sensor: str, group: str | None = None) -> Any:
+        """Return the newest readings of a sensor: arrays (B, n, …) of the robots of a group; None before the first.
+
+        There are readings of those sensors that the controller of the group reads.
+
+        Args:
+            sensor: its name.
+            group: name of the group; None: the first one.
+
+        Raises:
+            UnknownNameError: there is no such group, or its robots have no such sensor.
+        """
+        group = group or self.groups[0].name
+        if group not in self.members:
+            raise UnknownNameError("group of robots", group, self.members)
+        members = self.members[group]
+        banks = {bank.record.name: bank for bank in self.sensing.banks if members[0] in bank.row_of}
+        if sensor not in banks:
+            raise UnknownNameError(f"sensor of {group}", sensor, banks)
+        found = cast(Readings | None, banks[sensor].readings)
+        return None if found is None else found.of(rows_of(banks[sensor], members)).by_world(self.worlds)
+
+    # -- running -------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Let all worlds make a control step.
+
+        Raises:
+            InvalidValueError: the runs of all worlds have ended.
+            ControllerError: a controller raised an error, or returned no commands.
+        """
+        if self.done:
+            raise InvalidValueError(f"all runs have ended at {self.time:g} s; look at batch.done before each step")
+        self.sense()
+        self._has_looked = False
+        self._stopwatch.time(self._acting, before="outside")
+
+    def sense(self) -> None:
+        """Let the robots sense for the next step; `step` goes on with their decisions. A second call does nothing."""
+        if not self._has_looked:
+            self._has_looked = True
+            self._stopwatch.time(self._looking, before="outside")
+
+    def _sense(self) -> None:
+        self.sensing.sample(self.state, self._trace, self._felt)
+
+    def _decide(self) -> None:
+        collided = ~np.isnan(self.state.contact_bearing) if len(self._felt) else None
+        self.deciding.decide(self.clock.step, self.time, self._commands, collided, self.over)
+
+    def _act(self) -> None:
+        substeps, ended = self.clock.substeps_per_step, None
+        if self.over.any():
+            ended = np.flatnonzero(self.over[self.state.world_id])
+            twist = self.state.twist[ended]
+        wanted = self.sensing.wanted(self._besides)
+        contacts = self.physics.step(self.state, self._commands, substeps, self._trace, wanted)
+        self.clock.advance(substeps)
+        if ended is not None:  # what they had when their runs ended
+            self.state.twist[ended] = twist
+            self._begun[self.over] += substeps
+            self.sensing.wait(ended)
+        self._felt = contacts.felt
+        if contacts.kind.size:
+            count_contacts(contacts, self._with_robots, self._with_walls)
+
+    def _end(self) -> None:
+        """End the runs that have reached their end; their robots stand still from now on."""
+        late = (self._lasted_s >= self._stop.timeout_s - 1e-9) & ~self.over
+        reached = self.deciding.finished & ~self.over
+        if late.any() or reached.any():
+            self.end(late & ~reached, "timeout")
+            self.end(reached)
+
+    @property
+    def _lasted_s(self) -> np.ndarray:
+        """How long the run of each world has lasted so far [s], float64 (B,)."""
+        return self.clock.seconds(self.clock.now - self._begun)
+
+    def end(self, worlds: np.ndarray, status: Status = "reached") -> None:
+        """End the runs of some worlds, bool (B,), with a status; their robots stand still from now on."""
+        self.over = self.over | worlds
+        self.reached[worlds] = status == "reached"
+        self.state.halted[self.index[worlds]] = True
+
+    def begin_anew(self, worlds: np.ndarray, seeds: Sequence[int]) -> None:
+        """Let new runs of some worlds begin at the present time; for environments, whose robots a policy commands.
+
+        Args:
+            worlds: which, bool (B,).
+            seeds: of their new runs, in their order.
+
+        Raises:
+            InvalidValueError: a run cannot begin later than others, see `can_begin_anew`.
+            PlacementError: robots do not fit.
+        """
+        if why := self.can_begin_anew:
+            raise InvalidValueError(why)
+        which, state = np.flatnonzero(worlds), self.state
+        starts = [np.concatenate(self._starts.of(seed)) for seed in seeds]
+        for world, seed, start in zip(which.tolist(), seeds, starts, strict=True):
+            self.seeds[world] = seed
+            state.pose[self.index[world]] = start
+        robots = worlds[state.world_id]
+        state.twist[robots] = state.drive[robots] = self._commands[robots] = 0.0
+        state.distance_m[robots] = self._with_robots[robots] = self._with_walls[robots] = 0
+        state.halted[robots], state.contact_bearing[robots] = False, np.nan
+        self.over, self._has_looked = self.over & ~worlds, False
+        self.reached[worlds], self._begun[worlds] = False, self.clock.now
+        self.physics.begin_anew(robots)
+        self.sensing.begin_anew(robots, self.seeds)
+
+    @property
+    def can_begin_anew(self) -> str:
+        """Why the run of a world cannot begin later than others, see `begin_anew`; empty if it can."""
+        for bank in self.sensing.banks:
+            record = bank.record
+            if not record.begins_anew or record.latency_s or not self.sensing.is_due_each_step(bank):
+                return (
+                    f"the run of a world cannot begin anew, as its sensor {record.name!r} has a memory, a latency, or "
+                    "a rate that is no multiple of the control step's"
+                )
+        return ""
+
+    def run(self, until_s: float | None = None) -> None:
+        """Step until the runs of all worlds have ended, or until a simulated time [s].
+
+        Raises:
+            InvalidValueError: ``until_s`` is no time.
+        """
+        is_number = isinstance(until_s, (int, float, np.number)) and not isinstance(until_s, bool)
+        if until_s is not None and not (is_number and until_s >= 0):
+            raise InvalidValueError(f"until_s is {until_s!r:.60}; give a simulated time of 0 or more [s], or None")
+        with rare_collections():
+            while not self.done and (until_s is None or self.time < until_s - 1e-9):
+                self.step()
+
+
+def _seeds(seed: Any, worlds: Any) -> list[int]:
+    """Return the seed of each world."""
+    if worlds is not None and (
+        isinstance(worlds, bool) or not isinstance(worlds, (int, np.integer)) or not 1 <= worlds <= MOST_WORLDS
+    ):
+        raise InvalidValueError(f"worlds is {worlds!r:.60}; give a whole number from 1 to {MOST_WORLDS}")
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):
+        if worlds is None:
+            raise InvalidValueError("worlds is missing; give the number of worlds, or a seed for each: seed=[1, 2, 3]")
+        seeds = [int(seed) + k for k in range(int(worlds))]
+    else:
+        seeds = list(seed) if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str) else []
+        if not seeds or not all(isinstance(s, (int, np.integer)) and not isinstance(s, bool) for s in seeds):
+            raise InvalidValueError(f"seed is {seed!r:.60}; give a whole number, or one for each world")
+        if worlds is not None and len(seeds) != worlds:
+            raise InvalidValueError(f"there are {len(seeds)} seeds for {worlds} worlds; give one for each")
+    if wrong := [s for s in seeds if not 0 <= s < 2**63]:
+        raise InvalidValueError(f"seed is {wrong[0]}; give whole numbers from 0 to 2^63 - 1")
+    return [int(s) for s in seeds]

@@ -1,0 +1,81 @@
+"""Vectors of worlds in a batch: the same bytes as environments one by one, however their episodes end."""
+
+import numpy as np
+import pytest
+
+from covey.learning import vector_env
+from covey.scenario.records import Scenario
+
+RING = {"kind": "proximity", "sectors": 6, "range_m": 2, "sigma_m": 0.02, "dropout": 0.1}
+
+
+def room(timeout_s=0.7, **group):
+    """Return a scenario of three robots that learn among two that stand."""
+    robot = {"base": "disc", "sensors": [RING], "command_delay_s": 0.05}
+    learning = {"name": "r", "robot": robot, "count": 3, "start": {"apart": {}}, "controller": "still"} | group
+    still = {"name": "s", "robot": "disc", "count": 2, "start": {"apart": {}}}
+    return Scenario.model_validate(
+        {"world": {"empty_m": [4, 4]}, "robots": [still, learning], "stop": {"timeout_s": timeout_s}}
+    )
+
+
+SEEN = ["pose", "velocity", "ranges", "neighbours"]
+REWARD = {"distance_m": 1.0, "collisions_robot": -0.5, "collisions_wall": -0.25, "energy_j": -0.01}
+
+
+def pair(scenario, worlds=3, **settings):
+    """Return a vector in a batch, and the same apart, as it is rendered."""
+    settings = {"learn": "r", "observe": SEEN, "reward": REWARD} | settings
+    both = vector_env(scenario, worlds, **settings), vector_env(scenario, worlds, render_mode="rgb_array", **settings)
+    return both
+
+
+def same(ours, theirs):
+    assert len(ours) == len(theirs)
+    for a, b in zip(ours, theirs, strict=True):
+        assert type(a) is type(b)
+        if isinstance(a, dict):
+            assert a.keys() == b.keys()
+            same(list(a.values()), list(b.values()))
+        else:
+            assert a.dtype == b.dtype
+            assert a.shape == b.shape
+            assert a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+@pytest.mark.parametrize(
+    ("scenario", "settings"),
+    [
+        (room(), {}),
+        (room(), {"every_s": 0.3}),
+        (room(), {"action": "headings"}),
+        (room(timeout_s=4, count=1), {"goals": True, "reward": None, "observe": ["goal", "ranges"], "every_s": 0.2}),
+    ],
+    ids=["twist", "every third step", "headings", "goals"],
+)
+def test_a_batch_has_the_bytes_of_worlds_apart(scenario, settings, mode):
+    together, apart = pair(scenario, autoreset=mode, **settings)
+    same(together.reset(seed=4), apart.reset(seed=4))
+    assert together.batch is not None
+    assert apart.batch is None
+    random, over = np.random.default_rng(0), 0
+    found = together.reset(seed=5)
+    same(found, apart.reset(seed=5))
+    for step in range(24):
+        if "goals" in settings:  # drive there
+            _, cosine, sine = found[0]["goal"].T
+            actions = np.column_stack((np.maximum(cosine, 0), sine))
+        elif together.single_action_space.shape:
+            actions = random.uniform(-1, 1, (9, 2)).astype(np.float32)
+        else:
+            actions = random.integers(9, size=9)
+        found, expected = together.step(actions), apart.step(actions)
+        same(found, expected)
+        over += int(found[2].sum()) + int(found[3].sum())
+        if step == 9:  # one world begins anew while the others go on
+            options = {"reset_mask": np.repeat([False, True, False], together.robots)}
+            same(together.reset(options=options), apart.reset(options=options))
+    assert over >= together.num_envs
+    for one in (together, apart):
+        one.close()
