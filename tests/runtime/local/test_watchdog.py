@@ -109,6 +109,28 @@ def test_a_debugger_can_look_at_a_controller_after_a_step_that_was_watched():
     assert done.stdout == "went on\n", done.stderr
 
 
+@pytest.mark.parametrize("looks", ["settrace", "setprofile"])
+def test_a_debugger_and_a_profiler_can_look_after_an_interruption(looks):
+    """Python looked for the interruption for ever then: a child ends that, where this process would hang."""
+    code = (
+        "import sys\n"
+        "from covey.runtime.local.watchdog import StepBudgetError, Watchdog\n"
+        "watchdog = Watchdog(0.05)\n"
+        "try:\n"
+        "    with watchdog:\n"
+        "        while True: pass\n"
+        "except StepBudgetError:\n"
+        "    watchdog.rest()\n"
+        "seen = []\n"
+        f"sys.{looks}(lambda *_: seen.append(1))\n"
+        "assert sum(k for k in range(1000)) == 499500\n"
+        f"sys.{looks}(None)\n"
+        "print('went on' if seen else 'saw nothing')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "went on\n", done.stderr
+
+
 def test_the_watchdog_ends_with_a_simulation_that_nobody_closes():
     before = set(threading.enumerate())
     sim = covey.Simulation(covey.World.empty(6, 6), 1, lambda robot: robot.drive(0.1))

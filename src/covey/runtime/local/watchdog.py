@@ -122,9 +122,9 @@ class Watchdog:
             try:
                 with self._lock:
                     self.started = None
-                    if self._interrupted:  # too late: withdraw it; a needless call would make Python check for it
+                    if self._interrupted:  # too late: withdraw it
                         self._interrupted = False
-                        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), None)
+                        _withdraw_interruption(self._thread_id)
                 return
             except StepBudgetError:
                 continue
@@ -205,6 +205,25 @@ class Watchdog:
                 file=sys.stderr,
                 flush=True,
             )
+
+
+class _WithdrawnError(BaseException):
+    """Takes the place of an interruption that is withdrawn."""
+
+
+def _withdraw_interruption(thread: int) -> None:
+    """Withdraw an interruption that may have been raised already.
+
+    Another one takes its place and is raised here: if there were none, Python 3.11 would look for it at each call from
+    then on, and for ever while it traces or profiles.
+    """
+    if thread != threading.get_ident():
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), None)
+        return
+    with suppress(_WithdrawnError):
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_WithdrawnError))
+        while True:
+            pass
 
 
 def _is_around(frame: FrameType) -> bool:
