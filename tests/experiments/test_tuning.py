@@ -1,12 +1,13 @@
 """Tuning: what is searched, that it is repeatable and resumes, what is stopped early, and what is printed."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import covey
-from covey.cli.tune import report, tune_command
+from covey.cli.tune import report, tune_command, verdict
 from covey.errors import CoveyError, InvalidValueError
 from covey.experiments import run
 from covey.experiments.analysis.table import read_results
@@ -164,6 +165,9 @@ def test_tuning_repeats_resumes_and_checks_on_fresh_seeds(waiting, executed, und
     assert found.comparison["mean_low"][0] > 0, "tuned is faster on seeds that it has not seen"
 
     said = report(found, "waiting.yaml")
+    assert "tuned is better than default on fresh seeds" in said
+    assert verdict(replace(found, larger=True)).startswith("tuned is worse than default on fresh seeds")
+    assert verdict(replace(found, fresh=again.fresh)).startswith("tuned is not shown to be better than default")
     assert "6 settings tried for the smallest mean of simulated_time_s" in said
     assert "covey run waiting.yaml -s robots.one.controller.a=" in said
     assert f"covey report {found.folder / FRESH}" in said

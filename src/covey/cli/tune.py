@@ -115,4 +115,17 @@ def _checked(found: Tuned) -> list[str]:
             "",
             comparison(adjusted, f"{DEFAULT} (A) and {TUNED} (B), in pairs of equal seeds", "", found.metric).to_text(),
         ]
-    return lines
+    return [*lines, "", verdict(found)]
+
+
+def verdict(found: Tuned) -> str:
+    """Return in a sentence whether the best setting is better than the default on seeds that it was not chosen by."""
+    rows = found.comparison
+    ends = [] if rows is None or not len(rows) else [rows["shift_low"][0], rows["shift_high"][0]]
+    ends = [] if None in ends else [-end if found.larger else end for end in ends]
+    if ends and min(ends) > 0:
+        return f"{TUNED} is better than {DEFAULT} on fresh seeds"
+    said = "worse than" if ends and max(ends) < 0 else "not shown to be better than"
+    return (
+        f"{TUNED} is {said} {DEFAULT} on fresh seeds: the seeds of the trials were too few, try more --seeds or --fresh"
+    )
