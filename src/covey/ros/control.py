@@ -10,6 +10,7 @@ from covey.ros.maps import MapTopics
 from covey.ros.messages import Stamp
 from covey.ros.qos import COMMAND
 from covey.ros.services import Request, Service
+from covey.ros.simulation_services import SimulationServices
 from covey.runtime.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Control:
     and a new one begins) and ``end``.
 
     Services, all std_srvs/Trigger: ``/covey/pause``, ``play``, ``step``, ``save_map``, ``reset``, ``end``; and
-    ``/covey/real_time``, a SetBool: false is as fast as possible.
+    ``/covey/real_time``, a SetBool: false is as fast as possible. Those of ``simulation_interfaces`` are there, too.
 
     Args:
         bridge: the simulation's bridge.
@@ -38,6 +39,7 @@ class Control:
         words = "pause", "play", "step", "save_map", "reset", "end"
         self._services = [(word, Service(bridge.node, f"~/{word}", _TRIGGER)) for word in words]
         self._real_time = Service(bridge.node, "~/real_time", _SET_BOOL)
+        self._standard = SimulationServices(bridge)
         self._first = next(iter(bridge.commands), None)
         if self._first is not None:
             self._markers = MarkerService(bridge.robots[self._first], "/set_marker_position")
@@ -71,6 +73,7 @@ class Control:
             self._next_warning = now + _WARN_EVERY_S
             self._warn()
         self._bridge.parameters.serve()
+        self._standard.serve()
         for word, service in self._services:
             for request, _ in service.asked():
                 self._reply(service, request, word)

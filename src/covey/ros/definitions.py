@@ -10,8 +10,30 @@ Fields = dict[str, tuple[list[Any], list[tuple[str, Any]]]]
 MESSAGES = {
     "map_msgs/msg/OccupancyGridUpdate": "std_msgs/Header header\nint32 x\nint32 y\nuint32 width\nuint32 height\n"
     "int8[] data",
+    "simulation_interfaces/msg/Result": "uint8 result\nstring error_message",
+    "simulation_interfaces/msg/SimulationState": "uint8 state",
+    "simulation_interfaces/msg/EntityCategory": "uint8 category",
+    "simulation_interfaces/msg/TagsFilter": "string[] tags\nuint8 filter_mode",
+    "simulation_interfaces/msg/Bounds": "uint8 type\ngeometry_msgs/Vector3[] points",
+    "simulation_interfaces/msg/EntityFilters": "string filter\nsimulation_interfaces/EntityCategory[] categories\n"
+    "simulation_interfaces/TagsFilter tags\nsimulation_interfaces/Bounds bounds",
+    "simulation_interfaces/msg/EntityState": "std_msgs/Header header\ngeometry_msgs/Pose pose\n"
+    "geometry_msgs/Twist twist\ngeometry_msgs/Accel acceleration",
+    "simulation_interfaces/msg/SimulatorFeatures": "uint16[] features\nstring[] spawn_formats\nstring custom_info",
 }
+_DONE = "simulation_interfaces/Result result"
 SERVICES = {
+    "simulation_interfaces/srv/GetSimulatorFeatures": "---\nsimulation_interfaces/SimulatorFeatures features",
+    "simulation_interfaces/srv/GetSimulationState": f"---\nsimulation_interfaces/SimulationState state\n{_DONE}",
+    "simulation_interfaces/srv/SetSimulationState": f"simulation_interfaces/SimulationState state\n---\n{_DONE}",
+    "simulation_interfaces/srv/StepSimulation": f"uint64 steps\n---\n{_DONE}",
+    "simulation_interfaces/srv/ResetSimulation": f"uint8 scope\n---\n{_DONE}",
+    "simulation_interfaces/srv/GetEntities": f"simulation_interfaces/EntityFilters filters\n---\n{_DONE}\n"
+    "string[] entities",
+    "simulation_interfaces/srv/GetEntityState": f"string entity\n---\n{_DONE}\nsimulation_interfaces/EntityState state",
+    "simulation_interfaces/srv/SetEntityState": "string entity\nsimulation_interfaces/EntityState state\n"
+    f"bool set_pose\nbool set_twist\nbool set_acceleration\n---\n{_DONE}",
+    "simulation_interfaces/srv/DeleteEntity": f"string entity\n---\n{_DONE}",
     "std_srvs/srv/Empty": "---",
     "std_srvs/srv/SetBool": "bool data\n---\nbool success\nstring message",
     "std_srvs/srv/Trigger": "---\nbool success\nstring message",

@@ -1,0 +1,226 @@
+"""`SimulationServices`: the services of ROS 2's ``simulation_interfaces``, as far as Covey has what they ask for."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from covey.errors import CoveyError
+from covey.events.inputs import RequestedEvent
+from covey.ros import messages as m
+from covey.ros.messages import MAP
+from covey.ros.services import Request, Service
+from covey.runtime.simulation import Simulation
+
+if TYPE_CHECKING:
+    from covey.ros.bridge import Bridge
+
+_PACKAGE = "simulation_interfaces/srv"
+_UNSUPPORTED, _OK, _NOT_FOUND, _INCORRECT_STATE, _FAILED = range(5)
+_STOPPED, _PLAYING, _PAUSED, _QUITTING = range(4)
+_ALREADY, _INVALID_POSE = 101, 101  # in two services
+_FEATURES = (1, 8, 10, 11, 20, 24, 25, 26, 31, 32)
+"""Deleting; categories; states of entities, read and set; reset; the state of the simulation, also paused; steps."""
+_ROBOT = 1  # the category
+_ALL = (0, 255)  # scopes of a reset
+_WORLD = ("", MAP, "world")
+_HEADING_ONLY = 1e-3  # components of a quaternion that tilt a robot in the plane
+Answer = dict[str, Any]
+
+
+class SimulationServices:
+    """Services below ``/covey``: the simulation's state, steps and reset; its robots, their true poses.
+
+    Steps are answered when they have been taken, and events when they have happened, or at once while all stands.
+
+    Args:
+        bridge: the simulation's bridge.
+    """
+
+    def __init__(self, bridge: "Bridge"):
+        self._bridge = bridge
+        self._pending: list[tuple[Service, Request, Callable[[], Answer | None]]] = []
+        answers: dict[str, tuple[str, Callable[[Any], Answer | Callable[[], Answer | None]]]] = {
+            "get_simulator_features": ("GetSimulatorFeatures", self._features),
+            "get_simulation_state": ("GetSimulationState", self._state),
+            "set_simulation_state": ("SetSimulationState", self._set_state),
+            "step_simulation": ("StepSimulation", self._step),
+            "reset_simulation": ("ResetSimulation", self._reset),
+            "get_entities": ("GetEntities", self._entities),
+            "get_entity_state": ("GetEntityState", self._entity_state),
+            "set_entity_state": ("SetEntityState", self._set_entity_state),
+            "delete_entity": ("DeleteEntity", self._delete),
+        }
+        self._services = [
+            (Service(bridge.node, f"~/{name}", f"{_PACKAGE}/{kind}"), answer)
+            for name, (kind, answer) in answers.items()
+        ]
+        self._news = bridge.participant.waiter(*(service.requests for service, _ in self._services))
+
+    def serve(self) -> None:
+        """Answer what was asked since the last call, and what has happened since."""
+        if self._news(0.0) or self._bridge.participant.delayed:
+            for service, answer in self._services:
+                for request, asked in service.asked():
+                    found = answer(asked)
+                    if callable(found):
+                        self._pending.append((service, request, found))
+                    else:
+                        service.answer(request, found)
+        waiting, self._pending = self._pending, []
+        for service, request, look in waiting:
+            if (found := look()) is None:
+                self._pending.append((service, request, look))
+            else:
+                service.answer(request, found)
+
+    @property
+    def _sim(self) -> Simulation:
+        sim = self._bridge.sim
+        assert sim is not None
+        return sim
+
+    # -- the simulation ------------------------------------------------------------------------------------------------
+
+    def _features(self, _asked: Any) -> Answer:
+        about = "Covey: robots are added in the scenario, before the start"
+        return {"features": {"features": list(_FEATURES), "custom_info": about}}
+
+    def _state(self, _asked: Any) -> Answer:
+        state = _QUITTING if self._sim.done else _PLAYING if self._bridge.pacer.playing else _PAUSED
+        return {"state": {"state": state}, "result": _result(_OK)}
+
+    def _set_state(self, asked: Any) -> Answer:
+        wanted, pacer = int(asked.state.state), self._bridge.pacer
+        if wanted == self._state(None)["state"]["state"]:
+            return {"result": _result(_ALREADY, "it is in this state")}
+        if wanted == _PLAYING:
+            pacer.play()
+        elif wanted == _PAUSED:
+            pacer.pause()
+        elif wanted == _QUITTING:
+            self._bridge.control.do("end")
+        else:
+            return {"result": _result(_UNSUPPORTED, "it plays, pauses and quits; to begin anew, call reset_simulation")}
+        return {"result": _result(_OK)}
+
+    def _step(self, asked: Any) -> Answer | Callable[[], Answer | None]:
+        pacer, steps = self._bridge.pacer, int(asked.steps)
+        if pacer.playing:
+            return {"result": _result(_FAILED, "the simulation plays; pause it before it takes single steps")}
+        if not 0 < steps <= 10**9:
+            return {"result": _result(_FAILED, f"steps is {steps}; give a whole number from 1 on")}
+        sim = self._sim
+        target = sim.clock.step + pacer.steps + steps
+        pacer.step(steps)
+
+        def look() -> Answer | None:
+            if sim.clock.step >= target:
+                return {"result": _result(_OK)}
+            if sim.done or sim is not self._bridge.sim:
+                return {"result": _result(_FAILED, f"the run ended in step {sim.clock.step}")}
+            return None
+
+        return look
+
+    def _reset(self, asked: Any) -> Answer:
+        if int(asked.scope) not in _ALL:
+            return {"result": _result(_UNSUPPORTED, "Covey resets everything (scope 255): a new run begins")}
+        self._bridge.control.do("reset")
+        return {"result": _result(_OK)}
+
+    # -- the robots ----------------------------------------------------------------------------------------------------
+
+    def _entities(self, asked: Any) -> Answer:
+        filters = asked.filters
+        if len(filters.tags.tags) or int(filters.bounds.type):
+            return {"result": _result(_UNSUPPORTED, "entities are found by name and category, not by tags or bounds")}
+        try:
+            wanted = re.compile(filters.filter or "")
+        except re.error as error:
+            return {"result": _result(_FAILED, f"filter {filters.filter!r:.60} is no regular expression: {error}")}
+        categories = [int(one.category) for one in filters.categories]
+        names = [name for name, i in self._here().items() if wanted.search(name) and not self._sim.state.vanished[i]]
+        return {"result": _result(_OK), "entities": names if not categories or _ROBOT in categories else []}
+
+    def _here(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self._sim.names)}
+
+    def _number_of(self, name: str) -> int | None:
+        number = self._here().get(name.strip("/"))
+        return None if number is None or self._sim.state.vanished[number] else number
+
+    def _entity_state(self, asked: Any) -> Answer:
+        if (i := self._number_of(asked.entity)) is None:
+            return {"result": _no_such(asked.entity, self._sim)}
+        sim = self._sim
+        x, y, heading = sim.state.pose[i].tolist()
+        z, roll, pitch = sim.state.altitude_roll_pitch[i].tolist()
+        ahead, left, turn = sim.state.twist[i].tolist()
+        c, s = math.cos(heading), math.sin(heading)
+        state = {
+            "header": m.header(m.stamp_of(sim.clock.now, sim.clock.substep_s), MAP),
+            "pose": {"position": {"x": x, "y": y, "z": z}, "orientation": m.quaternion(heading, pitch, roll)},
+            "twist": {
+                "linear": {"x": c * ahead - s * left, "y": s * ahead + c * left, "z": 0.0},
+                "angular": {"x": 0.0, "y": 0.0, "z": turn},
+            },
+        }
+        return {"result": _result(_OK), "state": state}
+
+    def _set_entity_state(self, asked: Any) -> Answer | Callable[[], Answer | None]:
+        if (i := self._number_of(asked.entity)) is None:
+            return {"result": _no_such(asked.entity, self._sim)}
+        if asked.set_twist or asked.set_acceleration:
+            return {"result": _result(_UNSUPPORTED, "Covey sets poses; a robot gets its speed from cmd_vel")}
+        if not asked.set_pose:
+            return {"result": _result(_OK)}
+        place, turn = asked.state.pose.position, asked.state.pose.orientation
+        numbers = np.array([place.x, place.y, turn.x, turn.y, turn.z, turn.w])
+        if asked.state.header.frame_id not in _WORLD:
+            text = f"the frame is {asked.state.header.frame_id!r:.60}; poses are in {MAP}"
+        elif not np.isfinite(numbers).all() or abs(np.sum(numbers[2:] ** 2) - 1.0) > 0.01:
+            text = f"position {numbers[:2].tolist()}, quaternion {numbers[2:].tolist()}; its length must be 1"
+        elif max(abs(turn.x), abs(turn.y)) > _HEADING_ONLY:
+            text = "a robot can be turned around the vertical only"
+        else:
+            heading_deg = math.degrees(2.0 * math.atan2(turn.z, turn.w))
+            pose = [float(place.x), float(place.y), heading_deg]
+            return self._event({"place": self._sim.names[i], "pose": pose}, _INVALID_POSE)
+        return {"result": _result(_INVALID_POSE, text)}
+
+    def _delete(self, asked: Any) -> Answer | Callable[[], Answer | None]:
+        if (i := self._number_of(asked.entity)) is None:
+            return {"result": _no_such(asked.entity, self._sim)}
+        return self._event({"kind": "dies", "robot": self._sim.names[i], "vanishes": True}, _FAILED)
+
+    def _event(self, event: Mapping[str, Any], wrong: int) -> Answer | Callable[[], Answer | None]:
+        """Ask for an event in the next step; the answer says whether it happened, or else has the code ``wrong``."""
+        sim = self._sim
+        try:
+            asked: RequestedEvent = sim.do(event)
+        except CoveyError as error:
+            return {"result": _result(wrong, str(error))}
+        if not self._bridge.pacer.playing:
+            return {"result": _result(_OK, "the simulation is paused: it happens in the next step")}
+
+        def look() -> Answer | None:
+            if asked.events:
+                refused = asked.refused
+                return {"result": _result(_OK) if refused is None else _result(wrong, refused.text)}
+            if sim.done or sim is not self._bridge.sim:
+                return {"result": _result(_FAILED, "the run ended before its next step")}
+            return None
+
+        return look
+
+
+def _result(code: int, text: str = "") -> dict[str, Any]:
+    return {"result": code, "error_message": text}
+
+
+def _no_such(name: str, sim: Simulation) -> dict[str, Any]:
+    known = ", ".join(sim.names[:20]) + (" …" if len(sim.names) > 20 else "")
+    return _result(_NOT_FOUND, f"there is no robot {name!r:.60}; known: {known}")
