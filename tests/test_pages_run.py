@@ -38,7 +38,12 @@ scenario: {{world: {{empty_m: [8, 8]}}, robots: [{{name: scout, robot: disc, con
 parameters: {{robots.scout.count: [1, 2]}}
 iterations: 2
 """
-SHORTER = {"stop_s=60": "stop_s=0.5", "stop_s=30": "stop_s=0.5", "timeout_s=600": "timeout_s=30"}
+SHORTER = {
+    "stop_s=60": "stop_s=0.5",
+    "stop_s=30": "stop_s=0.5",
+    "timeout_s=600": "timeout_s=30",
+    "worlds=1000": "worlds=3",
+}
 """What is changed in a block, so that it takes less time."""
 ELSEWHERE = {
     "howto": "tests/test_howto.py",
@@ -167,8 +172,8 @@ def python_blocks():
 )
 def test_the_python_of_a_page_runs(desk, monkeypatch, page, number, code):
     tiny = parse_scenario(TINY).replace("stop.timeout_s", 1)
-    monkeypatch.setattr(covey, "load_scenario", lambda source: tiny)
-    load = covey.load
+    load, read = covey.load, covey.load_scenario
+    monkeypatch.setattr(covey, "load_scenario", lambda source, *how: read(source, *how) if how else tiny)
     monkeypatch.setattr(covey, "load", lambda source: load(source) if source != "maze" else tiny.build())
     space = {"covey": covey, **PREPARED.get(page.stem, of_maze)(desk, number)}
     for long, short in SHORTER.items():
