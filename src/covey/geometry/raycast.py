@@ -202,8 +202,6 @@ def cast_fan(skip, frame, x, y, heading, directions, max_range, distance):
         distance: the result.
     """
     u, v = to_grid(frame, x, y)
-    a, b = math.cos(heading), math.sin(heading)
-    c, s = frame[2] * a + frame[3] * b, frame[2] * b - frame[3] * a
     t_max = max_range / frame[4]
     row, column = math.floor(v), math.floor(u)
     if row >= 0 and column >= 0 and row < skip.shape[1] and column < skip.shape[2]:
@@ -212,6 +210,8 @@ def cast_fan(skip, frame, x, y, heading, directions, max_range, distance):
             for i in range(directions.shape[0]):
                 distance[i] = max_range
             return
+    a, b = math.cos(heading), math.sin(heading)
+    c, s = frame[2] * a + frame[3] * b, frame[2] * b - frame[3] * a
     flat, rows, columns = skip.reshape(-1), skip.shape[1], skip.shape[2]
     for i in range(directions.shape[0]):
         dx, dy = directions[i, 0], directions[i, 1]

@@ -128,7 +128,9 @@ class Proximity(SensorRecord):
         distance = scan(truth, members, _CENTRE, angles, reach, self.sees_robots)
         if self.rays_per_sector > 1:
             distance = distance.reshape(len(members), self.sectors, -1).min(axis=2)
-        ranges = np.where(distance < reach, np.maximum(distance - self.ring_radius_m, 0), np.inf)
+        nothing, ranges = distance >= reach, distance  # in place: the memory of large arrays costs more than the sums
+        np.maximum(np.subtract(ranges, self.ring_radius_m, out=ranges), 0, out=ranges)
+        np.copyto(ranges, np.inf, where=nothing)
         errors = self.sigma_m, self.dropout, self.outliers
         if any(errors):
             numbers = numbers_of(sample, members)

@@ -55,6 +55,8 @@ _MOST_FANS = 256
 
 @kernel
 def _mounted(pose, mount):
+    if mount[0] == 0.0 and mount[1] == 0.0:
+        return pose[0], pose[1], pose[2] + mount[2]
     c, s = math.cos(pose[2]), math.sin(pose[2])
     return pose[0] + c * mount[0] - s * mount[1], pose[1] + s * mount[0] + c * mount[1], pose[2] + mount[2]
 
@@ -72,8 +74,7 @@ def scan_into(skip, frame, pose, bodies, members, mount, directions, first, spac
     for i in range(members.shape[0]):
         x, y, heading = _mounted(pose[members[i]], mount)
         cast_fan(skip, frame, x, y, heading, directions, range_m, distance[i])
-        c, s = math.cos(heading), math.sin(heading)
-        farthest = 0.0
+        farthest, c, s, is_turned = 0.0, 1.0, 0.0, False  # few have somebody near, and only these need the direction
         for j in range(distance.shape[1]):
             farthest = max(farthest, distance[i, j])
         row0, row1, column0, column1 = bucket_window(bodies, members[i], x, y, farthest + bodies.place[3])
@@ -87,6 +88,8 @@ def scan_into(skip, frame, pose, bodies, members, mount, directions, first, spac
                     dx, dy = bodies.discs[robot, k, 0] - x, bodies.discs[robot, k, 1] - y
                     limit = farthest + bodies.discs[robot, k, 2]
                     if dx * dx + dy * dy < limit * limit:
+                        if not is_turned:
+                            c, s, is_turned = math.cos(heading), math.sin(heading), True
                         px, py = c * dx + s * dy, c * dy - s * dx
                         _see_disc(px, py, bodies.discs[robot, k, 2], directions, first, spacing, distance[i])
 
