@@ -3,12 +3,14 @@
 Worlds of 10 robots with rings of 12 rays of 2 m at 10 Hz in a room of 20 x 20 m, steps of 0.1 s with substeps of 10 ms;
 one controller of the group in NumPy, which takes many worlds: straight on, and away from what is near. Nothing is
 recorded in the batch. A line for each number of worlds: the batch, and, interleaved with it, single simulations of the
-same seeds (at most 10 of them). The rates are those of a step, after a few that compile.
+same seeds (at most 10 of them). The rates are those of a step, after a few that compile. The last figure is the memory
+of the batch for each robot, beyond that of the batches before.
 
     python benchmarks/batch.py [--worlds 1 10 100 1000] [--noise] [--phases]
 """
 
 import argparse
+import resource
 import time
 
 import numpy as np
@@ -62,9 +64,11 @@ def main() -> None:
     options = parser.parse_args()
     one = scenario(options.noise)
     for worlds in options.worlds:
-        begun = time.process_time()
+        begun, memory = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         batch = covey.Batch(one, worlds, seed=1)
         made_s = time.process_time() - begun
+        spent(batch.step, 3)
+        kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
         singles = [one.model_copy(update={"seed": 1 + k}).build() for k in range(min(worlds, 10))]
         for each in (batch, *singles):
             spent(each.step, 20)
@@ -76,7 +80,7 @@ def main() -> None:
         rate, rate_alone = 10 * worlds * steps / together_s, 10 * len(singles) * alone / alone_s
         print(
             f"{worlds:5} worlds: batch {rate:11,.0f} agent-steps/s; {len(singles):2} single {rate_alone:9,.0f}; "
-            f"{rate / rate_alone:5.1f} times; made in {made_s:.2f} s",
+            f"{rate / rate_alone:5.1f} times; made in {made_s:.2f} s; {kb * 1024 / worlds / 10:,.0f} bytes a robot",
             flush=True,
         )
         if options.phases:

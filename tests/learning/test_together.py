@@ -59,7 +59,7 @@ def test_a_batch_has_the_bytes_of_worlds_apart(scenario, settings, mode):
     same(together.reset(seed=4), apart.reset(seed=4))
     assert together.batch is not None
     assert apart.batch is None
-    random, over = np.random.default_rng(0), 0
+    random, over, ended = np.random.default_rng(0), 0, False
     found = together.reset(seed=5)
     same(found, apart.reset(seed=5))
     for step in range(24):
@@ -72,10 +72,12 @@ def test_a_batch_has_the_bytes_of_worlds_apart(scenario, settings, mode):
             actions = random.integers(9, size=9)
         found, expected = together.step(actions), apart.step(actions)
         same(found, expected)
+        ended |= bool(found[2].any())
         over += int(found[2].sum()) + int(found[3].sum())
         if step == 9:  # one world begins anew while the others go on
             options = {"reset_mask": np.repeat([False, True, False], together.robots)}
             same(together.reset(options=options), apart.reset(options=options))
     assert over >= together.num_envs
+    assert not settings.get("goals") or ended
     for one in (together, apart):
         one.close()

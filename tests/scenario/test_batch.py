@@ -187,6 +187,14 @@ def test_a_wrong_number_of_worlds_is_refused(worlds):
         covey.Batch(room({"controller": "lloyd"}), worlds)
 
 
+def test_a_batch_that_does_not_fit_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("covey.memory.room", lambda: (1e6, "are left"))
+    with pytest.raises(
+        InvalidValueError, match=r"a batch of 1000 worlds with 1000 robots .* than the 0\.001 GB that are left; take"
+    ):
+        covey.Batch(room({"controller": "lloyd"}), 1000)
+
+
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.5, float("nan"), True, "one", [], [1, -2], [1, 2, 3]])
 def test_a_wrong_seed_is_refused(seed):
     with pytest.raises(InvalidValueError, match="seed"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from covey.clock import Clock
 from covey.errors import InvalidValueError, UnknownNameError
+from covey.memory import check_room
 from covey.onboard.group import Group
 from covey.physics.planar.physics import PlanarPhysics
 from covey.robots.team import TeamModel, TeamState
@@ -29,6 +30,8 @@ from covey.world.state import WorldState
 
 Status = Literal["reached", "timeout"]
 MOST_WORLDS, MOST_ROBOTS = 1_000_000, 10_000_000
+_ROBOT = 900.0
+"""Of a robot, without its trace and its rays [bytes]."""
 
 
 class Batch:
@@ -87,6 +90,8 @@ class Batch:
         count = self.worlds * sum(group.count for group in scenario.robots)
         if count > MOST_ROBOTS:
             raise InvalidValueError(f"worlds is {worlds}: {count} robots in all; a batch has at most {MOST_ROBOTS}")
+        what = f"a batch of {self.worlds} worlds with {count} robots in all takes about"
+        check_room(self.worlds * _bytes(scenario), what, "take fewer worlds, one batch after the other")
         ready = set_up(scenario)
         if ready.world.ground is not None:
             raise InvalidValueError("a batch has no ground, and this world has one; use a world with walls alone")
@@ -340,6 +345,18 @@ class Batch:
         with rare_collections():
             while not self.done and (until_s is None or self.time < until_s - 1e-9):
                 self.step()
+
+
+def _bytes(scenario: Scenario) -> float:
+    """Return how much memory a world of a batch takes [bytes], by measurements: ``benchmarks/batch.py``."""
+    substeps, total = round(scenario.execution.step_s / scenario.execution.substep_s), 0.0
+    for group in scenario.robots:
+        rays = sum(
+            getattr(sensor, "rays", 0) + getattr(sensor, "sectors", 0) * getattr(sensor, "rays_per_sector", 0)
+            for sensor in sensors_of(group)
+        )
+        total += group.count * (_ROBOT + 48.0 * substeps + 40.0 * rays)
+    return total
 
 
 def _seeds(seed: Any, worlds: Any) -> list[int]:
