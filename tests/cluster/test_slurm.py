@@ -39,6 +39,7 @@ import time
 from pathlib import Path
 
 here = Path(HERE)
+free = []
 
 def held(robot):
     if not robot.time and not is_free():
@@ -47,10 +48,12 @@ def held(robot):
     robot.drive(0.1, 0.1)
 
 def is_free():
-    try:
-        (here / "free").rmdir()  # one run is
-    except OSError:
-        return False
+    if not free:
+        try:
+            (here / "free").rmdir()  # one run is, with all of its robots
+        except OSError:
+            return False
+        free.append(True)
     return True
 """
 PATH = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
