@@ -116,6 +116,20 @@ def test_the_line_of_progress_counts_and_estimates():
     assert shown.stream.getvalue().splitlines() == ["2/10 runs, 2 of them earlier", "run abc hung: too long"]
 
 
+def test_the_end_of_the_first_run_is_said_at_once():
+    """The next line comes with the run after it, which may take hours."""
+    shown = DesignProgress(io.StringIO())
+    progress = Progress(total=10, before=2, statuses=Counter(reached=2))
+    shown.observe(progress)
+    for _ in range(2):
+        progress.statuses.update(["reached"])
+        progress.row = {"run_id": "abc", "status": "reached"}
+        shown.observe(progress)
+    first, second = shown.stream.getvalue().splitlines()
+    assert first == "2/10 runs, 2 of them earlier"
+    assert second.startswith("3/10 runs, about ")
+
+
 def test_a_folder_to_compare_that_is_not_there_is_named(tmp_path, capsys):
     (tmp_path / "manifest.json").write_text("{}")
     assert main(["compare", str(tmp_path), "./gone"]) == BAD_INPUT

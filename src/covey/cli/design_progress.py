@@ -14,7 +14,7 @@ _LINE_S = 10.0
 
 
 class DesignProgress(TextBar):
-    """A bar in a terminal; elsewhere a line every 10 s and for each failed run.
+    """A bar in a terminal; elsewhere a line every 10 s, for the first run that ends, and for each failed run.
 
     Args:
         stream: output; default standard error.
@@ -39,7 +39,8 @@ class DesignProgress(TextBar):
                 self.say(remark)
         elif progress.row.get("reason"):
             self.say(f"run {progress.row['run_id']} {progress.row['status']}: {progress.row['reason']}")
-        if self.in_terminal or now >= self._next or progress.done == progress.total:
+        is_first = progress.row is not None and progress.done == progress.before + 1  # the next may take hours
+        if self.in_terminal or is_first or now >= self._next or progress.done == progress.total:
             self._next = now + _LINE_S
             self.show(self.line(progress, now), progress.done / max(1, progress.total))
 
