@@ -189,3 +189,14 @@ def test_walls_that_a_camera_can_only_just_read_are_not_counted():
     """A target at the far end of the patch would be too steep."""
     eye = Eye.of(turtlebot3_waffle_pi().sensors[-1])
     assert math.degrees(math.acos(eye.least_cosine)) == pytest.approx(57.0)
+
+
+def test_a_patch_that_is_only_in_part_in_view_does_not_count():
+    """0.7 m before a wall a patch spans 20 degrees; the view ends at 2.15 m, within one of them."""
+    occupancy, missed = room()
+    x, y = 3.2, 2.15 - 0.7 * math.tan(math.radians(30))
+    missed.add_sample(occupancy, (x, y, 0.0))
+    seen = np.flatnonzero(missed.missed[:, -1, 2] < 1.0)
+    assert 0.25 * (seen.max() + 1) == pytest.approx(2.0)  # the next one, from 2.0 m to 2.25 m, is left
+    missed.add_sample(occupancy, (x, y + 0.15, 0.0))
+    assert missed.missed[8, -1, 2] < 1.0

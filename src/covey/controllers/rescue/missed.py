@@ -264,11 +264,18 @@ def _hit(occupancy, row, column, dr, dc, reach):
 def _look(
     occupancy, row, column, heading, half, limits, sharp, tile, missed, stamp, number, seen_s, off, time_s, samples
 ):
-    """Multiply ``missed`` of all patches in sight by (1 - chance)^samples, once each; they are seen at a time [s]."""
+    """Multiply ``missed`` of all patches in sight by (1 - chance)^samples, once each; they are seen at a time [s].
+
+    A patch at an edge of the view is only in part in it, and does not count.
+    """
     reach, least_cosine, near, far, slant = limits
     rays = math.ceil(2.0 * half * reach) + 1  # one for each cell at full range
     steepest = math.acos(least_cosine)
-    for k in range(rays):
+    for n in range(-2, rays):  # first the two at the edges of the view: their patches are only in part in it
+        is_edge = n < 0
+        if is_edge and half > 3.1:
+            continue
+        k = (n + 2) * (rays - 1) if is_edge else n
         angle = heading - half + 2.0 * half * k / (rays - 1)
         dr, dc = math.sin(angle), math.cos(angle)
         r, c, side, away = _hit(occupancy, row, column, dr, dc, reach)
@@ -286,6 +293,8 @@ def _look(
             i, j = rr // tile, cc // tile
             if 0 <= i < missed.shape[0] and 0 <= j < missed.shape[1] and stamp[i, j, side] != number:
                 stamp[i, j, side] = number
+                if is_edge:
+                    continue
                 missed[i, j, side] = max(missed[i, j, side] * left, _LEAST)
                 seen_s[i, j, side], off[i, j, side, 0], off[i, j, side, 1] = time_s, 0.0, 0.0
 

@@ -189,7 +189,7 @@ async def look_around(robot: Robot, state: "Searcher") -> None:
     if not len(left):
         return
     first, sweep = arc(left, robot.pose.heading)
-    half = 0.8 * state.half_view
+    half = 0.5 * state.half_view  # a patch is wider than the ray that tells its direction
     start = (
         first + math.copysign(min(half, abs(sweep) / 2), sweep) - robot.pose.heading + math.pi
     ) % math.tau - math.pi
