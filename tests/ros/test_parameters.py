@@ -131,6 +131,23 @@ def test_the_parameters_of_robots_that_ship_can_be_sent(name, domain):
         assert "robot.name" in names
 
 
+def test_values_that_no_message_can_hold_are_shown_as_text(domain):
+    """A parameter of a controller may be anything; who asks for it must not end the run."""
+    with Participant(domain) as ros:
+        parameters = Parameters(ros)
+        parameters.offer(
+            ros.node("covey"), {"big": 2**63, "bad": "a\0b\ud800", "rows": [2**70, 1], "words": ["\ud800"]}
+        )
+        answer = parameters._offers[0].services[1][1]
+        asked = ros.types.message(
+            "rcl_interfaces/srv/GetParameters_Request", {"names": ["bad", "big", "rows.0", "words"]}
+        )
+        kind = "rcl_interfaces/srv/GetParameters_Response"
+        values = ros.types.decode(kind, ros.types.encode(kind, answer(asked))).values
+    assert [one.string_value for one in values[:3]] == ["a?b?", str(2**63), str(2**70)]
+    assert list(values[3].string_array_value) == ["?"]
+
+
 def test_a_description_has_the_frames_of_tf_where_tf_has_them():
     model = robots.get("turtlebot3_waffle")()
     frames = [

@@ -92,7 +92,7 @@ def known_of(model: RobotModel, program: Program | None) -> dict[str, Any]:
 def _flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     """Yield names with dots, and values that a parameter can have; a list of other things is numbered."""
     for key, value in values.items():
-        name = f"{before}{key}"
+        name = _text(f"{before}{key}")
         if isinstance(value, Mapping):
             yield from _flat(value, f"{name}.")
         elif isinstance(value, (list, tuple)) and _row_of(value) is None:
@@ -101,8 +101,15 @@ def _flat(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, An
             yield name, value
 
 
+def _fits(value: Any) -> bool:
+    """Return whether a whole number has a place in a message; others are shown as text."""
+    return type(value) is not int or -(2**63) <= value < 2**63
+
+
 def _row_of(values: Any) -> type | None:
     """Return what a list consists of, if a parameter can hold it; whole numbers among others count as such."""
+    if not all(map(_fits, values)):
+        return None
     kinds = {type(value) for value in values}
     if kinds == {int, float}:
         return float
@@ -115,9 +122,18 @@ def _value(value: Any) -> dict[str, Any]:
         kind = _row_of(value)
         assert kind is not None
         number, field = _ROWS[kind]
-        return {"type": number, field: [kind(one) for one in value]}
-    number, field = _FIELDS.get(type(value), _FIELDS[str])
-    return {"type": number, field: value if type(value) in _FIELDS else str(value)}
+        as_kind = _text if kind is str else kind
+        return {"type": number, field: [as_kind(one) for one in value]}
+    if type(value) in _FIELDS and type(value) is not str and _fits(value):
+        number, field = _FIELDS[type(value)]
+        return {"type": number, field: value}
+    number, field = _FIELDS[str]
+    return {"type": number, field: _text(value)}
+
+
+def _text(value: Any) -> str:
+    """Return a value as text that a message can hold."""
+    return str(value).encode(errors="replace").decode().replace("\0", "?")
 
 
 def _listed(known: Mapping[str, Any], asked: Any) -> dict[str, Any]:

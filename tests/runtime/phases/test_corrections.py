@@ -181,6 +181,7 @@ def test_the_chances_of_rescue_team_follow_the_correction():
     async def look(robot):
         searcher = Searcher(robot, RescueSettings())
         await robot.goto((-7.5, robot.pose.y), until=searcher.interrupted)
+        await robot.sleep(4.5 - robot.time)  # by then it has drifted by 0.36 m
         await robot.turn(2 * np.pi, until=searcher.interrupted)
         await robot.sleep(TO_S - 0.25 - robot.time, until=searcher.interrupted)
         true_share["before"] = at_walls(searcher, robot)
@@ -199,7 +200,7 @@ def test_the_chances_of_rescue_team_follow_the_correction():
 
     sim = simulation(look, timeout_s=11.0, more_sensors=(TagCamera(range_m=3.0),))
     sim.run()
-    assert true_share["before"] < 0.9
+    assert true_share["before"] < 0.8
     assert true_share["after"] > 0.95
 
 
