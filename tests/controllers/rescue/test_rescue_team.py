@@ -240,7 +240,7 @@ def test_a_robot_that_sees_nothing_where_it_looks_again_soon_gives_a_candidate_u
 
 
 def test_a_look_around_leaves_hardly_anything_to_be_missed():
-    """At full speed a sixth of the targets in sight would be missed: few samples show each, and they are blurred."""
+    """At full speed a seventh of the targets in sight would be missed: few samples show each, and they are blurred."""
     missed = []
 
     async def program(robot):
