@@ -283,6 +283,28 @@ def test_targets_of_many_worlds_are_those_of_each():
         assert whole.tobytes() == np.stack(parts).tobytes()
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_each_world_has_its_own_indices_of_targets(count):
+    kept = []
+
+    def nearest(team):
+        away = np.linalg.norm(team.position[..., :, None, :] - team.position[..., None, :, :], axis=-1)
+        whom = (away + 99 * np.eye(team.count)).argmin(axis=-1) + 0 * team.after(0)
+        kept.append([f(whom) for f in (team.distance_to, team.bearing_to, team.offset_to)])
+        return 0.0, 0.0
+
+    for many_worlds in (True, False):
+        law = covey.controller(scope="group", sees=("pose",), many_worlds=many_worlds)(nearest)
+        covey.Batch(room({"controller": law, "count": count}), 2).step()
+    for whole, *parts in zip(*kept, strict=True):
+        assert whole.tobytes() == np.stack(parts).tobytes()
+    far = covey.controller(scope="group", sees=("pose",), many_worlds=True)(
+        lambda team: (team.distance_to(np.full((2, count), -9)), 0.0)
+    )
+    with pytest.raises(ControllerError, match="there is no robot -9"):
+        covey.Batch(room({"controller": far, "count": count}), 2).step()
+
+
 def test_many_worlds_are_for_controllers_of_groups():
     with pytest.raises(InvalidValueError, match="scope='group'"):
         covey.controller(many_worlds=True)(lambda robot: None)

@@ -286,8 +286,7 @@ class GroupView:
             try:
                 return self.position.take(given.reshape(-1), axis=0)
             except IndexError:
-                what = f"there is no robot {given.max()}; the {n} robots have the indices 0 to {n - 1}"
-                raise ControllerError(what) from None
+                raise ControllerError(_no_robot(given, n)) from None
         if kind not in "iuf" or shape not in ((2,), (n, 2)):
             what = f"an array of shape {shape}" if kind in "iuf" else repr(x)[:60]
             if callable(x):
@@ -303,7 +302,8 @@ class WorldsView(GroupView):
     """Equal teams in B worlds as a controller with ``many_worlds`` sees them at once.
 
     All is as in `GroupView`, but arrays have the world as their first axis: ``pose`` (B, n, 3), the ranges of a lidar
-    (B, n, rays). Indices of robots and points hold in each world, or have that axis, too. ``count`` is n.
+    (B, n, rays). Indices of robots and points hold in each world, or have that axis, too: indices in an array (B, n),
+    points (B, n, 2). ``count`` is n.
 
     Attributes:
         worlds: B, the number of worlds.
@@ -359,13 +359,16 @@ class WorldsView(GroupView):
             try:
                 return self.position.take(given.reshape(-1), axis=1)
             except IndexError:
-                what = f"there is no robot {given.max()}; the {n} robots have the indices 0 to {n - 1}"
-                raise ControllerError(what) from None
+                raise ControllerError(_no_robot(given, n)) from None
+        if kind in "iu" and shape == (self.worlds, n) and (shape != (n, 2) or isinstance(x, np.ndarray)):
+            if given.size and not -n <= given.min() <= given.max() < n:
+                raise ControllerError(_no_robot(given, n))
+            return np.take_along_axis(self.position, given[..., None].astype(np.int64), axis=1)
         if kind not in "iuf" or shape not in ((2,), (n, 2), (self.worlds, n, 2)):
             what = f"an array of shape {shape}" if kind in "iuf" else repr(x)[:60]
             raise ControllerError(
-                f"{what} is no target; give indices of robots such as team.after(1), one index or name, a point "
-                f"(x, y), or points of shape ({n}, 2) or ({self.worlds}, {n}, 2)"
+                f"{what} is no target; give indices of robots such as team.after(1), or of shape ({self.worlds}, {n}), "
+                f"one index or name, a point (x, y), or points of shape ({n}, 2) or ({self.worlds}, {n}, 2)"
             )
         return given.astype(float)
 
@@ -406,6 +409,10 @@ class Neighbouring:
             hint = "for a graph call it, team.neighbours(graph); for a sensor give the run sensors=['neighbours']"
             raise AttributeError(f"team.neighbours has no {name!r}; {hint}")
         return getattr(self._view._seen("neighbours"), name)
+
+
+def _no_robot(given: np.ndarray, n: int) -> str:
+    return f"there is no robot {given.max()}; the {n} robots have the indices 0 to {n - 1}"
 
 
 def _cure(name: str) -> str:
