@@ -84,6 +84,17 @@ def test_parameters_with_narrow_ranges_are_searched_and_others_named():
     assert one.default > 0
 
 
+def test_a_range_is_taken_as_it_is_typed_and_ends_at_a_step():
+    (one,), _ = searched(over=["replan_s={from: 2.5, to: 11, step: 2.5}"])
+    assert (one.low, one.high, one.default, one.begins) == (2.5, 10, 10.0, 10.0)
+    (one,), _ = searched(over=["replan_s=.5..1e1"])
+    assert (one.low, one.high) == (0.5, 10)
+    (one,), _ = searched(over=["robots.scout.controller.definition=[explore,m_explore]"])
+    assert one.choices == ("explore", "m_explore")
+    (one,), _ = searched(over=["replan_s={from: 3, to: 11, step: 3}"])
+    assert (one.high, one.begins) == (9, None), "Optuna would warn and take another"
+
+
 def test_a_design_says_where_to_look(plain):
     design = plain(parameters={"robots.scout.controller.speed": {"from": 0.5, "to": 0.9}})
     from covey.experiments.design.plan import base_scenario
@@ -101,12 +112,21 @@ def test_a_design_says_where_to_look(plain):
         ("min_cells=3", "one value leaves nothing to search"),
         ("min_cells=3..1", "goes from 3 down to 1"),
         ("min_cells=-5..1", "given: -5"),
-        ("definition=[explore, mine]", "given: mine"),
+        ("definition=[explore, mine]", "given: 'mine'"),
         ("robots.scout.nose=1..2", "unknown key 'nose'"),
+        ("min_cells=1..many", "min_cells: 'to' must be a finite number; given: 'many'; words are listed: "),
+        ("min_cells=.nan..1", "'from' must be a finite number; given: "),
+        ("min_cells=1...inf", "'to' must be a finite number; given: inf"),
+        ("min_cells=1..2.5", "with a fractional part; given: 2.5"),
+        ("min_cells={from: 1, to: 9, lg: true}", "unknown key 'lg', did you mean 'log'?"),
+        ("min_cells={from: 1}", "'to' is missing"),
+        ("min_cells=[1", "--over min_cells:1:"),
+        ("min_cells={from: 1, to: 3, step: 5}", "one value leaves nothing to search"),
+        ("replan_s=[1, 1.0]", "one value leaves nothing to search"),
     ],
 )
 def test_what_cannot_be_searched_is_said(over, said):
-    with pytest.raises(InvalidValueError) as error:
+    with pytest.raises(CoveyError) as error:
         searched(over=[over])
     assert said in str(error.value)
 
@@ -217,6 +237,7 @@ def test_runs_are_simulated(waiting, in_this_process, undrawn, capsys):
         ({"metric": "bytes_sent_by_robot"}, "one value for each robot"),
         ({"trials": 1}, "trials is 1; it must be 2 or more"),
         ({"seeds": 0}, "seeds is 0; it must be 1 or more"),
+        ({"jobs": 0}, "jobs is 0; it must be 1 or more"),
         ({"source": "smoke"}, "the design compares controllers of 'scout': nearest_frontier, minpos"),
     ],
 )

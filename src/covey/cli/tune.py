@@ -1,5 +1,6 @@
 """`covey tune`."""
 
+import math
 import shlex
 import sys
 from pathlib import Path
@@ -54,7 +55,7 @@ class TuneBar(TextBar):
         parts = [f"{progress.done}/{progress.total} trials"]
         if progress.stopped:
             parts.append(f"{progress.stopped} stopped early")
-        if progress.best is not None:
+        if progress.best is not None and math.isfinite(progress.best.value):
             parts.append(f"best {progress.best.value:.4g} (trial {progress.best.number})")
         self.show(", ".join(parts), progress.done / progress.total)
 

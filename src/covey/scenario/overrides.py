@@ -63,8 +63,12 @@ def override(
     return scenario
 
 
-def parse_override(text: str) -> tuple[str, Any]:
+def parse_override(text: str, option: str = "-s") -> tuple[str, Any]:
     """Return path and value of ``path=value``, the value in YAML.
+
+    Args:
+        text: what is typed.
+        option: that of the command line, for errors.
 
     Raises:
         ScenarioError: there is no ``=``, or the value is not YAML.
@@ -75,8 +79,8 @@ def parse_override(text: str) -> tuple[str, Any]:
     """
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
-        raise ScenarioError([Problem(f"-s {text}: write key=value, as in robots.scout.count=20")])
-    document = parse_yaml(value, f"-s {path}")
+        raise ScenarioError([Problem(f"{option} {text}: write key=value, as in robots.scout.count=20")])
+    document = parse_yaml(value, f"{option} {path}")
     if document.problems:
         raise ScenarioError(document.problems)
     return path.strip(), document.data

@@ -14,6 +14,7 @@ from covey.errors import CoveyError, InvalidValueError, ScenarioError, did_you_m
 from covey.experiments.design.parameters import LabelledChanges, LabelledValue, Range
 from covey.experiments.design.vectors import key_of
 from covey.onboard.controller import parameters_of, types_of
+from covey.records import text_of
 from covey.scenario.dump import plain
 from covey.scenario.overrides import override, parse_override, value_at
 from covey.scenario.records import Scenario
@@ -23,7 +24,7 @@ _WIDE = 20.0
 _SMALLEST = 1e-3
 """Share of a range at which it begins, where its lower end is excluded."""
 _DIGITS = 4
-_SPAN = re.compile(r"([^.\s]\S*?)\.\.(\S+)")
+_SPAN = re.compile(r"([^\s\[{]\S*?)\.\.(\S+)")
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class SearchedParameter:
             return next((label for label, one in self.labels.items() if key_of(one) == key_of(self.default)), None)
         is_number = isinstance(self.default, (int, float)) and not isinstance(self.default, bool)
         if not is_number or not self.low <= self.default <= self.high:
+            return None
+        if self.step is not None and not math.isclose(steps := (self.default - self.low) / self.step, round(steps)):
             return None
         return int(self.default) if self.whole else float(self.default)
 
@@ -139,9 +142,9 @@ def _parted(text: str) -> tuple[str, Any]:
     if not equals:
         return name.strip(), None
     if (span := _SPAN.fullmatch(wanted.strip())) is None:
-        return name.strip(), parse_override(text)[1]
-    ends = {key: parse_override(f"{name}={end}")[1] for key, end in zip(("from", "to"), span.groups(), strict=True)}
-    return name.strip(), ends
+        return name.strip(), parse_override(text, "--over")[1]
+    low, high = (parse_override(f"{name}={end}", "--over")[1] for end in span.groups())
+    return name.strip(), {"from": low, "to": high}
 
 
 def _path_of(name: str, declared: Mapping[str, Any]) -> str:
@@ -161,30 +164,38 @@ def _given(scenario: Scenario, path: str, wanted: Any) -> SearchedParameter:
     """Return a parameter with a range or choices of the user, once the scenario takes them."""
     default = default_of(scenario, path)
     if isinstance(wanted, Mapping) and {*wanted} & {"from", "to"}:
+        for key in [key for key in ("from", "to", "step") if key in wanted]:
+            _refuse_no_number(path, key, wanted[key])
         try:
             wanted = Range.model_validate(wanted)
         except ValidationError as error:
-            raise InvalidValueError(
-                f"--over {path}: {error.errors()[0]['msg'].removeprefix('Value error, ')}"
-            ) from None
+            raise InvalidValueError(text_of(error, Range, f"--over {path}")) from None
     if isinstance(wanted, Range):
         real = isinstance(default, float) and wanted.step is None
         if wanted.count is not None:
             found = SearchedParameter(path, default, tuple(wanted.values or ()))
         else:
             whole = wanted.whole and not real
-            found = SearchedParameter(path, default, (), wanted.from_, wanted.to, whole, wanted.log, wanted.step)
-        ends: Sequence[Any] = (wanted.from_, wanted.to)
+            high = wanted.to if wanted.step is None else (wanted.values or [wanted.to])[-1]
+            found = SearchedParameter(path, default, (), wanted.from_, high, whole, wanted.log, wanted.step)
+        ends: Sequence[Any] = (wanted.from_, wanted.to if found.choices else found.high)
     else:
         items = list(wanted) if isinstance(wanted, (list, tuple)) else []
         if any(isinstance(one, (LabelledValue, LabelledChanges)) for one in items):
             raise InvalidValueError(f"{path} has labels in the design: give its values, --over '{path}=[1, 2]'")
         found, ends = SearchedParameter(path, default, tuple(items)), items
-    if len({key_of(one) for one in ends}) < 2:
+    if len(found.labels if found.choices else {*ends}) < 2:
         raise InvalidValueError(f"--over {path}: one value leaves nothing to search; write {path}=FROM..TO or =[…, …]")
     for end in ends:
         _refuse(scenario, path, end)
     return found
+
+
+def _refuse_no_number(path: str, key: str, value: Any) -> None:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not -math.inf < value < math.inf:
+        raise InvalidValueError(
+            f"--over {path}: {key!r} must be a finite number; given: {value!r:.60}; words are listed: {path}=[a, b]"
+        )
 
 
 def _refuse(scenario: Scenario, path: str, value: Any) -> None:
@@ -192,7 +203,9 @@ def _refuse(scenario: Scenario, path: str, value: Any) -> None:
     try:
         override(scenario, {path: value})
     except ScenarioError as error:
-        raise InvalidValueError(f"--over {path}: {error.problems[0].message}; given: {value}") from None
+        message = error.problems[0].message
+        given = "" if "; given: " in message else f"; given: {value}"
+        raise InvalidValueError(f"--over {path}: {message}{given}") from None
 
 
 def default_of(scenario: Scenario, path: str) -> Any:

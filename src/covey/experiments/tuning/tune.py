@@ -182,7 +182,13 @@ def tune(
         KeyboardInterrupt: runs in progress are lost; the same call resumes.
     """
     optuna = _optuna()
-    for name, value, least in (("trials", trials, 2), ("fresh", fresh, 2), ("at_once", at_once, 1)):
+    given = (
+        ("trials", trials, 2),
+        ("fresh", fresh, 2),
+        ("at_once", at_once, 1),
+        ("jobs", 1 if jobs is None else jobs, 1),
+    )
+    for name, value, least in given:
         if value < least:
             raise InvalidValueError(f"{name} is {value}; it must be {least} or more")
     design = _design(source, trusted_only)
