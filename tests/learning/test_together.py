@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from covey.errors import InvalidValueError
 from covey.learning import vector_env
 from covey.scenario.records import Scenario
 
@@ -81,3 +82,12 @@ def test_a_batch_has_the_bytes_of_worlds_apart(scenario, settings, mode):
     assert not settings.get("goals") or ended
     for one in (together, apart):
         one.close()
+
+
+def test_a_wrong_seed_is_refused_in_a_batch_and_apart():
+    wrong = [float("nan"), True, "ab", b"ab", np.array(3), 2**63, [1, 2**63], [1, True], [1, -1], [1, [2]]]
+    for worlds in pair(room(), 2):
+        for seed in wrong:
+            with pytest.raises(InvalidValueError, match="seed is "):
+                worlds.reset(seed=seed)
+        worlds.close()

@@ -195,7 +195,9 @@ def test_a_batch_that_does_not_fit_the_memory_is_refused(monkeypatch):
         covey.Batch(room({"controller": "lloyd"}), 1000)
 
 
-@pytest.mark.parametrize("seed", [-1, 2**63, 1.5, float("nan"), True, "one", [], [1, -2], [1, 2, 3]])
+@pytest.mark.parametrize(
+    "seed", [-1, 2**63, 1.5, float("nan"), True, "one", b"12", np.array(3), [], [1, -2], [1, 2, 3]]
+)
 def test_a_wrong_seed_is_refused(seed):
     with pytest.raises(InvalidValueError, match="seed"):
         covey.Batch(room({"controller": "lloyd"}), 2, seed)

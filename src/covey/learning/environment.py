@@ -172,8 +172,8 @@ class Environment(ParallelEnv):
     def next_seed(self, seed: int | None = None) -> int:
         """Return the seed of the next episode, given that of `reset`."""
         if seed is not None:
-            if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-                raise InvalidValueError(f"seed is {seed!r}; give a whole number from 0 on, or None")
+            if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
+                raise InvalidValueError(f"seed is {seed!r}; give a whole number from 0 to 2^63 - 1, or None")
             self._seeds, self._next_seed = generator(int(seed), "environment"), int(seed)
         now = self._next_seed if self._next_seed is not None else int(self._seeds.integers(2**31))
         self._next_seed = None

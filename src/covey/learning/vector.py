@@ -89,9 +89,12 @@ class VectorEnvironment(VectorEnv):
         which = np.ones(len(self.worlds), np.bool_)
         if mask is not None:
             which = np.asarray(np.asarray(mask, np.bool_).reshape(len(self.worlds), self.robots).any(axis=1))
-        if seed is None or isinstance(seed, (int, np.integer)):
+        if seed is None or (isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)):
             seeds: Sequence[int | None] = [None if seed is None else int(seed) + k for k in range(len(self.worlds))]
         else:
+            are_several = isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, (str, bytes))
+            if not are_several or not getattr(seed, "ndim", 1):
+                raise InvalidValueError(f"seed is {seed!r:.60}; give a whole number, one for each world, or None")
             seeds = list(seed)
             if len(seeds) != len(self.worlds):
                 raise InvalidValueError(

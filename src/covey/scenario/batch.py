@@ -370,7 +370,8 @@ def _seeds(seed: Any, worlds: Any) -> list[int]:
             raise InvalidValueError("worlds is missing; give the number of worlds, or a seed for each: seed=[1, 2, 3]")
         seeds = [int(seed) + k for k in range(int(worlds))]
     else:
-        seeds = list(seed) if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str) else []
+        are_several = isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, (str, bytes))
+        seeds = list(seed) if are_several and getattr(seed, "ndim", 1) else []
         if not seeds or not all(isinstance(s, (int, np.integer)) and not isinstance(s, bool) for s in seeds):
             raise InvalidValueError(f"seed is {seed!r:.60}; give a whole number, or one for each world")
         if worlds is not None and len(seeds) != worlds:
