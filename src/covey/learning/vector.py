@@ -16,7 +16,7 @@ from covey.learning.libraries import VectorEnv, spaces
 from covey.learning.make import env
 from covey.learning.together import EpisodesTogether, why_apart
 from covey.random import generator
-from covey.scenario.batch import Batch
+from covey.scenario.batch import Batch, several_seeds
 from covey.scenario.load import load_scenario
 from covey.scenario.records import Scenario
 
@@ -92,10 +92,10 @@ class VectorEnvironment(VectorEnv):
         if seed is None or (isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)):
             seeds: Sequence[int | None] = [None if seed is None else int(seed) + k for k in range(len(self.worlds))]
         else:
-            are_several = isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, (str, bytes))
-            if not are_several or not getattr(seed, "ndim", 1):
+            several = several_seeds(seed)
+            if several is None:
                 raise InvalidValueError(f"seed is {seed!r:.60}; give a whole number, one for each world, or None")
-            seeds = list(seed)
+            seeds = several
             if len(seeds) != len(self.worlds):
                 raise InvalidValueError(
                     f"there are {len(seeds)} seeds for {len(self.worlds)} worlds; give one for each"

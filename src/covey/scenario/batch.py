@@ -359,6 +359,13 @@ def _bytes(scenario: Scenario) -> float:
     return total
 
 
+def several_seeds(seed: Any) -> list[Any] | None:
+    """Return the members of a sequence of seeds, or None if `seed` is none."""
+    if isinstance(seed, (str, bytes)) or not getattr(seed, "ndim", 1):
+        return None
+    return list(seed) if isinstance(seed, (Sequence, np.ndarray)) else None
+
+
 def _seeds(seed: Any, worlds: Any) -> list[int]:
     """Return the seed of each world."""
     if worlds is not None and (
@@ -370,8 +377,7 @@ def _seeds(seed: Any, worlds: Any) -> list[int]:
             raise InvalidValueError("worlds is missing; give the number of worlds, or a seed for each: seed=[1, 2, 3]")
         seeds = [int(seed) + k for k in range(int(worlds))]
     else:
-        are_several = isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, (str, bytes))
-        seeds = list(seed) if are_several and getattr(seed, "ndim", 1) else []
+        seeds = several_seeds(seed) or []
         if not seeds or not all(isinstance(s, (int, np.integer)) and not isinstance(s, bool) for s in seeds):
             raise InvalidValueError(f"seed is {seed!r:.60}; give a whole number, or one for each world")
         if worlds is not None and len(seeds) != worlds:
