@@ -3,6 +3,7 @@
 import ast
 import runpy
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -21,8 +22,10 @@ robots:
   - {name: round, robot: {base: disc, max_speed_m_s: 0.4}, start: [[0, 1, -90]]}
   - {name: flyer, robot: aerial_scout, start: [[3, -2, 0]]}
 """
-WHOLE_NUMBERS = {"width", "height", "throttle_scans"}
-"""Parameters that the packages declare as integers; all other numbers are of type double, and 1 is no double."""
+LOCALIZATIONS = ("slam_toolbox", "amcl", "covey")
+DECLARED = yaml.safe_load((Path(__file__).parent / "declared_parameters.yaml").read_text())
+"""What the stock packages declare, by node or plugin, type and distribution; the file names its sources."""
+TYPES = {"bool": bool, "int": int, "double": float, "string": str, "strings": [str], "doubles": [float]}
 
 
 def written(folder, distro="jazzy", **how):
@@ -54,12 +57,73 @@ def test_all_files_are_valid_and_of_their_robot(tmp_path, distro, prefixed):
             for path, value in found.items():
                 assert "ros__parameters" in path
                 for one in value if isinstance(value, list) else [value]:
-                    assert not isinstance(one, int) or isinstance(one, bool) or path[-1] in WHOLE_NUMBERS, path
                     # an absolute topic is one of this robot: with Nav2's own /scan and /odom, robots hear the others
                     assert not (isinstance(one, str) and one.startswith("/")) or one.startswith(f"/{robot}/"), path
             sections = {path[: path.index("ros__parameters")] for path in found}
             assert all(found[(*section, "ros__parameters", "use_sim_time")] is True for section in sections)
         assert parameters(folder / robot / "robot.rviz")["Visualization Manager"]["Displays"]
+
+
+def declared(part, distro):
+    """Return types by name of what a node or plugin declares."""
+    found = {}
+    moves = DECLARED["drives"] if part in ("controller_server", "behavior_server", "velocity_smoother") else {}
+    for how, names in [*DECLARED[part].items(), *moves.items()]:
+        kind, _, only = how.partition(": ")
+        if not only or distro in only.split():
+            found |= dict.fromkeys(names, TYPES[kind])
+    return found
+
+
+def assert_declared(part, given, distro):
+    """Assert that a node or plugin, and the plugins in it, declare what they are given, of its type."""
+    known = declared(part, distro)
+    for name, value in given.items():
+        if isinstance(value, dict) and "plugin" in value:
+            assert distro in DECLARED["plugins"][value["plugin"]], value
+            plugin = value["plugin"].replace("/", "::")
+            assert_declared(plugin if plugin in DECLARED else part, value, distro)  # behaviors: those of their server
+        elif isinstance(value, dict) and name in (*given.get("observation_sources", "").split(), "initial_pose"):
+            dotted = {f"{name}.{key}": one for key, one in value.items()}
+            assert_declared(part, dotted if name == "initial_pose" else value, distro)
+        elif name not in ("use_sim_time", "plugin"):
+            assert name in known, (distro, part, name)
+            kind = known[name]
+            inside, kind = (value, kind[0]) if isinstance(kind, list) else ([value], kind)
+            assert all(type(one) is kind for one in inside), (distro, part, name, value, kind)
+
+
+@pytest.mark.parametrize("localization", LOCALIZATIONS)
+@pytest.mark.parametrize("distro", DISTRIBUTIONS)
+def test_every_parameter_is_one_that_its_node_declares(tmp_path, distro, localization):
+    folder = written(tmp_path, distro, localization=localization)
+    seen = set()
+    for robot in ("round0", "wide0"):
+        for path in (folder / robot).glob("*.yaml"):
+            for node, tree in parameters(path)[robot].items():
+                part = "costmap" if node.endswith("costmap") else node
+                given = (tree[node] if part == "costmap" else tree)["ros__parameters"]
+                assert_declared(part, given, distro)
+                seen.add(node)
+    if localization == "slam_toolbox":
+        merge = parameters(folder / "map_merge.yaml")["map_merge"]["ros__parameters"]
+        assert_declared("map_merge", {name: one for name, one in merge.items() if "init_pose" not in name}, distro)
+    assert ("amcl" in seen, "slam_toolbox" in seen, "explore_node" in seen) == {
+        "slam_toolbox": (False, True, True),
+        "amcl": (True, False, False),
+        "covey": (False, False, True),
+    }[localization]
+    assert {"controller_server", "planner_server", "behavior_server", "bt_navigator", "local_costmap"} <= seen
+
+
+def test_a_parameter_that_no_node_declares_or_of_another_type_is_noticed():
+    follow = {"plugin": "nav2_regulated_pure_pursuit_controller::RegulatedPurePursuitController"}
+    assert_declared("controller_server", {"FollowPath": follow | {"max_linear_vel": 1.0}}, "rolling")
+    for wrong in ({"max_linear_vel": 1.0}, {"desired_linear_vel": 1}, {"lookahead_time": True}):
+        with pytest.raises(AssertionError):
+            assert_declared("controller_server", {"FollowPath": follow | wrong}, "jazzy")
+    with pytest.raises(AssertionError):
+        assert_declared("planner_server", {"GridBased": {"plugin": "nav2_navfn_planner/NavfnPlanner"}}, "jazzy")
 
 
 def test_numbers_come_from_the_scenario(tmp_path):
@@ -120,7 +184,7 @@ def test_frames_are_shared_or_each_robots_own(tmp_path):
     assert {"wide0", "round0"} <= set(groups)
 
 
-def started(folder, monkeypatch, **arguments):
+def started(folder, monkeypatch, declared=None, **arguments):
     """Return what the launch file starts: nodes as (package, executable or plugin, name), with their arguments.
 
     The packages launch and launch_ros are not on PyPI: each class here only keeps what it is given.
@@ -139,8 +203,12 @@ def started(folder, monkeypatch, **arguments):
     module("launch_ros.actions", "LoadComposableNodes", "Node")
     module("launch_ros.descriptions", "ComposableNode")
     described = runpy.run_path(str(folder / "team.launch.py"))["generate_launch_description"]().given[0]
-    chosen = {one.given[0]: one.default_value for one in described if one.kind == "DeclareLaunchArgument"}
-    assert set(arguments) <= set(chosen)
+    known = {one.given[0]: one for one in described if one.kind == "DeclareLaunchArgument"}
+    for name, value in arguments.items():
+        assert known[name].choices is None or value in known[name].choices
+    if declared is not None:
+        declared |= known
+    chosen = {name: one.default_value for name, one in known.items()}
     (begin,) = (one for one in described if one.kind == "OpaqueFunction")
     return begin.function(SimpleNamespace(launch_configurations=chosen | arguments))
 
@@ -186,9 +254,74 @@ def test_the_launch_file_starts_the_nodes_of_each_robot_in_its_namespace(tmp_pat
         )
 
 
+@pytest.mark.parametrize("localization", LOCALIZATIONS)
+def test_each_argument_says_what_it_is_for(tmp_path, monkeypatch, localization):
+    folder, found = written(tmp_path, localization=localization), {}
+    started(folder, monkeypatch, declared=found)
+    common = {"robots": "wide0,round0", "nav2": "true", "rviz": "none", "autostart": "true", "log_level": "info"}
+    only = {"slam_toolbox": ("explore", "merge"), "covey": ("explore",), "amcl": ()}[localization]
+    assert {name: one.default_value for name, one in found.items()} == common | dict.fromkeys(only, "false")
+    for name, one in found.items():
+        assert len(one.description) > 20
+        assert one.choices is None if name == "robots" else one.default_value in one.choices
+    assert found["rviz"].choices == ["none", "team", "wide0", "round0"]
+
+
+@pytest.mark.parametrize("prefixed", [False, True])
+def test_amcl_localizes_on_the_true_map(tmp_path, monkeypatch, prefixed):
+    folder = written(tmp_path, localization="amcl", prefixed=prefixed)
+    every = nodes(started(folder, monkeypatch, robots="round0"))
+    mine = {one.name: one for one in every}
+    assert mine["lifecycle_manager"].parameters[-1]["node_names"][0] == "amcl"
+    assert {"slam_toolbox", "start"}.isdisjoint(mine)
+    nav2 = parameters(folder / "round0" / "nav2.yaml")["round0"]
+    amcl = nav2["amcl"]["ros__parameters"]
+    assert (amcl["global_frame_id"], amcl["map_topic"]) == ("map", "/true_map")  # the world's, so without a prefix
+    assert amcl["odom_frame_id"] == ("round0/odom" if prefixed else "odom")
+    assert amcl["initial_pose"] == {"x": 0.0, "y": 1.0, "z": 0.0, "yaw": -1.5708}
+    costmap = nav2["global_costmap"]["global_costmap"]["ros__parameters"]
+    assert (costmap["global_frame"], costmap["static_layer"]["map_topic"]) == ("map", "/true_map")
+    tools = parameters(folder / "round0" / "robot.rviz")["Visualization Manager"]["Tools"]
+    assert [one["Topic"]["Value"] for one in tools if "Topic" in one] == ["/round0/initialpose", "/round0/goal_pose"]
+
+
+def test_without_nav2_only_the_localization_is_started(tmp_path, monkeypatch):
+    def names(distro, localization):
+        folder = written(tmp_path / distro / localization, distro, localization=localization)
+        every = nodes(started(folder, monkeypatch, robots="wide0", nav2="False"))
+        return {one.name: one for one in every}
+
+    assert set(names("humble", "slam_toolbox")) == {"slam_toolbox"}
+    jazzy = names("jazzy", "slam_toolbox")
+    assert set(jazzy) == {"slam_toolbox", "lifecycle_manager"}
+    assert jazzy["lifecycle_manager"].parameters[-1]["node_names"] == ["slam_toolbox"]
+    assert set(names("kilted", "amcl")) == {"nav2_container", "amcl", "lifecycle_manager"}
+    assert not names("kilted", "covey")
+
+
+def test_covey_localizes(tmp_path, monkeypatch):
+    folder = written(tmp_path / "shared", localization="covey", prefixed=True)
+    every = nodes(started(folder, monkeypatch, explore="true", autostart="false", log_level="warn"))
+    assert {"slam_toolbox", "amcl", "start"}.isdisjoint(one.name for one in every)
+    (manager,) = (one for one in every if one.name == "lifecycle_manager" and one.namespace == "wide0")
+    assert manager.parameters[-1]["autostart"] is False
+    assert manager.arguments == ["--ros-args", "--log-level", "warn"]
+
+    def costmap(folder):
+        nav2 = parameters(folder / "wide0" / "nav2.yaml")["wide0"]
+        return nav2["global_costmap"]["global_costmap"]["ros__parameters"]
+
+    static = costmap(folder)["static_layer"]
+    assert (static["map_topic"], static["subscribe_to_updates"]) == ("/wide0/map", True)
+    assert costmap(folder)["global_frame"] == "map"
+    apart = TEAM[: TEAM.index("  - {name: flyer")] + "share_maps: {start_poses: unknown}\n"
+    write_launch(parse_scenario(apart), tmp_path / "apart", localization="covey", prefixed=True)
+    assert costmap(tmp_path / "apart")["global_frame"] == "wide0/map"
+
+
 def test_arguments_choose_what_is_started(tmp_path, monkeypatch):
     folder = written(tmp_path, prefixed=True)
-    asked = {"robots": "wide0", "explore": "true", "merge": "true", "rviz": "team"}
+    asked = {"robots": "wide0", "explore": "true", "merge": "True", "rviz": "team"}
     found = {one.name if hasattr(one, "name") else one.package for one in nodes(started(folder, monkeypatch, **asked))}
     assert {"explore_node", "map_merge", "rviz2", "start"} <= found
     every = nodes(started(folder, monkeypatch, **asked))
@@ -217,4 +350,6 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "pair-ros  11 files for ROS 2 kilted" in out
     assert "kilted" in (tmp_path / "pair-ros" / "team.launch.py").read_text()
+    assert main(["ros", "launch", "pair.yaml", "--localization", "amcl", "--out", "known"]) == 0
+    assert "covey ros run pair.yaml --no-localization --map --distro kilted" in capsys.readouterr().out
     assert main(["ros", "launch", "nowhere"]) == 2

@@ -224,10 +224,13 @@ def ros_launch(
     *,
     out: Path | None = None,
     distro: Distro | None = None,
+    localization: Literal["slam_toolbox", "amcl", "covey"] = "slam_toolbox",
     prefixed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     overrides: Override = [],  # noqa: B006
 ) -> None:
     """Write a launch file with parameters for slam_toolbox, Nav2, m-explore and RViz, for the robots of a scenario.
+
+    ros2 launch FILE --show-args tells what can be chosen when it is launched.
 
     Parameters
     ----------
@@ -237,13 +240,16 @@ def ros_launch(
         Folder to write. Default: NAME-ros in the current folder.
     distro
         Distribution that will read the files. Default: ROS_DISTRO, else jazzy.
+    localization
+        Who says where the robots are: slam_toolbox, which maps; amcl, on the true map; covey, as the scenario says.
     prefixed
         Begin frames with the names of the robots, so that one RViz can show all robots; covey ros run must do so, too.
     """
     from covey.cli.ros_files import launch_command
     from covey.scenario.overrides import parse_override
 
-    launch_command(source, dict(map(parse_override, overrides)), out, distro, prefixed=prefixed)
+    changes = dict(map(parse_override, overrides))
+    launch_command(source, changes, out, distro, prefixed=prefixed, localization=localization)
 
 
 @ros.command(name="import")

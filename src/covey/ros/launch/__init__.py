@@ -1,7 +1,7 @@
 """Files for stock packages of ROS 2, from a scenario: slam_toolbox, Nav2, m-explore with map merge, RViz.
 
-Nobody has run them with these packages here; see docs/nav2.md. The names of all parameters were checked against the
-sources of the packages.
+Nobody has run them with these packages here; see docs/nav2.md. A test compares all parameters with those that the
+sources of the packages declare.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from covey.results.folder import unwritable, write_whole
 from covey.ros.launch import rviz
 from covey.ros.launch.explore import explore, map_merge
 from covey.ros.launch.nav2 import nav2
-from covey.ros.launch.robots import NEWEST, NavigatedRobot, navigated
+from covey.ros.launch.robots import NEWEST, Localization, NavigatedRobot, navigated
 from covey.ros.launch.slam_toolbox import slam_toolbox
 
 if TYPE_CHECKING:
@@ -25,7 +25,14 @@ DISTRIBUTIONS = ("humble", "jazzy", "kilted", "lyrical", "rolling")
 LAUNCH_FILE = "team.launch.py"
 
 
-def write_launch(scenario: "Scenario", folder: Path, distro: str = "jazzy", *, prefixed: bool = False) -> list[Path]:
+def write_launch(
+    scenario: "Scenario",
+    folder: Path,
+    distro: str = "jazzy",
+    *,
+    prefixed: bool = False,
+    localization: Localization = "slam_toolbox",
+) -> list[Path]:
     """Write a launch file for the team of a scenario, and what it starts needs: parameters and RViz configurations.
 
     Args:
@@ -34,6 +41,8 @@ def write_launch(scenario: "Scenario", folder: Path, distro: str = "jazzy", *, p
         distro: the distribution of ROS 2 that will read the files.
         prefixed: the frames begin with the names of the robots, and all are in /tf, so that one RViz shows all robots;
             else each robot has its own ``tf``, as in Nav2's examples. Covey must do the same.
+        localization: who says where the robots are: ``slam_toolbox``, which maps, ``amcl`` on the true map, or
+            ``covey``.
 
     Returns:
         The files that were written.
@@ -46,18 +55,23 @@ def write_launch(scenario: "Scenario", folder: Path, distro: str = "jazzy", *, p
     """
     if distro not in DISTRIBUTIONS:
         raise UnknownNameError("ROS distribution", distro, DISTRIBUTIONS)
-    robots = navigated(scenario, prefixed)
+    robots = navigated(scenario, prefixed, localization)
     if not robots:
         raise InvalidValueError("no robot of the scenario has a planar lidar; slam_toolbox and Nav2 need its scans")
     texts = {LAUNCH_FILE: _launch(scenario.name, robots, distro)}
-    texts["map_merge.yaml"] = _yaml(map_merge(robots), "Parameters of multirobot_map_merge: where the robots start.")
+    if slam := localization == "slam_toolbox":
+        texts["map_merge.yaml"] = _yaml(
+            map_merge(robots), "Parameters of multirobot_map_merge: where the robots start."
+        )
     texts["team.rviz"] = _yaml(rviz.team(robots), "RViz with all robots.")
     for robot in robots:
         of = f"of {robot.name} ({robot.model.name})"
+        if slam:
+            texts[f"{robot.name}/slam_toolbox.yaml"] = _yaml(slam_toolbox(robot), f"Parameters of slam_toolbox {of}.")
+        if localization != "amcl":  # whose map is known
+            texts[f"{robot.name}/explore.yaml"] = _yaml(explore(robot), f"Parameters of explore_lite (m-explore) {of}.")
         texts |= {
-            f"{robot.name}/slam_toolbox.yaml": _yaml(slam_toolbox(robot), f"Parameters of slam_toolbox {of}."),
             f"{robot.name}/nav2.yaml": _yaml(nav2(robot, distro), f"Parameters of Nav2 {of}, for {distro}."),
-            f"{robot.name}/explore.yaml": _yaml(explore(robot), f"Parameters of explore_lite (m-explore) {of}."),
             f"{robot.name}/robot.rviz": _yaml(rviz.one(robot), f"RViz with all that is known {of}; it sends goals."),
         }
     try:
@@ -78,6 +92,8 @@ def _launch(name: str, robots: list[NavigatedRobot], distro: str) -> str:
         distro=distro,
         newest=distro in NEWEST,
         prefixed=robots[0].prefixed,
+        localization=robots[0].localization,
+        slam=robots[0].localization == "slam_toolbox",
     )
 
 

@@ -1,4 +1,4 @@
-"""Parameters of Nav2: planner, controller, behaviors, navigator and velocity smoother."""
+"""Parameters of Nav2: AMCL, planner, controller, behaviors, navigator and velocity smoother."""
 
 import math
 from typing import Any
@@ -16,7 +16,7 @@ def nav2(robot: NavigatedRobot, distro: str) -> dict[str, Any]:
     """Return the parameters of Nav2 for one robot.
 
     The controller is Regulated Pure Pursuit, which is in all distributions and takes the least computing time. The
-    nodes that are not started (collision monitor, docking, routes, AMCL) have no parameters.
+    nodes that are not started (collision monitor, docking, routes) have no parameters.
 
     The costmaps name the robot's topics in full: up to Jazzy they take a relative name as one below their own name,
     and Nav2's example files, which have ``/scan``, would let all robots see the scans of none.
@@ -38,10 +38,31 @@ def nav2(robot: NavigatedRobot, distro: str) -> dict[str, Any]:
         },
         "velocity_smoother": {**_smoother(robot), **stamped},
     }
+    if robot.localization == "amcl":
+        nodes["amcl"] = _amcl(robot)
     sections: dict[str, Any] = {name: {"ros__parameters": _ALWAYS | of} for name, of in nodes.items()}
     costmaps = {"local_costmap": _local_costmap(robot), "global_costmap": _global_costmap(robot)}
     sections |= {name: {name: {"ros__parameters": _ALWAYS | of}} for name, of in costmaps.items()}
     return {robot.name: sections}
+
+
+def _amcl(robot: NavigatedRobot) -> dict[str, Any]:
+    x, y, yaw = (round(float(value), 4) for value in robot.start)
+    model = "Omni" if robot.model.kinematics == "holonomic" else "Differential"
+    return {
+        "global_frame_id": robot.frame("map"),
+        "odom_frame_id": robot.frame("odom"),
+        "base_frame_id": robot.frame("base_link"),
+        "map_topic": robot.map_topic,
+        "scan_topic": robot.topic,
+        "robot_model_type": f"nav2_amcl::{model}MotionModel",
+        "laser_max_range": robot.lidar.range_m,
+        "set_initial_pose": True,
+        "initial_pose": {"x": x, "y": y, "z": 0.0, "yaw": yaw},
+        "update_min_d": 0.1,
+        "update_min_a": 0.1,
+        "transform_tolerance": 1.0,
+    }
 
 
 def _controller(robot: NavigatedRobot, distro: str) -> dict[str, Any]:
@@ -179,8 +200,9 @@ def _global_costmap(robot: NavigatedRobot) -> dict[str, Any]:
         "plugins": ["static_layer", "obstacle_layer", "inflation_layer"],
         "static_layer": {
             "plugin": "nav2_costmap_2d::StaticLayer",
-            "map_topic": f"/{robot.name}/map",
+            "map_topic": robot.map_topic,
             "map_subscribe_transient_local": True,
+            **({"subscribe_to_updates": True} if robot.localization == "covey" else {}),
         },
         "obstacle_layer": _obstacles(robot, 10.0),
         "inflation_layer": _inflation(robot),

@@ -3,16 +3,17 @@
 from typing import Any
 
 from covey.ros.launch.explore import MERGED, WORLD
-from covey.ros.launch.robots import NavigatedRobot
+from covey.ros.launch.robots import TRUE_MAP, NavigatedRobot
 
 _COLORS = ((0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (213, 94, 0), (86, 180, 233), (140, 122, 0))
 
 
 def team(robots: list[NavigatedRobot]) -> dict[str, Any]:
     """Return RViz with the merged map and, if their frames have their names, what is known of each robot."""
+    merged = {"slam_toolbox": f"/{MERGED}", "covey": "/merged_map"}.get(robots[0].localization)
     shown = [
-        _map("Merged map", f"/{MERGED}"),
-        _map("True map", "/true_map", enabled=False),
+        *([_map("Merged map", merged)] if merged else []),
+        _map("True map", TRUE_MAP, enabled=not merged),
         {"Class": "rviz_default_plugins/Marker", "Name": "Links", "Enabled": True, "Topic": _topic("/links")},
     ]
     shared = [robot for robot in robots if robot.prefixed]
@@ -21,21 +22,24 @@ def team(robots: list[NavigatedRobot]) -> dict[str, Any]:
     for k, robot in enumerate(shared):
         parts = _seen(robot, _COLORS[k % len(_COLORS)])
         shown.append({"Class": "rviz_common/Group", "Name": robot.name, "Enabled": True, "Displays": parts})
-    return _window(WORLD, shown, goal=None)
+    return _window(WORLD, shown, {})
 
 
 def one(robot: NavigatedRobot) -> dict[str, Any]:
     """Return RViz for one robot: its map, costmaps, scan, plan and frontiers, and a tool that sends it goals."""
     at = f"/{robot.name}"
     shown = [
-        _map("Map", f"{at}/map"),
+        _map("Map", robot.map_topic),
         _map("Global costmap", f"{at}/global_costmap/costmap", scheme="costmap", alpha=0.3),
         _map("Local costmap", f"{at}/local_costmap/costmap", scheme="costmap", alpha=0.5),
         *_seen(robot, _COLORS[0]),
         {"Class": "rviz_default_plugins/MarkerArray", "Name": "Frontiers", "Topic": _topic(f"{at}/explore/frontiers")},
         _frames(names=False),
     ]
-    return _window(robot.frame("map"), [{"Enabled": True} | one for one in shown], goal=f"{at}/goal_pose")
+    tools = {"SetGoal": f"{at}/goal_pose"}
+    if robot.localization == "amcl":
+        tools = {"SetInitialPose": f"{at}/initialpose"} | tools
+    return _window(robot.frame("map"), [{"Enabled": True} | one for one in shown], tools)
 
 
 def _seen(robot: NavigatedRobot, color: tuple[int, int, int]) -> list[dict[str, Any]]:
@@ -59,12 +63,11 @@ def _frames(*, names: bool) -> dict[str, Any]:
     return {**shown, "Show Names": names, "Marker Scale": 1}
 
 
-def _window(frame: str, displays: list[dict[str, Any]], goal: str | None) -> dict[str, Any]:
+def _window(frame: str, displays: list[dict[str, Any]], sending: dict[str, str]) -> dict[str, Any]:
     tools: list[dict[str, Any]] = [
         {"Class": f"rviz_default_plugins/{name}"} for name in ("MoveCamera", "Select", "FocusCamera", "Measure")
     ]
-    if goal:
-        tools.append({"Class": "rviz_default_plugins/SetGoal", "Topic": _topic(goal)})
+    tools += [{"Class": f"rviz_default_plugins/{name}", "Topic": _topic(topic)} for name, topic in sending.items()]
     return {
         "Panels": [
             {"Class": "rviz_common/Displays", "Name": "Displays"},

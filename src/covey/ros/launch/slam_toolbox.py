@@ -14,7 +14,6 @@ def slam_toolbox(robot: NavigatedRobot) -> dict[str, Any]:
     """
     parameters = {
         "use_sim_time": True,
-        "mode": "mapping",
         "map_frame": robot.frame("map"),
         "odom_frame": robot.frame("odom"),
         "base_frame": robot.frame("base_link"),
