@@ -1,9 +1,14 @@
-"""How much memory the machine leaves this process: by what is free, control groups, and limits of the process."""
+"""How much memory the machine leaves this process, and arrays that take only what of them is touched."""
 
+import math
+import mmap
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import psutil
 
 from covey.errors import InvalidValueError
@@ -82,3 +87,18 @@ def _inactive(stat: Path) -> float:
         return float(found.get("total_inactive_file", found.get("inactive_file", 0)))
     except (OSError, ValueError):
         return 0.0
+
+
+def small_pages(shape: tuple[int, ...], kind: Any) -> np.ndarray:
+    """Return zeros of a kind of integers, of which only touched pages of 4 kB take memory.
+
+    Those of `numpy.zeros` have 2 MB on Linux. A robot sees and covers few parts of the array of a large world: what
+    10 000 robots have covered then takes 0.1 GB in the place of 5 GB. A process that is forked gets a copy, as of every
+    other array.
+    """
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if sys.platform != "win32" else {}
+    memory = mmap.mmap(-1, max(1, np.dtype(kind).itemsize * math.prod(shape)), **private)
+    if sys.platform == "linux":
+        with suppress(OSError):  # a system without large pages
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.ndarray(shape, kind, memory)

@@ -88,6 +88,18 @@ def test_maps_grow_with_robots_cells_sharing_and_unknown_starts():
     assert maps(sharing=UNKNOWN) > 0.9 * (100 / 60) ** 2 * maps(), "50 m to the far wall, both ways"
 
 
+def test_what_robots_explored_counts_in_the_rows_that_they_may_see():
+    def truth(count, timeout_s):
+        return parts_of(WORLD, [crew(count, None)], **ALONE | {"timeout_s": timeout_s})["the world"]
+
+    cells, alone = WORLD.grid.cells.size, truth(0, 1.0)
+    robot = covey.robots.pioneer3dx()
+    rows = (2 * robot.sensors[0].range_m + robot.max_speed_m_s) / WORLD.grid.size_m[1]
+    assert rows < 0.9
+    assert truth(10, 1.0) - alone == pytest.approx(10 * memory.SEEN_CELL * cells * rows)
+    assert truth(10, 1e6) - alone == pytest.approx(10 * memory.SEEN_CELL * cells)
+
+
 def test_the_sizes_are_those_of_the_types():
     assert 2 * EVIDENCE.itemsize + 8 + 8 + 1 + 1 + 2 == ALTITUDES
     assert memory._TILE == TILE

@@ -32,7 +32,7 @@ ROBOT = 0.4e6
 WORLD_CELL = 45.0
 """Once for each cell of the world: truth, skip field, clearance, and what a run records of them."""
 SEEN_CELL = 0.25
-"""For each cell of the world and robot: what it has explored."""
+"""For each cell in the rows of the world that a robot sees: what it has explored and where it has driven."""
 STATE, EVIDENCE, STAMP, SUM = 1.0, 1.0, 2.0, 2.0
 """For each cell of a map: its state; where a robot has looked, its evidence and the time; the sum of all evidence."""
 ALIGNED, HEARD = 13.0, 1.0
@@ -65,7 +65,8 @@ def parts_of(
     """Return the bytes that a run takes at most, by what takes them.
 
     How much of its map a robot sees itself is estimated: the disc of its lidar, and the strip that it drives through
-    until the end of the run, or until a team has driven through the world three times.
+    until the end of the run, or until a team has driven through the world three times; of the truth, the rows that
+    these may touch.
 
     Args:
         world: the truth, a `covey.world.world.World`.
@@ -77,7 +78,7 @@ def parts_of(
     n, cells, grid = sum(len(crew.start) for crew in crews), world.grid.cells.size, world.grid
     found = {
         "the process": APART if processes else PROCESS,
-        "the world": cells * (WORLD_CELL + SEEN_CELL * n),
+        "the world": cells * WORLD_CELL,
         "the robots": n * ROBOT + 8.0 * n * n,
     }
     maps = routes = largest = 0.0
@@ -85,6 +86,7 @@ def parts_of(
     shares, own_frames = sharing is not None, sharing is not None and sharing.start_poses == "unknown"
     for crew in crews:
         extent = _extent(crew, world, n, timeout_s)
+        found["the world"] += cells * SEEN_CELL * len(crew.start) * _rows_seen(crew, world, extent, timeout_s)
         found["their localization"] += crew.localization.memory(extent)
         record = crew.robot.mapping
         if not crew.robot.maps or record is None:
@@ -146,6 +148,13 @@ def _cells(grid: Any, start: np.ndarray, resolution_m: float, own_frames: bool) 
     if not own_frames:  # such maps grow as robots see more
         check_size(shape)
     return float(math.prod(shape))
+
+
+def _rows_seen(crew: Crew, world: Any, extent: Extent, timeout_s: float) -> float:
+    """Return the share of the rows of the world that a robot sees or drives on at most."""
+    reach = max((getattr(sensor, "range_m", 0.0) for sensor in crew.robot.sensors), default=0.0)
+    way = extent.way_m or crew.robot.max_speed_m_s * timeout_s
+    return min(1.0, (2.0 * reach + way) / world.grid.size_m[1])
 
 
 def _extent(crew: Crew, world: Any, robots: int, timeout_s: float) -> Extent:

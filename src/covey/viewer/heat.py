@@ -57,7 +57,7 @@ class Heat:
         self._directions = [beam_directions(bank.record.angles) for bank in self._lidars]
         self._bytes = 0  # of the scans that wait
         self._ground = GroundCells(sim.world) if self._others else None
-        self._left = [self._explored.left(i).copy() for i in range(len(self.first))] if self._explored else []
+        self._seen = [self._explored.seen(i).copy() for i in range(len(self.first))] if self._explored else []
         self._mark = np.zeros(shape if self._lidars else (0, 0), np.uint8)
         steps = int(np.clip(_BATCH_BYTES // (24 * max(n, 1)), 1, _BATCH))
         self._poses = np.empty((steps + 1, n, 3))
@@ -83,7 +83,7 @@ class Heat:
         """Note what the robot whose turn it is has explored, and what robots see that are due."""
         assert self._explored is not None
         if (i := step % self._every) < len(self.first):
-            note_new(self._explored.left(i), self._left[i], self.first[i], step + 1)
+            note_new(self._explored.seen(i), self._seen[i], self.first[i], step + 1)
         looking = np.zeros(len(self._due), np.bool_)
         for lidar, bank in enumerate(self._lidars):
             if bank.samples:
@@ -216,20 +216,20 @@ def _earliest(first: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def note_new(left, before, first, step):
+def note_new(seen, before, first, step):
     """Set the step in the cells that a robot has explored since the last call, and bring ``before`` up to date.
 
     Args:
-        left, before: see `ExploredTruth.left`.
+        seen, before: see `ExploredTruth.seen`.
         first: int32 (rows, columns); set where it is 0.
     """
-    for row in range(left.shape[0]):
+    for row in range(seen.shape[0]):
         changed = np.uint16(0)
-        for block in range(left.shape[1]):
-            changed |= before[row, block] ^ left[row, block]
-        for block in range(left.shape[1] if changed else 0):
-            new = before[row, block] & ~left[row, block]
-            before[row, block] = left[row, block]
+        for block in range(seen.shape[1]):
+            changed |= before[row, block] ^ seen[row, block]
+        for block in range(seen.shape[1] if changed else 0):
+            new = seen[row, block] & ~before[row, block]
+            before[row, block] = seen[row, block]
             for bit in range(BLOCK * BLOCK if new else 0):
                 if (new >> bit) & 1:
                     y, x = BLOCK * row + bit // BLOCK, BLOCK * block + bit % BLOCK

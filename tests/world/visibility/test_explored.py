@@ -9,7 +9,8 @@ from covey.errors import InvalidValueError
 from covey.geometry.beams import crossed_cells
 from covey.geometry.grid import Grid
 from covey.geometry.se2 import Pose
-from covey.world.visibility.covered import CoveredCells, put_back, small_pages
+from covey.memory import small_pages
+from covey.world.visibility.covered import CoveredCells, put_back
 from covey.world.visibility.explored import ExploredTruth
 
 
@@ -178,7 +179,7 @@ def test_a_body_without_a_place_covers_nothing_and_others_cover_as_without_it(wr
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
 def test_a_process_that_is_forked_changes_nothing_here():
-    cells = small_pages((2, 3, 4))
+    cells = small_pages((2, 3, 4), np.uint32)
     child = os.fork()
     if child == 0:
         cells[:] = 7
@@ -198,3 +199,16 @@ def test_the_memory_of_coverage_is_that_of_what_robots_cover():
     put_back(*coverage.arrays[3:])
     assert process.memory_info().rss - before < 2 * robots * 4096 + 2**22
     assert coverage.passed_by[500].sum() == 4 * robots  # centres within sqrt(2**2 - 0.5**2) = 1.94 m of the middle
+
+
+def test_the_memory_of_what_robots_explored_is_that_of_the_rows_that_they_saw():
+    robots, side = 400, 1024  # 65 MB in all; a robot sees 22 rows, in two or three pages of 4 kB, which hold 32 rows
+    process, place = psutil.Process(), np.tile([500.0, 500.0, 0.0], (robots, 1))
+    explored = ExploredTruth(Grid(np.ones((side, side), np.uint8), 1.0), robots)
+    angles, ranges = np.linspace(-np.pi, np.pi, 90), np.full((robots, 90), 10.0)
+    explored.mark([0], place[:1], ranges[:1], angles, (0.0, 0.0, 0.0), 0)
+    before = process.memory_info().rss
+    explored.mark(np.arange(robots), place, ranges, angles, (0.0, 0.0, 0.0), 1)
+    assert process.memory_info().rss - before < 6 * robots * 4096 + 2**22
+    assert explored.share_each == pytest.approx(explored.share_union)
+    assert explored.share_union > 0

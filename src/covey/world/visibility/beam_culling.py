@@ -93,15 +93,15 @@ def closed_bits(solid: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def complete(open_, shape, row, column):
-    """Clear the bit of a block in which a robot has nothing left to explore; arguments as in `first_open`."""
+def put_bit(bits, shape, row, column, value):
+    """Set (``value`` 1) or clear (0) the bit of a block in `block_bits`; ``shape``: rows and columns of blocks."""
     by_row, by_column = (shape[1] + 31) >> 5, (shape[0] + 31) >> 5
     for side in range(2):
         at, bit = (row * by_row, column) if side == 0 else (shape[0] * by_row + column * by_column, row)
-        at += bit >> 5
-        open_[at] &= ~(1 << (bit & 31))
+        at, low = at + (bit >> 5), bit & 31
+        bits[at] = bits[at] & ~(1 << low) | value << low
         if bit >= 32:
-            open_[at - 1] &= ~(1 << (32 + (bit & 31)))
+            bits[at - 1] = bits[at - 1] & ~(1 << (32 + low)) | value << (32 + low)
 
 
 @kernel
@@ -115,31 +115,24 @@ def update_closed(closed, solid, row0, row1, column0, column1):
     """
     rows, columns = solid.shape
     shape = (rows + BLOCK - 1) // BLOCK, (columns + BLOCK - 1) // BLOCK
-    by_row, by_column = (shape[1] + 31) >> 5, (shape[0] + 31) >> 5
     for row in range(row0 // BLOCK, (row1 - 1) // BLOCK + 1):
         for column in range(column0 // BLOCK, (column1 - 1) // BLOCK + 1):
-            complete(closed, shape, row, column)
             full = True
             for r in range(row * BLOCK, min((row + 1) * BLOCK, rows)):
                 for c in range(column * BLOCK, min((column + 1) * BLOCK, columns)):
                     full = full and solid[r, c]
-            if full:
-                for side in range(2):
-                    at, bit = (row * by_row, column) if side == 0 else (shape[0] * by_row + column * by_column, row)
-                    at += bit >> 5
-                    closed[at] |= 1 << (bit & 31)
-                    if bit >= 32:
-                        closed[at - 1] |= 1 << (32 + (bit & 31))
+            put_bit(closed, shape, row, column, np.int64(full))
 
 
 @kernel
-def first_open(open_, closed, shape, steep, count, u, v, a0, b0, a1, b1, length):
+def first_open(goal, done, closed, shape, steep, count, u, v, a0, b0, a1, b1, length):
     """Return how many columns a beam between two others may cross before a block with something left to explore.
 
     It is -1 if there is no such block. The two beams are at most 45 degrees apart.
 
     Args:
-        open_: int64, `block_bits` of blocks in which the robot has something left to explore.
+        goal, done: int64, `block_bits` of blocks in which there is something to explore, and of those of them in which
+            the robot has nothing left.
         closed: int64, see `closed_bits`.
         shape: rows and columns of blocks.
         steep: walk by rows instead of columns, for steep beams.
@@ -177,10 +170,11 @@ def first_open(open_, closed, shape, steep, count, u, v, a0, b0, a1, b1, length)
             return -1
         mask = ((2 << (last - first)) - 1) << (first & 31)
         word = first >> 5
-        if last - first > 32 or open_[np.uint64(at + word)] & mask != 0:
+        here = np.uint64(at + word)
+        if last - first > 32 or goal[here] & ~done[here] & mask != 0:
             return count
         column, count = column + sign, count + 1
-        if closed[np.uint64(at + word)] & mask == mask or column < 0 or column >= columns:
+        if closed[here] & mask == mask or column < 0 or column >= columns:
             return -1
         at += sign * words
         near, far = far, far + 1.0

@@ -1,9 +1,6 @@
 """The cells that a team has truly covered: cells of the world whose centres bodies have stood on or swept."""
 
 import math
-import mmap
-import sys
-from contextlib import suppress
 
 import numpy as np
 
@@ -11,6 +8,7 @@ from covey.bound import Bound
 from covey.errors import InvalidValueError
 from covey.geometry.grid import Grid
 from covey.kernel import bare, fetch, kernel
+from covey.memory import small_pages
 
 _WORD, _SLOTS = 32, 16
 _NEVER, _NO_WORD = -1, 2**32 - 1
@@ -35,7 +33,7 @@ class CoveredCells:
             raise InvalidValueError("there is no cell to cover")
         self.last_step = np.full(goal.shape, _NEVER, np.int32)
         self.count = np.zeros(1, np.int64)
-        self._each = small_pages((robots, -(-goal.shape[1] // _WORD), goal.shape[0]))
+        self._each = small_pages((robots, -(-goal.shape[1] // _WORD), goal.shape[0]), np.uint32)
         self._recent = no_words(robots)
 
     def mark(self, poses: np.ndarray, discs: np.ndarray, step: int, before: np.ndarray | None = None) -> None:
@@ -70,20 +68,6 @@ class CoveredCells:
         """Return the number of robots that have passed over each cell of the goal, int32 (rows, columns)."""
         put_back(self._each, self._recent)
         return count_bits(self._each, self.goal)
-
-
-def small_pages(shape: tuple[int, ...]) -> np.ndarray:
-    """Return zeros, uint32, of which only touched pages of 4 kB take memory; those of `numpy.zeros` have 2 MB on Linux.
-
-    A robot covers few of the columns of its array: 10 000 robots then take 0.1 GB in the place of 5 GB. A process that
-    is forked gets a copy, as of every other array.
-    """
-    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if sys.platform != "win32" else {}
-    memory = mmap.mmap(-1, max(1, 4 * math.prod(shape)), **private)
-    if sys.platform == "linux":
-        with suppress(OSError):  # a system without large pages
-            memory.madvise(mmap.MADV_NOHUGEPAGE)
-    return np.ndarray(shape, np.uint32, memory)
 
 
 def no_words(robots: int) -> np.ndarray:

@@ -1,8 +1,9 @@
 """The cells that a team has truly explored: cells of G that beams crossed.
 
-Cells are grouped in blocks of 4 x 4, with a bit per cell: a robot's unexplored cells take one bit per cell of the
-world, and 16 cells are compared at once. Beams, and first parts of beams, that only cross cells that their robot has
-explored are skipped (`covey.world.visibility.beam_culling`), except in an occasional scan that updates the heat map.
+Cells are grouped in blocks of 4 x 4, with a bit per cell: a robot takes one bit per cell of the part of the world that
+it has explored, and 16 cells are compared at once. Beams, and first parts of beams, that only cross cells that their
+robot has explored are skipped (`covey.world.visibility.beam_culling`), except in an occasional scan that updates the
+heat map.
 """
 
 import math
@@ -16,6 +17,7 @@ from covey.geometry.beams import clip_segment, sensor_in_grid, walk
 from covey.geometry.grid import Grid
 from covey.geometry.raycast import march_flat
 from covey.kernel import kernel
+from covey.memory import small_pages
 from covey.world.state import Window
 from covey.world.visibility.beam_culling import (
     BLOCK,
@@ -24,9 +26,9 @@ from covey.world.visibility.beam_culling import (
     cell_bits,
     cells_of,
     closed_bits,
-    complete,
     fan,
     first_open,
+    put_bit,
     update_closed,
 )
 
@@ -59,9 +61,10 @@ class ExploredTruth:
             raise InvalidValueError(f"{self.total} explorable cells and {robots} robots; there must be some of both")
         self.grid, self._seen_every = explorable, seen_every
         self._goal = cell_bits(explorable.cells != 0)
-        self._left, self._unseen = np.tile(self._goal, (robots + 1, 1, 1)), self._goal.copy()
+        self._seen, self._unseen = small_pages((robots + 1, *self._goal.shape), np.uint16), self._goal.copy()
         self._first, self._last = (np.full(explorable.shape, _NEVER, np.int32) for _ in range(2))
-        self._open = np.tile(block_bits(self._goal > 0, False), (robots, 1))
+        self._open = block_bits(self._goal > 0, False)
+        self._done = small_pages((robots, len(self._open)), np.int64)
         self.close(np.zeros(explorable.shape, np.bool_) if solid is None else solid)
         self._all_beams_at = np.arange(robots) % max(seen_every, 1)
         self._counts = np.zeros(robots + 1, np.int64)
@@ -138,7 +141,7 @@ class ExploredTruth:
 
     @property
     def _state(self) -> tuple[np.ndarray, ...]:
-        return self._left, self._unseen, self._first, self._counts, self._open
+        return self._goal, self._open, self._seen, self._unseen, self._first, self._counts, self._done
 
     @property
     def share_each(self) -> np.ndarray:
@@ -180,18 +183,18 @@ class ExploredTruth:
 
     def explored(self, robot: int | None = None) -> np.ndarray:
         """Return the cells, bool (rows, columns), that a robot (None: the team) has explored."""
-        return self._cells_of(self._goal & ~self._left[-1 if robot is None else robot])
+        return self._cells_of(self._seen[-1 if robot is None else robot])
 
-    def left(self, robot: int) -> np.ndarray:
-        """Return what a robot has not explored yet, uint16 (rows / 4, columns / 4), see `cell_bits`. A view."""
-        return self._left[robot]
+    def seen(self, robot: int) -> np.ndarray:
+        """Return what a robot has explored, uint16 (rows / 4, columns / 4), see `cell_bits`. A view."""
+        return self._seen[robot]
 
     @property
     def seen_by(self) -> np.ndarray:
         """Return the number of robots that have explored each cell, int32 (rows, columns)."""
         count = np.zeros(self.grid.shape, np.int32)
-        for left in self._left[:-1]:
-            count += self._cells_of(self._goal & ~left)
+        for seen in self._seen[:-1]:
+            count += self._cells_of(seen)
         return count
 
     def _flush(self) -> None:
@@ -215,27 +218,28 @@ def flush(goal, unseen, step, last):
 
 
 @kernel
-def explore_cells(robots, cells, columns, step, left, unseen, first, counts, open_):
+def explore_cells(robots, cells, columns, step, goal, open_, seen, unseen, first, counts, done):
     """Mark cells, int64 (k,), numbered row by row, that robots, int64 (k,), see; see `explore`."""
     for k in range(robots.size):
         row, column = cells[k] // columns, cells[k] % columns
         block_row, block, bit = row // BLOCK, column // BLOCK, row % BLOCK * BLOCK + column % BLOCK
-        bits = np.uint16(~(1 << bit))
-        unseen[block_row, block] &= bits
-        for i, explorer in enumerate((robots[k], left.shape[0] - 1)):
-            if (left[explorer, block_row, block] >> bit) & 1:
-                left[explorer, block_row, block] &= bits
+        unseen[block_row, block] &= np.uint16(~(1 << bit))
+        if not (goal[block_row, block] >> bit) & 1:
+            continue
+        for i, explorer in enumerate((robots[k], seen.shape[0] - 1)):
+            if not (seen[explorer, block_row, block] >> bit) & 1:
+                seen[explorer, block_row, block] |= np.uint16(1 << bit)
                 counts[explorer] += 1
                 if i == 1:
                     first[row, column] = step
-                elif left[explorer, block_row, block] == 0:
-                    complete(open_[explorer], left.shape[1:], block_row, block)
+                elif seen[explorer, block_row, block] == goal[block_row, block]:
+                    put_bit(done[explorer], goal.shape, block_row, block, 1)
 
 
 @kernel
 def explore(
     robots, poses, ranges, skip, reach, fan, mount, step, frame, shape, closed, all_beams_at, every,
-    left, unseen, first, counts, open_,
+    goal, open_, seen, unseen, first, counts, done,
 ):  # fmt: skip
     """Mark the beams of some robots' scans, see `ExploredTruth.mark`, except beams that find nothing new.
 
@@ -248,17 +252,19 @@ def explore(
         shape: rows and columns of the grid.
         closed: int64 (words,), see `covey.world.visibility.beam_culling.closed_bits`.
         all_beams_at: int64 (n,), the next step at which all beams are marked once; then ``every`` steps later.
-        left: uint16 (n + 1, rows / 4, columns / 4), `cell_bits` of the unexplored cells of each robot, and of all.
-        unseen: uint16 (rows / 4, columns / 4), those of cells that no robot has seen lately.
+        goal: uint16 (rows / 4, columns / 4), `cell_bits` of the cells to explore.
+        open_: int64 (words,), `block_bits` of blocks in which ``goal`` is not 0.
+        seen: uint16 (n + 1, rows / 4, columns / 4), those that each robot has explored, and those that any has.
+        unseen: uint16 (rows / 4, columns / 4), those that no robot has seen lately.
         first: int32 (rows, columns). counts: int64 (n + 1,), number of explored cells of each robot, and of all.
-        open_: int64 (n, words), `block_bits` of blocks in which ``left`` is not 0.
+        done: int64 (n, words), `block_bits` of blocks in which ``seen`` became ``goal``.
     """
-    known, cell, blocks, none = ranges.shape[1] > 0, frame[4], left.shape[1:], np.int64(0)
+    known, cell, blocks, none = ranges.shape[1] > 0, frame[4], goal.shape, np.int64(0)
     t_max, walls, found = reach / frame[4], skip.reshape(-1), False
-    ours, lately = left[-1].reshape(-1), unseen.reshape(-1)  # flat, without checks for negative indices
+    flat = goal.reshape(-1), seen[-1].reshape(-1), unseen.reshape(-1)  # without checks for negative indices
     for k in range(robots.size):
         robot = robots[k]
-        mine, todo = left[robot].reshape(-1), open_[robot]
+        mine, finished = seen[robot].reshape(-1), done[robot]
         all_beams = step >= all_beams_at[robot]
         if all_beams:
             all_beams_at[robot] = step + every
@@ -278,14 +284,14 @@ def explore(
                             farthest = ranges[k, i]
                 far = farthest / cell / BLOCK
                 x, y = u / BLOCK, v / BLOCK
-                met = first_open(todo, closed, blocks, by_rows, none, x, y, a0, b0, a1, b1, far)
+                met = first_open(open_, finished, closed, blocks, by_rows, none, x, y, a0, b0, a1, b1, far)
             for i in range(begin, end if met >= 0 else begin):
                 x, y = fan.directions[i, 0], fan.directions[i, 1]
                 du, dv = c * x - s * y, s * x + c * y
                 length, clear = (ranges[k, i] if known else reach) / cell, 0.0  # [cells] that find nothing new
                 if not all_beams:
                     x, y, far = u / BLOCK, v / BLOCK, length / BLOCK
-                    at = first_open(todo, closed, blocks, by_rows, met, x, y, du, dv, du, dv, far)
+                    at = first_open(open_, finished, closed, blocks, by_rows, met, x, y, du, dv, du, dv, far)
                     if at < 0:
                         continue
                     if at > 0:
@@ -302,20 +308,21 @@ def explore(
                 if not inside:
                     continue
                 leap = int(clear * max(abs(du), abs(dv))) - 1  # cells that need not be looked at
-                new, new_of_all = _mark_line(u0, v0, u1, v1, leap, mine, lately, ours, todo, blocks, first, step)
+                new, new_of_all = _mark_line(u0, v0, u1, v1, leap, mine, flat, finished, blocks, first, step)
                 counts[robot], counts[-1], found = counts[robot] + new, counts[-1] + new_of_all, found or new > 0
     return found
 
 
 @kernel(inline=True)
-def _mark_line(u0, v0, u1, v1, leap, mine, lately, ours, todo, blocks, first, step):
+def _mark_line(u0, v0, u1, v1, leap, mine, flat, finished, blocks, first, step):
     """Mark the cells of a line but the first ``leap`` ones; return how many are new to its robot, and to all.
 
     Args:
         u0, v0, u1, v1: its ends [cells], inside the grid.
-        mine, lately, ours: uint16, flat; ``left`` of the robot, ``unseen`` and ``left`` of all, see `explore`.
-        todo: int64 (words,), ``open_`` of the robot. blocks: rows and columns of blocks.
+        mine, flat: uint16, flat; ``seen`` of the robot; ``goal``, ``seen`` of all and ``unseen``, see `explore`.
+        finished: int64 (words,), ``done`` of the robot. blocks: rows and columns of blocks.
     """
+    goal, ours, lately = flat
     new, new_of_all = 0, 0
     steep = abs(u1 - u0) < abs(v1 - v0)
     if steep:
@@ -332,18 +339,19 @@ def _mark_line(u0, v0, u1, v1, leap, mine, lately, ours, todo, blocks, first, st
             across = here if side == 0 else there
             row, column = (along, across) if steep else (across, along)
             at, bit = np.uint64((row >> 2) * blocks[1] + (column >> 2)), (row & 3) << 2 | column & 3
-            if ((mine[at] | lately[at]) >> bit) & 1 == 0:
+            wanted = goal[at]
+            if ((wanted & ~mine[at] | lately[at]) >> bit) & 1 == 0:
                 continue
-            bits = np.uint16(~(1 << bit))
-            lately[at] &= bits
-            if (mine[at] >> bit) & 1 == 0:
+            bits = np.uint16(1 << bit)
+            lately[at] &= ~bits
+            if (mine[at] >> bit) & 1:
                 continue
-            mine[at] &= bits
+            mine[at] |= bits
             new += 1
-            if mine[at] == 0:
-                complete(todo, blocks, row >> 2, column >> 2)
-            if (ours[at] >> bit) & 1:
-                ours[at] &= bits
+            if mine[at] == wanted:
+                put_bit(finished, blocks, row >> 2, column >> 2, 1)
+            if (ours[at] >> bit) & 1 == 0:
+                ours[at] |= bits
                 new_of_all += 1
                 first[row, column] = step
         here = there
