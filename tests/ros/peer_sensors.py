@@ -226,7 +226,7 @@ class BroadcastToAll_Request(IdlStruct, **ros("maes_msgs/srv/BroadcastToAll_Requ
 class BroadcastToAll_Response(IdlStruct, **ros("maes_msgs/srv/BroadcastToAll_Response")):
     client: uint64
     number: int64
-    success: bool
+    result: bool
 
 
 @dataclass
@@ -240,7 +240,7 @@ class DepositTag_Request(IdlStruct, **ros("maes_msgs/srv/DepositTag_Request")):
 class DepositTag_Response(IdlStruct, **ros("maes_msgs/srv/DepositTag_Response")):
     client: uint64
     number: int64
-    success: bool
+    result: bool
 
 
 @dataclass

@@ -299,11 +299,11 @@ def test_broadcasts_and_tags_are_services_too(joined, peer):
         until(lambda name=name: peer.ready(name=name))
     until(lambda: peer.matched(topic="rt/scout1/heard/text") and peer.matched(topic="rt/scout1/tags"))
     peer.call(name="maes_broadcast", number=1, values={"msg": "hä?"})
-    assert stepping(bridge, sim, lambda: peer.replies(name="maes_broadcast"))[0]["success"]
+    assert stepping(bridge, sim, lambda: peer.replies(name="maes_broadcast"))[0]["result"]
     assert stepping(bridge, sim, lambda: peer.take(topic="rt/scout1/heard/text")) == [{"data": "hä?"}]
     peer.call(name="maes_deposit_tag", number=7, values={"msg": "been here"})
     assert stepping(bridge, sim, lambda: peer.replies(name="maes_deposit_tag"))[0] | {"client": 0} == {
-        "client": 0, "number": 7, "success": True,
+        "client": 0, "number": 7, "result": True,
     }  # fmt: skip
     _, tag = stepping(bridge, sim, lambda: peer.take(topic="rt/scout1/tags"))[-1]["markers"]
     assert (tag["text"], tag["pose"]["position"]["x"]) == ("been here", pytest.approx(-2.0, abs=0.01))

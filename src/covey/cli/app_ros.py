@@ -252,6 +252,20 @@ def ros_launch(
     launch_command(source, changes, out, distro, prefixed=prefixed, localization=localization)
 
 
+@ros.command(name="messages")
+def ros_messages(folder: Path, /) -> None:
+    """Write the ROS packages maes_msgs and scoring_interfaces, whose services Covey offers, for colcon build.
+
+    Parameters
+    ----------
+    folder
+        Folder to write, such as the src of a workspace.
+    """
+    from covey.cli.ros_files import messages_command
+
+    messages_command(folder)
+
+
 @ros.command(name="import")
 def ros_import(
     bag: Path,

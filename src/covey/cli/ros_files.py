@@ -1,4 +1,4 @@
-"""`covey ros launch`: files for packages of ROS 2."""
+"""`covey ros launch` and `covey ros messages`: files for packages of ROS 2, and packages."""
 
 import os
 import shlex
@@ -32,3 +32,12 @@ def launch_command(
     same = "".join(f" -s {key}={shlex.quote(str(value))}" for key, value in changes.items())
     print(f"robots  covey ros run {source}{same} {_HOW[localization]}{' --prefixed' * prefixed} --distro {distro}")
     print(f"start   ros2 launch {folder / LAUNCH_FILE}")
+
+
+def messages_command(folder: Path) -> None:
+    """Write the packages, and say how they are built."""
+    from covey.ros.packages import PACKAGES, write_packages
+
+    written = write_packages(folder)
+    print(f"{folder}  {len(written)} files of {', '.join(PACKAGES)}")
+    print(f"build   colcon build --packages-select {' '.join(PACKAGES)}")

@@ -186,10 +186,10 @@ class RosCommands:
         """Answer the services of MAES and of the rescue course."""
         for request, asked in self._broadcasts.asked():
             said = self._types.encode(_STRING, {"data": asked.msg})
-            self._broadcasts.answer(request, {"success": self.radio.broadcast(robot, TEXT[0], said)})
+            self._broadcasts.answer(request, {"result": self.radio.broadcast(robot, TEXT[0], said)})
         for request, asked in self._deposits.asked():
             robot.leave_tag(asked.msg)
-            self._deposits.answer(request, {"success": True})
+            self._deposits.answer(request, {"result": True})
         self.markers.serve(self, robot)
 
     def _say_answer(self, identity: int) -> Callable[[str], None]:

@@ -31,8 +31,6 @@ SERVICES = {
     "simulation_interfaces/srv/GetEntities": f"simulation_interfaces/EntityFilters filters\n---\n{_DONE}\n"
     "string[] entities",
     "simulation_interfaces/srv/GetEntityState": f"string entity\n---\n{_DONE}\nsimulation_interfaces/EntityState state",
-    "simulation_interfaces/srv/SetEntityState": "string entity\nsimulation_interfaces/EntityState state\n"
-    f"bool set_pose\nbool set_twist\nbool set_acceleration\n---\n{_DONE}",
     "simulation_interfaces/srv/DeleteEntity": f"string entity\n---\n{_DONE}",
     "std_srvs/srv/Empty": "---",
     "std_srvs/srv/SetBool": "bool data\n---\nbool success\nstring message",
@@ -47,13 +45,14 @@ SERVICES = {
     "rcl_interfaces/SetParametersResult[] results",
     "rcl_interfaces/srv/SetParametersAtomically": "rcl_interfaces/Parameter[] parameters\n---\n"
     "rcl_interfaces/SetParametersResult result",
-    "maes_msgs/srv/BroadcastToAll": "string msg\n---\nbool success",
-    "maes_msgs/srv/DepositTag": "string msg\n---\nbool success",
+    "maes_msgs/srv/BroadcastToAll": "string msg\n---\nbool result",
+    "maes_msgs/srv/DepositTag": "string msg\n---\nbool result",
     "scoring_interfaces/srv/SetMarkerPosition": "int8 marker_id\ngeometry_msgs/Point marker_position\n"
     "---\nbool accepted",
     "action_msgs/srv/CancelGoal": "action_msgs/GoalInfo goal_info\n---\n"
     "int8 return_code\naction_msgs/GoalInfo[] goals_canceling",
 }
+_SETTABLE = "bool set_pose\nbool set_twist\nbool set_acceleration\n"
 _TRACKING = (
     "std_msgs/Header header\nfloat32 position_tracking_error\nfloat32 heading_tracking_error\n"
     "uint32 current_path_index\ngeometry_msgs/PoseStamped robot_pose\nfloat32 distance_to_goal\nfloat32 speed\n"
@@ -79,6 +78,16 @@ def _actions(distro: str) -> dict[str, str]:
     }
 
 
+def _changed(distro: str) -> dict[str, str]:
+    """Return the definitions of services of simulation_interfaces that differ between its versions 1 and 2."""
+    second = distro in ("lyrical", "rolling")
+    settable = _SETTABLE if second else ""
+    return {
+        "simulation_interfaces/srv/SetEntityState": "string entity\nsimulation_interfaces/EntityState state\n"
+        f"{settable}---\n{_DONE}",
+    }
+
+
 _UUID, _TIME = (Nodetype.NAME, "unique_identifier_msgs/msg/UUID"), (Nodetype.NAME, "builtin_interfaces/msg/Time")
 
 
@@ -87,7 +96,7 @@ def definitions(distro: str) -> Fields:
     found: Fields = {name: _fields(text) for name, text in MESSAGES.items()}
     if distro in ("lyrical", "rolling"):
         found["nav2_msgs/msg/TrackingFeedback"] = _fields(_TRACKING)
-    for name, text in SERVICES.items():
+    for name, text in (SERVICES | _changed(distro)).items():
         found |= _parts(name, text, ("_Request", "_Response"))
     for name, text in _actions(distro).items():
         found |= _parts(name, text, ("_Goal", "_Result", "_Feedback")) | _wrapped(name)

@@ -173,9 +173,15 @@ class SimulationServices:
     def _set_entity_state(self, asked: Any) -> Answer | Callable[[], Answer | None]:
         if (i := self._number_of(asked.entity)) is None:
             return {"result": _no_such(asked.entity, self._sim)}
-        if asked.set_twist or asked.set_acceleration:
+        if hasattr(asked, "set_pose"):  # from version 2 on it says what is to be set
+            moving, pose = asked.set_twist or asked.set_acceleration, asked.set_pose
+        else:
+            rates = (asked.state.twist, asked.state.acceleration)
+            parts = (part for rate in rates for part in (rate.linear, rate.angular))
+            moving, pose = any(part.x or part.y or part.z for part in parts), True
+        if moving:
             return {"result": _result(_UNSUPPORTED, "Covey sets poses; a robot gets its speed from cmd_vel")}
-        if not asked.set_pose:
+        if not pose:
             return {"result": _result(_OK)}
         place, turn = asked.state.pose.position, asked.state.pose.orientation
         numbers = np.array([place.x, place.y, turn.x, turn.y, turn.z, turn.w])
