@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import polars as pl
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
     import shapely
     from PIL import Image, ImageDraw, PngImagePlugin, TiffImagePlugin, TiffTags
@@ -56,7 +57,8 @@ else:
                 "it would wait for ever here; start processes with multiprocessing.get_context('spawn')"
             )
 
-    nx, pl, pa, pq, shapely = map(_Lazy, ("networkx", "polars", "pyarrow", "pyarrow.parquet", "shapely"))
+    nx, pl, shapely = map(_Lazy, ("networkx", "polars", "shapely"))
+    pa, pc, pq = map(_Lazy, ("pyarrow", "pyarrow.compute", "pyarrow.parquet"))
     Image, ImageDraw, PngImagePlugin, TiffImagePlugin, TiffTags = (
         _Lazy(f"PIL.{name}") for name in ("Image", "ImageDraw", "PngImagePlugin", "TiffImagePlugin", "TiffTags")
     )

@@ -264,6 +264,37 @@ def test_who_has_vanished_stays_away():
     assert "recovered" not in run.events["kind"]
 
 
+def test_who_has_vanished_comes_back_where_it_is_placed():
+    """It has no fault any more, blocks and is seen as before, and its controller goes on."""
+    died = [fault("radio_dies", at_s=0.5), fault("dies", at_s=1.0, vanishes=True)]
+    away = {"place": "scout0", "pose": [-2.0, 1.5, 0.0], "at_s": 1.5}  # where scout1 stands soon
+    back = {"place": "scout0", "pose": [2.0, 1.5, 180.0], "at_s": 2.0}  # in its way
+    run = simulation(faults=died, events=[away, back], seed=5).run(until_s=12.0)
+    kinds = [(kind, other) for _, kind, robot, other in happened(run) if robot == "scout0" and kind != "contact"]
+    assert kinds[:2] == [("fault", "radio_dies"), ("fault", "dies")]
+    assert ("recovered", "dies") in kinds
+    assert ("recovered", "radio_dies") in kinds
+    pose = run.poses[:, 0]
+    at = np.searchsorted(run.pose_times, 2.15)
+    assert pose[at, 1] == pytest.approx(1.5)
+    assert x_of(run, 0, 3.5) < x_of(run, 0, 2.2) - 0.2  # drives again, towards the other
+    assert x_of(run, 0, 12.0) > x_of(run, 1, 12.0) + 0.3  # neither passes through the other
+
+
+def test_a_robot_waits_outside_until_it_is_placed():
+    """So a scenario holds robots in reserve; the run is repeatable, byte by byte."""
+
+    def poses():
+        absent = fault("dies", robot="scout1", at_s=0.0, vanishes=True)
+        place = {"place": "scout1", "pose": [-3.0, -2.0, 0.0], "at_s": 2.0}
+        return simulation(faults=[absent], events=[place]).run(until_s=4.0)
+
+    run = poses()
+    assert x_of(run, 1, 1.9) == 0.0
+    assert x_of(run, 1, 4.0) == pytest.approx(-3.0 + 2.0 * 0.3, abs=0.05)
+    assert run.poses.tobytes() == poses().poses.tobytes()
+
+
 def test_a_sensor_that_drops_out_gives_no_samples_and_is_silent_until_it_is_heard_again():
     """A pioneer's lidar (10 Hz) is lost from 1 s to 2 s; its controller is told, and so are the events."""
     seen = {}

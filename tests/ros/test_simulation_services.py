@@ -27,6 +27,8 @@ KINDS = {
     "get_entity_state": "GetEntityState",
     "set_entity_state": "SetEntityState",
     "delete_entity": "DeleteEntity",
+    "get_spawnables": "GetSpawnables",
+    "spawn_entity": "SpawnEntity",
 }
 
 
@@ -48,14 +50,14 @@ class World:
         self.run = threading.Thread(target=self.sim.run, kwargs=how)
         self.run.start()
 
-    def ask(self, name, **values):
+    def ask(self, name, /, **values):
         kind, client = f"simulation_interfaces/srv/{KINDS[name]}", self.clients[name]
         until(lambda: client.ready)
         number = client.call(self.types.encode(f"{kind}_Request", values))
         (data,) = until(lambda: [data for which, data in client.take() if which == number])
         return self.types.decode(f"{kind}_Response", data)
 
-    def outcome(self, name, **values):
+    def outcome(self, name, /, **values):
         """Return the code of the result."""
         return self.ask(name, **values).result.result
 
@@ -64,8 +66,13 @@ class World:
 
 
 @pytest.fixture
-def world(domain):
-    with Participant(domain) as ros, Participant(domain) as other:
+def distro():
+    return "jazzy"
+
+
+@pytest.fixture
+def world(domain, distro):
+    with Participant(domain, distro) as ros, Participant(domain, distro) as other:
         made = World(ros, other)
         yield made
         made.sim.end()
@@ -95,7 +102,9 @@ def test_robots_are_named_and_their_true_states_are_told(world):
     assert list(world.ask("get_entities").entities) == ["scout0", "scout1"]
     assert list(world.ask("get_entities", filters={"filter": "1$"}).entities) == ["scout1"]
     assert not list(world.ask("get_entities", filters={"categories": [{"category": 2}]}).entities)
-    assert world.outcome("get_entities", filters={"filter": "("}) == FAILED
+    for wrong, why in (("(", "missing )"), ("a" * 2000, "2000 characters"), ("(a)\\1", "invalid escape")):
+        said = world.ask("get_entities", filters={"filter": wrong}).result
+        assert (said.result, why in said.error_message) == (FAILED, True)
     assert world.outcome("get_entities", filters={"tags": {"tags": ["a"]}}) == UNSUPPORTED
     state = world.ask("get_entity_state", entity="scout1").state
     assert (state.header.frame_id, state.pose.position.x, state.pose.position.y) == ("map", 2.0, 1.0)
@@ -105,17 +114,101 @@ def test_robots_are_named_and_their_true_states_are_told(world):
     assert 11 in world.ask("get_simulator_features").features.features
 
 
-def test_a_robot_is_placed_and_one_is_deleted(world):
-    there = {"position": {"x": -1.0, "y": 1.5}, "orientation": {"z": math.sin(0.25), "w": math.cos(0.25)}}
-    assert world.outcome("set_entity_state", entity="scout0", set_pose=True, state={"pose": there}) == OK
+def test_a_pattern_that_grows_exponentially_is_answered(domain):
+    with Participant(domain) as ros, Participant(domain) as other:
+        bridge = Bridge(ros, BridgeSettings("max"))
+        group = Group("a" * 60, disc(), [(0.0, 0.0, 0.0)], "commanded")  # 2^60 ways to divide the name
+        sim = covey.Simulation(covey.World.empty(8.0, 6.0), [group], hosting=bridge.hosting)
+        bridge.before_step(sim)
+        client = ServiceClient(other.node("tool"), "/covey/get_entities", "simulation_interfaces/srv/GetEntities")
+        until(lambda: client.ready)
+        kind = "simulation_interfaces/srv/GetEntities"
+        number = client.call(other.types.encode(f"{kind}_Request", {"filters": {"filter": "(a|a)*(a+)+$"}}))
+
+        def answered():
+            bridge.control.apply()
+            return [data for which, data in client.take() if which == number]
+
+        (data,) = until(answered)
+        assert not list(other.types.decode(f"{kind}_Response", data).entities)
+
+
+def pose_of(x, y, heading=0.0):
+    return {"position": {"x": x, "y": y}, "orientation": {"z": math.sin(heading / 2), "w": math.cos(heading / 2)}}
+
+
+@pytest.mark.parametrize("distro", ["jazzy", "rolling"])
+def test_a_robot_that_has_gone_is_spawned(world, distro):
+    def spawn(uri="scout", pose=None, **values):
+        resource = {"entity_resource": {"uri": uri}} if distro == "rolling" else {"uri": uri}
+        return world.ask("spawn_entity", initial_pose={"pose": pose or pose_of(1.0, -1.0, 0.5)}, **resource, **values)
+
+    def spawnable():
+        (one,) = world.ask("get_spawnables").spawnables
+        uri = one.entity_resource.uri if distro == "rolling" else one.uri
+        return uri, one.description.partition("away: ")[2]
+
+    full = spawn()
+    assert (full.result.result, "a run has no more robots than its scenario" in full.result.error_message) == (4, True)
+    assert spawnable() == ("scout", "none")
+    world.set_state(PLAYING)
+    assert world.outcome("delete_entity", entity="scout1") == OK
+    assert spawnable() == ("scout", "scout1")
+    for code, why, how in (
+        (103, "give the name of a group of the scenario as uri: scout", {"uri": "robot.urdf"}),
+        (104, "give the name of a group", {"uri": ""}),
+        (101, "scout0 is there already", {"name": "scout0"}),
+        (102, "of scout these are away: scout1", {"name": "rover"}),
+        (105, "that of a robot is its name", {"entity_namespace": "other"}),
+        (109, "outside", {"pose": pose_of(40.0, 0.0)}),
+        (109, "its length must be 1", {"pose": {"orientation": {"w": 2.0}}}),
+        (109, "", {"pose": pose_of(*world.sim.state.pose[0, :2].tolist())}),  # where scout0 stands
+    ):
+        said = spawn(**how)
+        assert (said.result.result, why in said.result.error_message) == (code, True), (how, said)
+    assert spawnable() == ("scout", "scout1")
+    said = spawn(name="rover", allow_renaming=True, entity_namespace="/scout1")
+    assert (said.result.result, said.entity_name) == (OK, "scout1")
+    assert list(world.ask("get_entities").entities) == ["scout0", "scout1"]
+    state = world.ask("get_entity_state", entity="scout1").state.pose
+    assert (state.position.x, state.position.y) == (1.0, -1.0)
+    assert {0, 14} <= set(world.ask("get_simulator_features").features.features.tolist())
+
+
+def test_while_all_stands_a_robot_is_spawned_once(world):
+    world.set_state(PLAYING)
+    assert world.outcome("delete_entity", entity="scout1") == OK
+    world.set_state(PAUSED)
+    answers = [world.ask("spawn_entity", uri="scout", initial_pose={"pose": pose_of(x, 1.0)}) for x in (-2.0, 3.0)]
+    assert [(one.result.result, one.entity_name) for one in answers] == [(OK, "scout1"), (FAILED, "")]
+    assert world.outcome("step_simulation", steps=1) == OK
+    assert np.allclose(world.sim.state.pose[1, :2], (-2.0, 1.0))
+    assert list(world.ask("get_entities").entities) == ["scout0", "scout1"]
+
+
+@pytest.mark.parametrize("distro", ["jazzy", "rolling"])
+def test_a_robot_is_placed_and_one_is_deleted(world, distro):
+    set_pose = {"set_pose": True} if distro == "rolling" else {}
+    kind = "simulation_interfaces/srv/SetEntityState_Request"
+    # of ROS 2's own rosidl, from versions 1.5.1 and 2.1.0 of the package
+    assert (
+        world.types.hash(kind)
+        == {
+            "jazzy": "RIHS01_95cdfbffcd9c4d0133b2079bdcadd4420ce86dd255c11a3dfed7f9f907fd304d",
+            "rolling": "RIHS01_0ec3cca7e2bde7323c0c7ea4a5a7947f81edb90c144fc0aef5e2052e94e10061",
+        }[distro]
+    )
+    there = pose_of(-1.0, 1.5, 0.5)
+    assert world.outcome("set_entity_state", entity="scout0", **set_pose, state={"pose": there}) == OK
     assert world.outcome("step_simulation", steps=1) == OK
     assert np.allclose(world.sim.state.pose[0], (-1.0, 1.5, 0.5))
     world.set_state(PLAYING)
     wall = there | {"position": {"x": 40.0}}
-    assert world.outcome("set_entity_state", entity="scout0", set_pose=True, state={"pose": wall}) == 101
+    assert world.outcome("set_entity_state", entity="scout0", **set_pose, state={"pose": wall}) == 101
     lying = there | {"orientation": {"x": 1.0}}
-    assert world.outcome("set_entity_state", entity="scout0", set_pose=True, state={"pose": lying}) == 101
-    assert world.outcome("set_entity_state", entity="scout0", set_twist=True) == UNSUPPORTED
+    assert world.outcome("set_entity_state", entity="scout0", **set_pose, state={"pose": lying}) == 101
+    moving = {"set_twist": True} if set_pose else {"state": {"twist": {"linear": {"x": 0.5}}}}
+    assert world.outcome("set_entity_state", entity="scout0", **moving) == UNSUPPORTED
     assert world.outcome("delete_entity", entity="scout1") == OK
     assert list(world.ask("get_entities").entities) == ["scout0"]
     assert world.outcome("delete_entity", entity="scout1") == NOT_FOUND

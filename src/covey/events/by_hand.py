@@ -53,13 +53,14 @@ class ByHand:
     Args:
         port: access to the simulation.
         record_event: records an event.
+        revive: lets a robot be there again that has vanished.
 
     Attributes:
         jams: the present jams, by their names.
     """
 
-    def __init__(self, port: Port, record_event: Callable[..., None]):
-        self._port, self._record_event = port, record_event
+    def __init__(self, port: Port, record_event: Callable[..., None], revive: Callable[[int], None]):
+        self._port, self._record_event, self._revive = port, record_event, revive
         self._driven: dict[int, Lasting] = {}
         self._sent: dict[int, Sent] = {}
         self.jams: dict[str, Lasting] = {}
@@ -79,17 +80,19 @@ class ByHand:
             self.end_jam(name)
 
     def carry_to(self, event: PlaceEvent) -> Any:
-        """Carry a robot to a pose; refused if its body cannot stand there, see `covey.world.standing`."""
+        """Carry a robot to a pose, or bring it back if it has vanished.
+
+        Refused if its body cannot stand there, see `covey.world.standing`.
+        """
         robot, (x, y, heading) = self._port.names.index(event.place), event.pose
         pose, state = Pose(x, y, math.radians(heading)), self._port.state
         before = Pose(*state.pose[robot].tolist())
-        if state.vanished[robot]:
-            other, why = "", "it has vanished"
-        else:
-            other, why = self._obstacle(robot, pose)
+        other, why = self._obstacle(robot, pose)
         if why:
             self._record_event("refused", event.place, other, (x, y), why)
             return None
+        if state.vanished[robot]:
+            self._revive(robot)
         self._port.carry(robot, pose)
         was = [round(before.x, 4), round(before.y, 4), round(math.degrees(before.heading), 2)]
         self._record_event("placed", event.place, place=(x, y), says=Placed(was))

@@ -79,6 +79,11 @@ class Faults:
         self._end(mine)
         return event.plain()
 
+    def revive(self, robot: int) -> None:
+        """Let a robot be there again that has vanished, without faults."""
+        self._port.state.vanished[robot] = False
+        self._end([s for s in self.active if s.robot == robot])
+
     def driven(self, commands: np.ndarray) -> np.ndarray:
         """Return the body twists (n, 3) that the wheels produce for commands (n, 3)."""
         if not self._effects.drives:

@@ -97,7 +97,7 @@ class Inputs:
         self._undo: dict[str, Callable[[], bool]] = {}  # what takes back the event of a name; False: it cannot
         self._building = Building(port, self.record_event, self.random, self._undo)
         self._ground = GroundChanges(port, self.record_event, self._undo)
-        self._by_hand = ByHand(port, self.record_event)
+        self._by_hand = ByHand(port, self.record_event, self.faults.revive)
 
     def call(self, event: Any) -> RequestedEvent:
         """Schedule an event for the next step.

@@ -238,7 +238,10 @@ class RestoreEvent(Event):
 
 @events.register("place")
 class PlaceEvent(Event):
-    """A robot is carried to a pose, where it stands at rest. Its wheels do not turn, so odometry does not notice."""
+    """A robot is carried to a pose, where it stands at rest. Its wheels do not turn, so odometry does not notice.
+
+    A robot that has vanished comes back there, without faults.
+    """
 
     form: ClassVar[str] = "{place: ROBOT, pose}"
 

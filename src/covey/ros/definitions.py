@@ -21,6 +21,8 @@ MESSAGES = {
     "geometry_msgs/Twist twist\ngeometry_msgs/Accel acceleration",
     "simulation_interfaces/msg/SimulatorFeatures": "uint16[] features\nstring[] spawn_formats\nstring custom_info",
 }
+SECOND_SIMULATION = ("lyrical", "rolling")
+"""Distributions with version 2 of simulation_interfaces."""
 _DONE = "simulation_interfaces/Result result"
 SERVICES = {
     "simulation_interfaces/srv/GetSimulatorFeatures": "---\nsimulation_interfaces/SimulatorFeatures features",
@@ -52,7 +54,6 @@ SERVICES = {
     "action_msgs/srv/CancelGoal": "action_msgs/GoalInfo goal_info\n---\n"
     "int8 return_code\naction_msgs/GoalInfo[] goals_canceling",
 }
-_SETTABLE = "bool set_pose\nbool set_twist\nbool set_acceleration\n"
 _TRACKING = (
     "std_msgs/Header header\nfloat32 position_tracking_error\nfloat32 heading_tracking_error\n"
     "uint32 current_path_index\ngeometry_msgs/PoseStamped robot_pose\nfloat32 distance_to_goal\nfloat32 speed\n"
@@ -78,13 +79,23 @@ def _actions(distro: str) -> dict[str, str]:
     }
 
 
-def _changed(distro: str) -> dict[str, str]:
-    """Return the definitions of services of simulation_interfaces that differ between its versions 1 and 2."""
-    second = distro in ("lyrical", "rolling")
-    settable = _SETTABLE if second else ""
+def _simulation(distro: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the messages and services of simulation_interfaces that differ between its versions 1 and 2."""
+    second = distro in SECOND_SIMULATION
+    settable = "bool set_pose\nbool set_twist\nbool set_acceleration\n" if second else ""
+    resource = "simulation_interfaces/Resource entity_resource\n" if second else "string uri\n"
+    more = "" if second else "string resource_string\n"
+    spawnable = f"{resource}string description\nsimulation_interfaces/Bounds spawn_bounds"
     return {
+        "simulation_interfaces/msg/Resource": "string uri\nstring resource_string",
+        "simulation_interfaces/msg/Spawnable": spawnable,
+    }, {
         "simulation_interfaces/srv/SetEntityState": "string entity\nsimulation_interfaces/EntityState state\n"
         f"{settable}---\n{_DONE}",
+        "simulation_interfaces/srv/SpawnEntity": f"string name\nbool allow_renaming\n{resource}{more}"
+        f"string entity_namespace\ngeometry_msgs/PoseStamped initial_pose\n---\n{_DONE}\nstring entity_name",
+        "simulation_interfaces/srv/GetSpawnables": f"string[] sources\n---\n{_DONE}\n"
+        "simulation_interfaces/Spawnable[] spawnables",
     }
 
 
@@ -93,10 +104,11 @@ _UUID, _TIME = (Nodetype.NAME, "unique_identifier_msgs/msg/UUID"), (Nodetype.NAM
 
 def definitions(distro: str) -> Fields:
     """Return the fields of the messages, and of all parts of the services and actions, of a distribution."""
-    found: Fields = {name: _fields(text) for name, text in MESSAGES.items()}
+    messages, services = _simulation(distro)
+    found: Fields = {name: _fields(text) for name, text in (MESSAGES | messages).items()}
     if distro in ("lyrical", "rolling"):
         found["nav2_msgs/msg/TrackingFeedback"] = _fields(_TRACKING)
-    for name, text in (SERVICES | _changed(distro)).items():
+    for name, text in (SERVICES | services).items():
         found |= _parts(name, text, ("_Request", "_Response"))
     for name, text in _actions(distro).items():
         found |= _parts(name, text, ("_Goal", "_Result", "_Feedback")) | _wrapped(name)

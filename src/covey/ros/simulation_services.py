@@ -1,7 +1,6 @@
 """`SimulationServices`: the services of ROS 2's ``simulation_interfaces``, as far as Covey has what they ask for."""
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +8,9 @@ import numpy as np
 
 from covey.errors import CoveyError
 from covey.events.inputs import RequestedEvent
+from covey.lazy import pa, pc
 from covey.ros import messages as m
+from covey.ros.definitions import SECOND_SIMULATION
 from covey.ros.messages import MAP
 from covey.ros.services import Request, Service
 from covey.runtime.simulation import Simulation
@@ -21,11 +22,15 @@ _PACKAGE = "simulation_interfaces/srv"
 _UNSUPPORTED, _OK, _NOT_FOUND, _INCORRECT_STATE, _FAILED = range(5)
 _STOPPED, _PLAYING, _PAUSED, _QUITTING = range(4)
 _ALREADY, _INVALID_POSE = 101, 101  # in two services
-_FEATURES = (1, 8, 10, 11, 20, 24, 25, 26, 31, 32)
-"""Deleting; categories; states of entities, read and set; reset; the state of the simulation, also paused; steps."""
+_NAME_TAKEN, _NO_NAME, _NO_FORMAT, _NO_RESOURCE, _NO_NAMESPACE = range(101, 106)  # of a spawn
+_NO_PLACE = 109
+_FEATURES = (0, 1, 8, 10, 11, 14, 20, 24, 25, 26, 31, 32)
+"""Spawning and deleting; categories; states of entities, read and set; what can be spawned; reset; the state of the
+simulation, also paused; steps."""
 _ROBOT = 1  # the category
 _ALL = (0, 255)  # scopes of a reset
 _WORLD = ("", MAP, "world")
+_LONGEST = 1000  # characters of a regular expression
 _HEADING_ONLY = 1e-3  # components of a quaternion that tilt a robot in the plane
 Answer = dict[str, Any]
 
@@ -52,7 +57,11 @@ class SimulationServices:
             "get_entity_state": ("GetEntityState", self._entity_state),
             "set_entity_state": ("SetEntityState", self._set_entity_state),
             "delete_entity": ("DeleteEntity", self._delete),
+            "get_spawnables": ("GetSpawnables", self._spawnables),
+            "spawn_entity": ("SpawnEntity", self._spawn),
         }
+        self._coming: list[tuple[Simulation, str, RequestedEvent]] = []  # robots that come back in the next step
+        self._second = bridge.participant.types.distro in SECOND_SIMULATION
         self._services = [
             (Service(bridge.node, f"~/{name}", f"{_PACKAGE}/{kind}"), answer)
             for name, (kind, answer) in answers.items()
@@ -85,7 +94,7 @@ class SimulationServices:
     # -- the simulation ------------------------------------------------------------------------------------------------
 
     def _features(self, _asked: Any) -> Answer:
-        about = "Covey: robots are added in the scenario, before the start"
+        about = "Covey: a robot that has been deleted, or has vanished, can be spawned; uri is the name of its group"
         return {"features": {"features": list(_FEATURES), "custom_info": about}}
 
     def _state(self, _asked: Any) -> Answer:
@@ -137,12 +146,16 @@ class SimulationServices:
         filters = asked.filters
         if len(filters.tags.tags) or int(filters.bounds.type):
             return {"result": _result(_UNSUPPORTED, "entities are found by name and category, not by tags or bounds")}
-        try:
-            wanted = re.compile(filters.filter or "")
-        except re.error as error:
-            return {"result": _result(_FAILED, f"filter {filters.filter!r:.60} is no regular expression: {error}")}
+        if len(filters.filter) > _LONGEST:
+            return {"result": _result(_FAILED, f"filter has {len(filters.filter)} characters; give at most {_LONGEST}")}
+        names = [name for name, i in self._here().items() if not self._sim.state.vanished[i]]
+        try:  # by an engine whose time grows with the length of the names only
+            kept = pc.match_substring_regex(pa.array(names, pa.string()), filters.filter).to_pylist()
+        except pa.ArrowInvalid as error:
+            why = str(error).removeprefix("Invalid regular expression: ")
+            return {"result": _result(_FAILED, f"filter {filters.filter!r:.60} is no regular expression: {why:.80}")}
         categories = [int(one.category) for one in filters.categories]
-        names = [name for name, i in self._here().items() if wanted.search(name) and not self._sim.state.vanished[i]]
+        names = [name for name, keep in zip(names, kept, strict=True) if keep]
         return {"result": _result(_OK), "entities": names if not categories or _ROBOT in categories else []}
 
     def _here(self) -> dict[str, int]:
@@ -173,7 +186,7 @@ class SimulationServices:
     def _set_entity_state(self, asked: Any) -> Answer | Callable[[], Answer | None]:
         if (i := self._number_of(asked.entity)) is None:
             return {"result": _no_such(asked.entity, self._sim)}
-        if hasattr(asked, "set_pose"):  # from version 2 on it says what is to be set
+        if self._second:  # it says what is to be set
             moving, pose = asked.set_twist or asked.set_acceleration, asked.set_pose
         else:
             rates = (asked.state.twist, asked.state.acceleration)
@@ -183,44 +196,104 @@ class SimulationServices:
             return {"result": _result(_UNSUPPORTED, "Covey sets poses; a robot gets its speed from cmd_vel")}
         if not pose:
             return {"result": _result(_OK)}
-        place, turn = asked.state.pose.position, asked.state.pose.orientation
-        numbers = np.array([place.x, place.y, turn.x, turn.y, turn.z, turn.w])
-        if asked.state.header.frame_id not in _WORLD:
-            text = f"the frame is {asked.state.header.frame_id!r:.60}; poses are in {MAP}"
-        elif not np.isfinite(numbers).all() or abs(np.sum(numbers[2:] ** 2) - 1.0) > 0.01:
-            text = f"position {numbers[:2].tolist()}, quaternion {numbers[2:].tolist()}; its length must be 1"
-        elif max(abs(turn.x), abs(turn.y)) > _HEADING_ONLY:
-            text = "a robot can be turned around the vertical only"
-        else:
-            heading_deg = math.degrees(2.0 * math.atan2(turn.z, turn.w))
-            pose = [float(place.x), float(place.y), heading_deg]
-            return self._event({"place": self._sim.names[i], "pose": pose}, _INVALID_POSE)
-        return {"result": _result(_INVALID_POSE, text)}
+        if isinstance(pose := _pose_of(asked.state), str):
+            return {"result": _result(_INVALID_POSE, pose)}
+        return self._event({"place": self._sim.names[i], "pose": pose}, _INVALID_POSE)
 
     def _delete(self, asked: Any) -> Answer | Callable[[], Answer | None]:
         if (i := self._number_of(asked.entity)) is None:
             return {"result": _no_such(asked.entity, self._sim)}
         return self._event({"kind": "dies", "robot": self._sim.names[i], "vanishes": True}, _FAILED)
 
-    def _event(self, event: Mapping[str, Any], wrong: int) -> Answer | Callable[[], Answer | None]:
-        """Ask for an event in the next step; the answer says whether it happened, or else has the code ``wrong``."""
+    def _away(self) -> dict[str, list[str]]:
+        """Return the robots of each group that have vanished, and do not come back yet."""
+        sim = self._sim
+        self._coming = [one for one in self._coming if one[0] is sim and not one[2].events]
+        coming = {name for _, name, _ in self._coming}
+        gone = {name for name, i in self._here().items() if sim.state.vanished[i]} - coming
+        return {group.name: [name for name in group.names if name in gone] for group in sim.groups}
+
+    def _spawnables(self, _asked: Any) -> Answer:
+        away, found = self._away(), []
+        for name, robots in away.items():
+            about = f"robots of the scenario that are away: {', '.join(robots[:20]) or 'none'}"
+            uri = {"entity_resource": {"uri": name}} if self._second else {"uri": name}
+            found.append({**uri, "description": about})
+        return {"result": _result(_OK), "spawnables": found}
+
+    def _spawn(self, asked: Any) -> Answer | Callable[[], Answer | None]:
+        resource, name = asked.entity_resource if self._second else asked, asked.name.strip("/")
+        away, uri = self._away(), resource.uri
+        what = f"give the name of a group of the scenario as uri: {', '.join(away)}"
+        free = away.get(uri, [])
+        chosen = name if name in free else free[0] if free and (asked.allow_renaming or not name) else ""
+        if not uri:
+            code, text = (_NO_FORMAT, what) if resource.resource_string else (_NO_RESOURCE, what)
+        elif uri not in away:
+            code, text = _NO_FORMAT, f"uri is {uri!r:.60}; {what}"
+        elif not free:
+            code, text = (
+                _FAILED,
+                (
+                    f"all robots of {uri} are there: a run has no more robots than its scenario; hold some in reserve "
+                    f"with faults: [{{kind: dies, vanishes: true, robot: {self._last_of(uri)}, at_s: 0}}]"
+                ),
+            )
+        elif not chosen and self._number_of(name) is not None:
+            code, text = _NAME_TAKEN, f"{name} is there already; free: {', '.join(free[:20])}"
+        elif not chosen:
+            code, text = _NO_NAME, f"name is {name!r:.60}; of {uri} these are away: {', '.join(free[:20])}"
+        elif asked.entity_namespace.strip("/") not in ("", chosen):
+            code, text = _NO_NAMESPACE, f"namespace is {asked.entity_namespace!r:.60}; that of a robot is its name"
+        elif isinstance(pose := _pose_of(asked.initial_pose), str):
+            code, text = _NO_PLACE, pose
+        else:
+            return self._event({"place": chosen, "pose": pose}, _NO_PLACE, chosen)
+        return {"result": _result(code, text)}
+
+    def _last_of(self, group: str) -> str:
+        return next(one.names[-1] for one in self._sim.groups if one.name == group)
+
+    def _event(self, event: Mapping[str, Any], wrong: int, spawned: str = "") -> Answer | Callable[[], Answer | None]:
+        """Ask for an event in the next step; the answer says whether it happened, or else has the code ``wrong``.
+
+        Args:
+            spawned: the robot that comes back, which is in the answer, too.
+        """
         sim = self._sim
         try:
             asked: RequestedEvent = sim.do(event)
         except CoveyError as error:
             return {"result": _result(wrong, str(error))}
+        more = {}
+        if spawned:
+            self._coming.append((sim, spawned, asked))
+            more = {"entity_name": spawned}
         if not self._bridge.pacer.playing:
-            return {"result": _result(_OK, "the simulation is paused: it happens in the next step")}
+            return {"result": _result(_OK, "the simulation is paused: it happens in the next step"), **more}
 
         def look() -> Answer | None:
             if asked.events:
                 refused = asked.refused
-                return {"result": _result(_OK) if refused is None else _result(wrong, refused.text)}
+                return {"result": _result(_OK), **more} if refused is None else {"result": _result(wrong, refused.text)}
             if sim.done or sim is not self._bridge.sim:
                 return {"result": _result(_FAILED, "the run ended before its next step")}
             return None
 
         return look
+
+
+def _pose_of(stamped: Any) -> list[float] | str:
+    """Return x, y [m] and heading [deg] of a pose with a header, or what is wrong with it."""
+    place, turn = stamped.pose.position, stamped.pose.orientation
+    numbers = np.array([place.x, place.y, turn.x, turn.y, turn.z, turn.w])
+    if stamped.header.frame_id not in _WORLD:
+        return f"the frame is {stamped.header.frame_id!r:.60}; poses are in {MAP}"
+    if not np.isfinite(numbers).all() or abs(np.sum(numbers[2:] ** 2) - 1.0) > 0.01:
+        return f"position {numbers[:2].tolist()}, quaternion {numbers[2:].tolist()}; its length must be 1"
+    if max(abs(turn.x), abs(turn.y)) > _HEADING_ONLY:
+        return "a robot can be turned around the vertical only"
+    return [float(place.x), float(place.y), math.degrees(2.0 * math.atan2(turn.z, turn.w))]
 
 
 def _result(code: int, text: str = "") -> dict[str, Any]:

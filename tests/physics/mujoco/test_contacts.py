@@ -125,6 +125,29 @@ def test_what_has_vanished_stays_where_it_is_and_is_in_nobodys_way():
     assert np.abs(state.pose[1] - before).max() < 1e-3
 
 
+@pytest.mark.parametrize("rebuilt", [False, True])
+def test_what_comes_back_is_in_the_way_again(rebuilt):
+    """Also if the walls have changed meanwhile, for which the engine is compiled anew."""
+    from covey.world.state import WorldState
+
+    world = WorldState(World.empty(10, 10, 0.1))
+    physics, state, _ = drive(world, [skid_steer(), skid_steer()], [[0, 0, 0], [1.5, 0, 0]], [[0, 0, 0]] * 2, 5)
+    state.halted[1] = state.vanished[1] = True
+    physics.step(state, np.zeros((2, 3)), 10)
+    if rebuilt:
+        world.edit(1, 5, np.full((2, 2), WALL, np.uint8))
+        physics.step(state, np.zeros((2, 3)), 10)
+    state.halted[1] = state.vanished[1] = False
+    state.pose[1] = 1.2, 0.0, 0.0
+    before = state.pose[1].copy()
+    for _ in range(30):
+        physics.step(state, np.array([[0.7, 0, 0], [0, 0, 0]]), 10)
+    length = 2 * max(disc[0] + disc[2] for disc in skid_steer().body_discs)
+    assert state.pose[1, 0] - state.pose[0, 0] > 0.8 * length
+    assert state.pose[0, 0] < 1.4
+    assert abs(state.pose[1, 1] - before[1]) < 0.3
+
+
 def test_a_robot_off_the_ground_is_refused():
     from covey.errors import InvalidValueError
 

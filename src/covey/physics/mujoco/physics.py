@@ -77,6 +77,7 @@ class TerrainPhysics:
         self._integral = np.zeros(len(self._bodies.motor))
         self._pose = np.full((n, 3), np.nan)
         self._gone = np.zeros(n, bool)
+        self._untouched = dict[int, tuple[np.ndarray, np.ndarray]]()  # what the parts of those that have gone touch
         self._touching = Touching()
         self._watch = Incidents(model, self._bodies.max_torque, self._bodies.position < 0)
         self.incidents: Sequence[Incident] = ()
@@ -204,15 +205,22 @@ class TerrainPhysics:
         self._engine.dof_armature[bodies.turns] = np.where(free, bodies.rotors, bodies.held)
 
     def _vanish(self, vanished: np.ndarray) -> None:
-        """Let robots that have vanished touch nothing, and stay where they are."""
+        """Let robots that have vanished touch nothing, and stay where they are; until they are there again."""
         bodies, engine = self._bodies, self._engine
         gone = vanished & (bodies.position >= 0)
+        for i in [i for i in self._untouched if not gone[i]]:
+            mine = self._parts(i)
+            parts = mine[engine.geom_bodyid]
+            engine.geom_contype[parts], engine.geom_conaffinity[parts] = self._untouched.pop(i)
+            self._data.xfrc_applied[mine, :3] = 0.0
         if (gone == self._gone).all():
             return
         self._gone = gone
         for i in np.flatnonzero(gone).tolist():
             mine = self._parts(i)
-            engine.geom_contype[mine[engine.geom_bodyid]] = engine.geom_conaffinity[mine[engine.geom_bodyid]] = 0
+            parts = mine[engine.geom_bodyid]
+            self._untouched.setdefault(i, (engine.geom_contype[parts], engine.geom_conaffinity[parts]))
+            engine.geom_contype[parts] = engine.geom_conaffinity[parts] = 0
             self._data.xfrc_applied[mine, :3] = -engine.body_mass[mine, None] * engine.opt.gravity
             self._data.qvel[mine[engine.dof_bodyid]] = 0.0
 
