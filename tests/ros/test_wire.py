@@ -240,7 +240,7 @@ def test_found_tags_battery_contacts_and_reports(joined, peer):
         targets=TARGETS,
     )
     reading(
-        bridge, peer, tag_camera="MarkerArray", battery="BatteryState", contact="Bool", bumper="Float64MultiArray",
+        bridge, peer, tag_camera="MarkerArray", battery_state="BatteryState", contact="Bool", bumper="Float64MultiArray",
         state="DiagnosticStatus", report_answer="String",
     )  # fmt: skip
     step(bridge, sim)
@@ -264,7 +264,7 @@ def test_found_tags_battery_contacts_and_reports(joined, peer):
 
     assert not any(one["data"] for one in peer.take(topic=topic("contact")))
     assert not any(one["data"] for one in peer.take(topic=topic("bumper")))
-    full = until(lambda: peer.take(topic=topic("battery")))
+    full = until(lambda: peer.take(topic=topic("battery_state")))
     assert full[0]["percentage"] == pytest.approx(1.0, abs=0.2)
     assert full[0]["voltage"] == 12.0
     assert full[0]["capacity"] == pytest.approx(0.02 / 12.0)  # ampere hours
@@ -277,7 +277,7 @@ def test_found_tags_battery_contacts_and_reports(joined, peer):
         peer.write(topic=topic("cmd_vel"), values={"linear": {"x": 0.5}})
         touched.extend(one["data"] for one in peer.take(topic=topic("contact")))
         pressed.extend(one["data"] for one in peer.take(topic=topic("bumper")) if one["data"])
-        left.extend(one["percentage"] for one in peer.take(topic=topic("battery")))
+        left.extend(one["percentage"] for one in peer.take(topic=topic("battery_state")))
         return touched and touched[-1] and pressed and len(left) > 2
 
     stepping(bridge, sim, against_the_wall)

@@ -176,7 +176,7 @@ class Bridge:
             node.messages("state", "diagnostic_msgs/msg/DiagnosticStatus", STATE) for node in self.robots
         ]
         self._send_battery = [
-            node.messages("battery", "sensor_msgs/msg/BatteryState", STATE)
+            node.messages("battery_state", "sensor_msgs/msg/BatteryState", STATE)
             for node in self.robots
             if settings.battery_wh is not None
         ]

@@ -150,7 +150,8 @@ class SimulationServices:
             return {"result": _result(_FAILED, f"filter has {len(filters.filter)} characters; give at most {_LONGEST}")}
         names = [name for name, i in self._here().items() if not self._sim.state.vanished[i]]
         try:  # by an engine whose time grows with the length of the names only
-            kept = pc.match_substring_regex(pa.array(names, pa.string()), filters.filter).to_pylist()
+            wanted = pc.MatchSubstringOptions(filters.filter)
+            kept = pc.call_function("match_substring_regex", [pa.array(names, pa.string())], wanted).to_pylist()
         except pa.ArrowInvalid as error:
             why = str(error).removeprefix("Invalid regular expression: ")
             return {"result": _result(_FAILED, f"filter {filters.filter!r:.60} is no regular expression: {why:.80}")}
