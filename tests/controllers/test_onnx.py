@@ -32,12 +32,16 @@ def network(path, weights, inputs_, outputs):
     nodes, made = [], []
     for name, weight in weights.items():
         made.append(numpy_helper.from_array(weight.astype(np.float32), f"w_{name}"))
-        nodes.append(helper.make_node("MatMul", [name, f"w_{name}"], [f"p_{name}"]))
+        nodes.append(helper.make_node("Flatten", [name], [f"f_{name}"]))
+        nodes.append(helper.make_node("MatMul", [f"f_{name}", f"w_{name}"], [f"p_{name}"]))
     nodes.append(helper.make_node("Sum", [f"p_{name}" for name in weights], ["action"]))
     graph = helper.make_graph(
         nodes,
         "policy",
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["robots", n]) for name, n in inputs_.items()],
+        [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, ["robots", *(n if isinstance(n, tuple) else (n,))])
+            for name, n in inputs_.items()
+        ],
         [helper.make_tensor_value_info("action", TensorProto.FLOAT, ["robots", outputs])],
         made,
     )
@@ -75,6 +79,80 @@ def test_a_scenario_with_the_policy_is_what_the_environment_was(action, outputs,
     run = build(load_scenario(tmp_path / "s.yaml", {"execution.controllers": hosts})).run()
     np.testing.assert_allclose(run.poses[1::2], poses, atol=1e-6)
     assert np.ptp(run.poses[:, 0, 0]) > 0.1
+
+
+EACH = """
+world: {workspace_m: [[-3, -2], [3, -2], [3, 2], [-3, 2]], obstacles_m: [[[0, -1], [0.2, -1], [0.2, 2], [0, 2]]]}
+robots:
+  - {name: r, robot: {base: disc, sensors: [{kind: lidar, rays: 24, range_m: 2}]}, count: 2, start: START,
+     controller: CONTROLLER}
+mission: navigation
+radio: {range_m: 20}
+stop: {timeout_s: 4}
+"""
+
+
+@pytest.mark.parametrize(
+    ("action", "observe", "hosts"),
+    [
+        ("twist", {"velocity": (2,), "ranges": (24,), "goal": (3,)}, "in_process"),
+        ("twist", {"velocity": (2,), "ranges": (24,), "goal": (3,)}, "processes"),
+        ({"frontiers": {"most": 3}}, {"velocity": (2,), "frontiers": (3, 4)}, "in_process"),
+    ],
+)
+def test_each_robot_that_asks_for_itself_does_what_it_did_in_the_environment(action, observe, hosts, tmp_path):
+    text = EACH.replace("START", "[[-2, -1, 0], [-1, 1, 90]]")
+    (tmp_path / "s.yaml").write_text(text.replace("CONTROLLER", "{name: onnx_each, file: policy.onnx}"))
+    (tmp_path / "still.yaml").write_text(text.replace("CONTROLLER", "still"))
+    if action != "twist":
+        observe = observe | {"frontiers": (8, 4)}
+    world = covey.env(tmp_path / "still.yaml", action=action, observe=list(observe), every_s=0.5)
+    outputs = 2 if action == "twist" else 3
+    random = np.random.default_rng(3)
+    weights = {name: random.normal(size=(int(np.prod(shape)), outputs)) for name, shape in observe.items()}
+    network(tmp_path / "policy.onnx", weights, observe, outputs)
+    world.save_record(tmp_path / "policy.onnx")
+    shown, _ = world.reset(seed=0)
+    poses = []
+    while world.agents:
+        rows = {key: np.array([shown[name][key] for name in world.agents], np.float32) for key in weights}
+        out = sum(rows[key].reshape(2, -1) @ weights[key].astype(np.float32) for key in weights)
+        chosen = out if action == "twist" else out.argmax(axis=1)
+        shown, *_ = world.step(dict(zip(world.agents, chosen, strict=True)))
+        poses.append(world.sim.state.pose.copy())
+    world.close()
+    run = build(load_scenario(tmp_path / "s.yaml", {"execution.controllers": hosts})).run()
+    np.testing.assert_allclose(run.poses[4::5], poses, atol=1e-6)
+    assert np.ptp(run.poses[:, 0, 0]) > 0.1
+
+
+def test_a_robot_that_asks_for_itself_sees_its_mates_by_radio(tmp_path):
+    text = EACH.replace("START", "[[-2, -1, 0], [-1, 1, 90]]")
+    (tmp_path / "s.yaml").write_text(text.replace("CONTROLLER", "{name: onnx_each, file: policy.onnx}"))
+    weights = np.zeros((15, 2))
+    weights[0, 0] = 1.0  # forward if there is anybody
+    network(tmp_path / "policy.onnx", {"neighbours": weights}, {"neighbours": (3, 5)}, 2)
+    (tmp_path / "policy.onnx.json").write_text('{"observe": ["neighbours"], "action": "twist", "every_s": 0.1}')
+    for range_m, moves in ((20, True), (0.1, False)):
+        run = build(load_scenario(tmp_path / "s.yaml", {"radio.range_m": range_m, "stop.timeout_s": 0.5})).run()
+        assert bool(np.ptp(run.poses[:, 0, 0]) > 0.2) is moves
+
+
+@pytest.mark.parametrize("name", ["onnx", "onnx_each"])
+def test_the_others_of_all_groups_are_neighbours(name, tmp_path):
+    text = (
+        EACH.replace("START", "[[-2, -1, 0], [-1, 1, 90]]").replace("count: 2", "count: 1").replace(", [-1, 1, 90]", "")
+    )
+    text = text.replace(
+        "mission:", "  - {name: q, robot: disc, start: [[-1, 1, 90]], controller: CONTROLLER}\nmission:"
+    )
+    (tmp_path / "s.yaml").write_text(text.replace("CONTROLLER", f"{{name: {name}, file: policy.onnx}}"))
+    weights = np.zeros((15, 2))
+    weights[0, 0] = 1.0
+    network(tmp_path / "policy.onnx", {"neighbours": weights}, {"neighbours": (3, 5)}, 2)
+    (tmp_path / "policy.onnx.json").write_text('{"observe": ["neighbours"], "action": "twist", "every_s": 0.1}')
+    run = build(load_scenario(tmp_path / "s.yaml", {"stop.timeout_s": 0.5})).run()
+    assert (np.ptp(run.poses[:, :, :2], axis=0).max(axis=1) > 0.2).all()
 
 
 def test_the_controller_keeps_to_what_every_controller_must_keep_to(tmp_path):

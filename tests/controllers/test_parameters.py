@@ -12,7 +12,7 @@ from covey.scenario.load import parse_scenario
 
 ABSURD = ("-1", "0", ".nan", ".inf", "1.0e+300", "text")
 PARAMETERS = [(name, key) for name in controllers.names() for key in parameters_of(controllers.get(name)) or ()]
-PARAMETERS = [(name, key) for name, key in PARAMETERS if name != "onnx"]  # its file is looked at in test_onnx
+PARAMETERS = [(name, key) for name, key in PARAMETERS if "onnx" not in name]  # its file is looked at in test_onnx
 
 
 def scenario(name: str, key: str, value: str) -> str:

@@ -32,6 +32,7 @@ from covey.controllers.laws.by_radio import LloydByRadio, consensus_by_radio
 from covey.controllers.laws.circular_motion import circular_motion
 from covey.controllers.laws.consensus import consensus, follow_leaders, rendezvous
 from covey.controllers.laws.cyclic_pursuit import cyclic_pursuit
+from covey.controllers.laws.evader import Evader
 from covey.controllers.laws.flocking import olfati_saber, reynolds, vicsek
 from covey.controllers.laws.formations import formation_bearing, formation_displacement, formation_distance
 from covey.controllers.laws.go_to import go_to
@@ -46,7 +47,7 @@ from covey.controllers.patrolling.heuristic_conscientious_reactive import heuris
 from covey.controllers.patrolling.meeting_patrol import meeting_patrol
 from covey.controllers.patrolling.min_max_reactive import min_max_reactive
 from covey.controllers.patrolling.partitioned_patrol import partitioned_patrol
-from covey.controllers.policies.onnx import Onnx
+from covey.controllers.policies.onnx import Onnx, onnx_each
 from covey.controllers.rescue.rescue_leader import rescue_leader
 from covey.controllers.rescue.rescue_team import rescue_team
 from covey.controllers.rescue.search_plan import search_plan
@@ -57,6 +58,7 @@ from covey.onboard.controller import controller, controllers
 
 __all__ = [
     "AerialScout",
+    "Evader",
     "LloydByRadio",
     "Onnx",
     "PotentialField",
@@ -101,6 +103,7 @@ __all__ = [
     "nearest_frontier",
     "next_best_view",
     "olfati_saber",
+    "onnx_each",
     "orca_law",
     "partitioned_coverage",
     "partitioned_patrol",

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from scipy.ndimage import distance_transform_edt
 
 from covey.controllers.policies.actions import Action
 from covey.controllers.policies.knowledge import Knowledge, Numbers
@@ -29,8 +28,7 @@ from covey.scenario.controller import ControllerReference
 from covey.scenario.dump import plain
 from covey.scenario.overrides import override
 from covey.scenario.records import Scenario
-from covey.world.visibility.coverable import coverable
-from covey.world.world import World
+from covey.world.placement.goals import drawn_goals
 
 Reward = Mapping[str, float] | Callable[[Knowledge], Any]
 
@@ -197,7 +195,9 @@ class Environment(ParallelEnv):
         folder = None if self.record is None else self.record / f"episode-{self._episode:04}"
         self.sim = sim = build(scenario, folder=folder)
         self._teams = teams
-        self._places = drawn_goals(sim.world, sim.state.pose, sim.model.radius, seed) if self.goals else None
+        self._places = (
+            drawn_goals(sim.world, sim.state.pose, sim.model.radius, seed) if self.goals else sim.tracker.goals
+        )
         self.has_ground = sim.world.ground is not None
         for learners, known in zip(teams, self._known(), strict=True):
             learners.commanded = np.zeros((len(learners.names), 3))
@@ -328,7 +328,7 @@ class Environment(ParallelEnv):
         for _ in range(self.steps):
             if not sim.done:
                 sim.step()
-                if self._places is not None and (self._distances()[self._members] <= THERE_M).all():
+                if self.goals and (self._distances()[self._members] <= THERE_M).all():
                     sim.status = "reached"
         if sim.done and self.record is not None:
             sim.close()
@@ -470,23 +470,6 @@ class Environment(ParallelEnv):
             else:
                 self.sim.discard()
         self.sim, self.agents, self._shown = None, [], []
-
-
-def drawn_goals(world: World, pose: np.ndarray, radius: np.ndarray, seed: int) -> np.ndarray:
-    """Return a free place for each robot of a team that it can reach, float64 (n, 2) [m].
-
-    Args:
-        world: the world.
-        pose: start poses, (n, 3).
-        radius: of the bodies [m], (n,).
-        seed: of the episode.
-    """
-    grid = world.grid
-    room = np.asarray(distance_transform_edt(np.pad(world.free, 1)))[1:-1, 1:-1] * grid.resolution
-    fits = coverable(world, pose, radius) & (room > radius.max() + grid.resolution)
-    cells = np.argwhere(fits if fits.any() else world.free)
-    random = generator(seed, "goals")
-    return grid.to_world(cells[random.integers(len(cells), size=len(pose))])
 
 
 def _space(part: Any) -> spaces.Box | spaces.Discrete:

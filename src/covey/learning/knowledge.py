@@ -42,6 +42,11 @@ class KnownInBatch(Knowledge):
         """Where all robots of each world believe to be, float64 (worlds, m, 3)."""
         return self.batch.localization.pose[self.batch.index]
 
+    @property
+    def kin(self) -> np.ndarray:
+        """Which robots of a world's team are of the group, bool (m,)."""
+        return np.isin(self.batch.index[0], self.members)
+
     @cached_property
     def velocity(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Velocities in the world frame, float64 (n, 2)."""

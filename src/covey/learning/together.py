@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from covey.clock import exact
-from covey.learning.environment import THERE_M, Environment, drawn_goals
+from covey.learning.environment import THERE_M, Environment
 from covey.learning.knowledge import KnownInBatch
 from covey.learning.learners import Learners
 from covey.onboard.group import Group
 from covey.scenario.batch import Batch
 from covey.scenario.refusals import is_still, refused, sensors_of
+from covey.world.placement.goals import drawn_goals
 
 _MEASURED = ("distance_m", "energy_j", "collisions_robot", "collisions_wall", "goal_m")
 """What a batch measures."""

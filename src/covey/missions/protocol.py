@@ -39,6 +39,7 @@ class MissionContext:
         banks: the sensors of the team, see `covey.runtime.phases.sensing.SensorBank`.
         maps: the robots' beliefs, a `LocalizationAndMapping` of `covey.runtime.phases`; None if there are none.
         names: names of the robots.
+        seed: of the run.
     """
 
     place: WorldState
@@ -50,6 +51,7 @@ class MissionContext:
     banks: Sequence[Any] = ()
     maps: Any = None
     names: Sequence[str] = ()
+    seed: int = 0
 
     @property
     def world(self) -> World:
@@ -69,6 +71,7 @@ class Tracker(ABC):
         robot_columns: names of its measurements of each robot, columns of ``measurements.parquet``.
         facts: constant plain data for the manifest. The entry ``order`` is put on the blackboard.
         waypoints: the graph given to every robot; None for none.
+        goals: where each robot is to drive, x, y [m], float64 (n, 2), which controllers of groups see; None: nowhere.
         base: index of the robot that takes the others' reports by radio; None: they need no radio.
         reached: True ends the run with the status ``reached``.
         closed: True ends the run with the status ``timeout``.
@@ -80,6 +83,7 @@ class Tracker(ABC):
     robot_columns: tuple[str, ...] = ()
     facts: Mapping[str, Any] = MappingProxyType({})
     waypoints: Waypoints | None = None
+    goals: np.ndarray | None = None
     base: int | None = None
     reached: bool = False
     closed: bool = False

@@ -58,8 +58,8 @@ def controller(
         sees: what it may read. For a controller of one robot: words of `covey.onboard.permissions.WORDS` and names of
             sensors; None: everything. For a group or team controller: ``"full"`` (including the truth), or names of
             fields: ``pose`` (the estimate; the only field if None), ``pose_covariance``, ``collided``, ``others`` (the
-            estimated poses of the robots of all other groups, (k, 3)), and names of sensors. A function of the
-            controller's parameters may return them.
+            estimated poses of the robots of all other groups, (k, 3)), ``goals`` (where a mission such as navigation
+            wants each robot, (n, 2)), and names of sensors. A function of the controller's parameters may return them.
         needs: each robot must have at least one of these: kinds of sensors, ``map`` (a mapping and a sensor for it),
             ``waypoints`` (a patrolling mission). Empty: it needs nothing.
         runs: the parameter that names another controller, which this one runs: it may also read what that one may, and

@@ -18,7 +18,7 @@ from covey.registry import kinds_of
 from covey.robots.model import RobotModel
 from covey.robots.sample import Sample
 
-MOTION = ("pose", "position", "heading", "velocity", "others")
+MOTION = ("pose", "position", "heading", "velocity", "others", "goals")
 """What a group controller can declare about motion, besides ``pose_covariance`` and ``true_pose``."""
 _ALWAYS = (
     *("name", "names", "count", "time", "dt", "workspace", "robot", "random", "memory"),

@@ -201,7 +201,7 @@ class Simulation:
         placed = np.stack((self.state.pose, self.state.altitude_roll_pitch))
         self.trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
         truth = (place, self.model, self.state, self.clock, self.pose_before, self.trace)
-        context = MissionContext(*truth, self.sensing.banks, self.localization, tuple(self.names))
+        context = MissionContext(*truth, self.sensing.banks, self.localization, tuple(self.names), seed)
         self.scoring = Scoring(context, mission)
         self.communication = Communication(self.names, radios_of(radio), tags, seed, execution)
         programs = [(g.program, g.robot, len(g.start), g.known_map) for g in self.groups if g.program is not None]
@@ -247,6 +247,7 @@ class Simulation:
             execution,
             self.map_exchange.frames_of if own_frames else None,
             self.tracker.waypoints,
+            self.tracker.goals,
         )
         if ORDER_KEY in self.tracker.facts:
             self.communication.blackboard.entries[ORDER_KEY] = self.tracker.facts[ORDER_KEY]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from cachetools import LRUCache, cached
 
+from covey.controllers.policies.trained import policy_file
 from covey.errors import (
     CoveyError,
     InvalidValueError,
@@ -240,9 +241,9 @@ def _with_files(program: Any, folder: Path) -> Any:
 
 
 def _files_of(program: Any) -> dict[str, str]:
-    """Return the files that a controller reads, by parameter."""
+    """Return the files that a controller reads, by parameter; of a policy that ships with Covey, with its folder."""
     types = types_of(program.factory, limits=True)
-    return {key: value for key, value in program.parameters.items() if types.get(key) == File and value}
+    return {key: policy_file(value) for key, value in program.parameters.items() if types.get(key) == File and value}
 
 
 def _graph(localization: Any) -> str | None:

@@ -22,6 +22,13 @@ Evasion = Literal["clockwise", "opposite", "diagonal"]
 _AT_CORNER_M = 1e-6
 
 
+def refuge(rule: Evasion, evader: np.ndarray, pursuer: np.ndarray, corners: np.ndarray, at: int, near_m: float) -> int:
+    """Return the corner that a rule goes to; arguments as in `next_corner`."""
+    if rule == "clockwise":
+        return next_corner(evader, pursuer, corners, at, near_m)
+    return (opposite_corner if rule == "opposite" else diagonal_corner)(pursuer, corners)
+
+
 def next_corner(evader: np.ndarray, pursuer: np.ndarray, corners: np.ndarray, at: int, near_m: float) -> int:
     """Return the corner that the clockwise rule goes to.
 

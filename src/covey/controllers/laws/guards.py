@@ -73,7 +73,7 @@ def orca(
     return _around(law, orca_law, look_ahead_m=look_ahead_m, walls_m=walls_m, **given)
 
 
-@controller("safe", scope="group", sees=("pose", "links"), missions=())
+@controller("safe", scope="group", sees=("pose", "links", "goals"), missions=())
 def safe_law(
     team: Any,
     *,
@@ -116,7 +116,7 @@ def safe_law(
     return _guarded(team, law, keep_apart, gap_m, look_ahead_m)
 
 
-@controller("orca", scope="group", sees=("pose", "links"), missions=())
+@controller("orca", scope="group", sees=("pose", "links", "goals"), missions=())
 def orca_law(
     team: Any,
     *,

@@ -115,7 +115,7 @@ def seen_points(pose: np.ndarray, reading: Any) -> np.ndarray:
         return (pose[:, :2] + distance[:, None] * np.column_stack((np.cos(angle), np.sin(angle))))[:, None]
 
 
-@controller("potential_field", scope="group", sees=("pose", "lidar", "proximity"), missions=())
+@controller("potential_field", scope="group", sees=("pose", "goals", "lidar", "proximity"), missions=())
 class PotentialField:
     """Go downhill in a potential field, from way-point to way-point; a robot in a local minimum says that it is stuck.
 
@@ -123,8 +123,8 @@ class PotentialField:
     ring shows.
 
     Args:
-        waypoints_m: x, y of the goals [m], one after the other, for each robot of the group; empty: the middle of the
-            workspace.
+        waypoints_m: x, y of the goals [m], one after the other, for each robot of the group; empty: the goal that
+            the mission has for each, or the middle of the workspace.
         walls_m: x1, y1, x2, y2 of both ends of each known wall [m]; empty: what lidar or proximity show.
         zeta: strength of the goal [1/s].
         d_star_m: distance up to which its attraction grows [m].
@@ -162,20 +162,25 @@ class PotentialField:
         self.gains = Gains(zeta, d_star_m, eta, q_star_m, gnron)
         self.speed_m_s, self.turn_gain = speed_m_s, turn_gain
         self.arrived_m, self.stuck_m, self.stuck_s = arrived_m, stuck_m, stuck_s
-        self.leg = np.zeros(0, np.int64)
+        self.leg = self.last = np.zeros(0, np.int64)
         self.stuck = self.arrived = np.zeros(0, bool)
 
     def step(self, team: Any) -> Any:
         """Return the commands of all robots."""
         position = team.position
         if not len(self.leg):
-            if not len(self.waypoints):
-                self.waypoints = middle_of(team.workspace)[None]
-            self.leg, self.stuck = np.zeros(team.count, np.int64), np.zeros(team.count, bool)
+            self.stuck = np.zeros(team.count, bool)
+            if not len(self.waypoints) and "goals" in team.fields:
+                self.waypoints, self.leg = team.goals, np.arange(team.count)
+                self.last = self.leg
+            else:
+                if not len(self.waypoints):
+                    self.waypoints = middle_of(team.workspace)[None]
+                self.leg, self.last = np.zeros(team.count, np.int64), np.full(team.count, len(self.waypoints) - 1)
             self._since, self._anchor = np.full(team.count, team.time), position.copy()
         goal = self.waypoints[self.leg]
         reached = np.hypot(*(position - goal).T) <= self.arrived_m
-        self.arrived = reached & (self.leg == len(self.waypoints) - 1)
+        self.arrived = reached & (self.leg == self.last)
         self.leg = np.where(reached & ~self.arrived, self.leg + 1, self.leg)
         self._watch(team)
         pull = force(position, self.waypoints[self.leg], self._obstacles(team), self.gains)

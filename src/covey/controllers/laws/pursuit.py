@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from covey.controllers.laws.evasion import Evasion, corners_within, diagonal_corner, next_corner, opposite_corner
+from covey.controllers.laws.evasion import Evasion, corners_within, refuge
 from covey.controllers.laws.steering import driven, towards
 from covey.geometry.voronoi import BORDER, clip, convex, moments, voronoi
 from covey.kernel import kernel
@@ -100,9 +100,11 @@ def _own_area(px, py, ex, ey, polygon):
     return moments(cut, count, px, py)[0]
 
 
-@controller("pursuit", scope="group", sees=("pose",), missions=())
+@controller("pursuit", scope="group", sees=("pose", "others"), missions=())
 class PursuitAndEvasion:
     """Play pursuit and evasion: the last robot of the group evades, all others pursue it.
+
+    With ``evader: others`` all pursue, each the nearest robot of another group, such as an `Evader`.
 
     It is done, and a run without another goal ends, when a pursuer has caught the evader. All move at once; with
     ``turns`` the evader moves in one step, and the pursuers, who have seen where it went, in the next.
@@ -120,6 +122,7 @@ class PursuitAndEvasion:
         turn_gain: of robots that must turn: turn rate per angle to their way [1/s].
         workspace_m: corners of the convex workspace [m]; empty: that of the team. The evader's corners are 10 % of its
             sides from its border.
+        evader: who evades: the last robot of the group, or others; then neither ``turns`` nor the end are theirs.
 
     References:
         Z. Zhou, W. Zhang, J. Ding, H. Huang, D. M. Stipanović, C. J. Tomlin: Cooperative pursuit with Voronoi
@@ -137,8 +140,9 @@ class PursuitAndEvasion:
         turns: bool = False,
         turn_gain: Gain = 3.0,
         workspace_m: Points = (),
+        evader: Literal["last", "others"] = "last",
     ):
-        self.rule, self.evasion, self.turns = rule, evasion, turns
+        self.rule, self.evasion, self.turns, self.evader = rule, evasion, turns, evader
         self.speed_m_s, self.evader_speed_m_s = speed_m_s, evader_speed_m_s
         self.near_m, self.capture_m, self.turn_gain, self.workspace_m = near_m, capture_m, turn_gain, workspace_m
         self.caught_s = math.inf
@@ -146,6 +150,8 @@ class PursuitAndEvasion:
 
     def step(self, team: Any) -> Any:
         """Return the commands of all robots."""
+        if self.evader == "others":
+            return self._pursue(team)
         velocity, position = np.zeros((team.count, 2)), team.position
         pursuers, evader = position[:-1], position[-1]
         distance = np.hypot(*(pursuers - evader).T)
@@ -158,20 +164,26 @@ class PursuitAndEvasion:
             return driven(team, velocity)
         polygon = np.array(self.workspace_m or team.workspace)
         if not self.turns or self._moves % 2 == 0:
-            goal = self._refuge(pursuers[distance.argmin()], evader, corners_within(polygon))
-            velocity[-1] = towards(evader[None], goal[None], self.evader_speed_m_s, team.dt)[0]
+            corners = corners_within(polygon)
+            nearest = pursuers[distance.argmin()]
+            self._corner = refuge(self.evasion, evader, nearest, corners, self._corner, self.near_m)
+            velocity[-1] = towards(evader[None], corners[self._corner][None], self.evader_speed_m_s, team.dt)[0]
         if not self.turns or self._moves % 2 == 1:
             velocity[:-1] = self._chase(pursuers, evader, polygon, team.dt)
         self._moves += 1
         return driven(team, velocity, self.turn_gain)
 
-    def _refuge(self, pursuer: np.ndarray, evader: np.ndarray, corners: np.ndarray) -> np.ndarray:
-        """Return where the evader goes."""
-        if self.evasion == "clockwise":
-            self._corner = next_corner(evader, pursuer, corners, self._corner, self.near_m)
-            return corners[self._corner]
-        choose = opposite_corner if self.evasion == "opposite" else diagonal_corner
-        return corners[choose(pursuer, corners)]
+    def _pursue(self, team: Any) -> Any:
+        """Return the commands of robots that all pursue, each the nearest robot of another group."""
+        others, position, polygon = team.fields["others"], team.position, np.array(self.workspace_m or team.workspace)
+        if not len(others):
+            return driven(team, np.zeros((team.count, 2)))
+        nearest = np.hypot(*(position[:, None] - others[None, :, :2]).transpose(2, 0, 1)).argmin(axis=1)
+        velocity = np.zeros((team.count, 2))
+        for k in np.unique(nearest).tolist():
+            own = nearest == k
+            velocity[own] = self._chase(position[own], others[k, :2], polygon, team.dt)
+        return driven(team, velocity, self.turn_gain)
 
     def _chase(self, pursuers: np.ndarray, evader: np.ndarray, polygon: np.ndarray, period_s: float) -> np.ndarray:
         """Return the velocities of the pursuers."""

@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covey.errors import InvalidValueError
+from covey.geometry import Pose
+from covey.geometry.se2 import wrap_angle
 from covey.mapping.occupancy.frontiers import find_frontiers
 from covey.onboard.group_view import GroupView
+from covey.onboard.handle import Robot
 from covey.robots.model import RobotModel
 
 _LEAST_FRONTIER = 8  # cells
@@ -62,6 +65,11 @@ class Knowledge(ABC):
         """``team`` of each world in which the robots are, float64 (worlds, m, 3); equally many robots are in each."""
         return self.team[None]
 
+    @property
+    def kin(self) -> np.ndarray:
+        """Which robots of a world's team are of the group, bool (m,)."""
+        return np.isin(np.arange(len(self.team)), self.own)
+
     @abstractmethod
     def readings(self, name: str) -> Any:
         """Return the newest readings of a sensor, batched over the robots; None before the first.
@@ -99,20 +107,93 @@ class Knowledge(ABC):
 
 
 class KnownToGroup(Knowledge):
-    """What a controller of a group sees: it knows of the own group alone, and of no maps.
+    """What a controller of a group sees: no maps.
 
     Args:
-        view: what it sees; it must have declared ``pose``, ``velocity`` and the sensors that are read.
+        view: what it sees; it must have declared ``pose``, ``velocity`` and what observations see and read.
     """
 
     def __init__(self, view: GroupView):
         self._view = view
         self.name, self.names, self.robot, self.time_s = view.name, view.names, view.robot, view.time
         self.pose, self.velocity, self.workspace = view.fields["pose"], view.fields["velocity"], view.workspace
-        self.team, self.own = self.pose, np.arange(len(self.pose))
+        self.goals, others = view.fields.get("goals"), view.fields.get("others", self.pose[:0])
+        self.team, self.own = np.concatenate((self.pose, others)), np.arange(len(self.pose))
 
     def readings(self, name: str) -> Any:
         """Return the newest readings of a sensor."""
         if name not in self.sensors:
             raise InvalidValueError(f"robots of {self.name!r} have no sensor {name!r}; they have {self.sensors}")
         return self._view.fields.get(name)
+
+
+class KnownToRobot(Knowledge):
+    """What one robot knows, as n = 1; `look` brings it up to date.
+
+    Its velocity is that at which its estimate has moved since it last looked, so it is 0 at first.
+
+    Args:
+        robot: the robot.
+
+    Attributes:
+        mates: poses of the others, as it knows them.
+    """
+
+    def __init__(self, robot: Robot):
+        self._robot, self.mates = robot, list[Any]()
+        self.name, self.names, self.robot, self.own = robot.name, (robot.name,), robot.model, np.zeros(1, np.int64)
+        self.time_s, self.pose, self.velocity = robot.time, np.array([robot.pose]), np.zeros((1, 2))
+
+    def look(self) -> None:
+        """Take the present pose, and the velocity since the last look."""
+        robot, before = self._robot, Pose(*self.pose[0].tolist())
+        if (passed_s := robot.time - self.time_s) <= 0:
+            return
+        x, y, turned = before.inverse() @ robot.pose
+        half = 0.5 * wrap_angle(turned)  # a constant twist moves it along an arc
+        across = before.heading + half
+        c, s = np.array((np.cos(across), np.sin(across))) / (np.sinc(half / np.pi) * passed_s)
+        self.velocity = np.array([[c * x - s * y, s * x + c * y]])
+        self.time_s, self.pose = robot.time, np.array([robot.pose])
+
+    @property
+    def team(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Where it and its mates believe to be, float64 (m, 3); it comes first."""
+        return np.array([self._robot.pose, *self.mates], float)
+
+    @property
+    def goals(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Where the order on the blackboard sends it, float64 (1, 2); None: nowhere."""
+        goals = self._robot.blackboard.get("order", {}).get("goals_m")
+        return None if goals is None else np.array([goals[self._robot.team.index(self.name)]], float)
+
+    @property
+    def beliefs(self) -> Sequence[Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Its map, if it keeps one."""
+        return () if self._robot.map is None else (self._robot.map,)
+
+    @property
+    def workspace(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Not there.
+
+        Raises:
+            InvalidValueError: always.
+        """
+        raise InvalidValueError("pose: a robot alone does not know its workspace; let its group ask: {name: onnx, …}")
+
+    def readings(self, name: str) -> Any:
+        """Return the newest readings of a sensor."""
+        if name not in self.sensors:
+            raise InvalidValueError(f"{self.name!r} has no sensor {name!r}; it has {self.sensors}")
+        reading = getattr(self._robot, name, None)
+        return None if reading is None else _OfOne(reading)
+
+
+class _OfOne:
+    """Readings of one robot with an axis for the robot."""
+
+    def __init__(self, reading: Any):
+        self._reading = reading
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        return np.asarray(getattr(self._reading, name))[None]

@@ -26,10 +26,13 @@ class Observation(Named, ABC):
         key: its name in a space of several observations.
         in_many_worlds: whether the robots that it gets may be those of many worlds, as what a robot observes follows
             from its own rows, and from those of its team in `Knowledge.teams`.
+        sees: what a controller of a group must see for it besides pose, velocity and sensors: ``others``, ``goals``; or
+            ``map``, which only a controller of one robot sees.
     """
 
     registry = observations
     in_many_worlds: ClassVar[bool] = False
+    sees: ClassVar[tuple[str, ...]] = ()
 
     @property
     def key(self) -> str:
@@ -164,6 +167,7 @@ class NearestRobots(Observation):
     """
 
     in_many_worlds: ClassVar[bool] = True
+    sees: ClassVar[tuple[str, ...]] = ("others",)
     most: int = Field(default=3, ge=1, le=1000)
     within_m: float = Field(default=5.0, gt=0)
 
@@ -179,6 +183,7 @@ class NearestRobots(Observation):
         offsets = teams[world, :, :2] - own[:, None, :2]
         away = np.hypot(offsets[..., 0], offsets[..., 1])
         away[np.arange(n), known.own] = np.inf
+        away[:, ~self._reckoned(known)] = np.inf
         k = min(self.most, away.shape[1])
         nearest = np.argsort(away, axis=1, kind="stable")[:, :k]
         rows = np.arange(n)[:, None]
@@ -190,6 +195,28 @@ class NearestRobots(Observation):
         out[:, :k] *= there[..., None]
         return np.clip(out, -1, 1)
 
+    def _reckoned(self, known: Knowledge) -> np.ndarray:
+        """Return which robots of a world's team count, bool (m,)."""
+        return np.ones(len(known.kin), np.bool_)
+
+
+@observations.register("mates")
+class NearestMates(NearestRobots):
+    """The nearest robots of the own group, as in ``neighbours``."""
+
+    sees: ClassVar[tuple[str, ...]] = ()
+
+    def _reckoned(self, known: Knowledge) -> np.ndarray:
+        return known.kin
+
+
+@observations.register("others")
+class NearestOthers(NearestRobots):
+    """The nearest robots of other groups, as in ``neighbours``."""
+
+    def _reckoned(self, known: Knowledge) -> np.ndarray:
+        return ~known.kin
+
 
 @observations.register("goal")
 class ObservedGoal(Observation):
@@ -200,12 +227,15 @@ class ObservedGoal(Observation):
     """
 
     in_many_worlds: ClassVar[bool] = True
+    sees: ClassVar[tuple[str, ...]] = ("goals",)
     within_m: float = Field(default=10.0, gt=0)
 
     def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
         if known.goals is None:
-            raise InvalidValueError("goal: the robots have no goals; give the environment a task: goals=True")
+            raise InvalidValueError(
+                "goal: there are no goals; give the scenario the mission navigation, or the environment goals=True"
+            )
         return Numbers((3,))
 
     def of(self, known: Knowledge) -> np.ndarray:
@@ -221,7 +251,7 @@ class ObservedGoal(Observation):
 
 @observations.register("frontiers")
 class NearestFrontiers(Observation):
-    """The nearest frontiers of a robot's map: (most, 4).
+    """The nearest frontiers of a robot's map: (most, 4), with ``mates`` (most, 5).
 
     A row holds 1, the place forward and to the left as a part of ``within_m``, and the size as a part of 100 cells;
     zeros for none. They are those among which the action ``frontiers`` chooses.
@@ -229,22 +259,34 @@ class NearestFrontiers(Observation):
     Attributes:
         most: how many rows.
         within_m: the distance that reads 1 [m].
+        mates: whether a row also holds how far the nearest other robot is from the frontier, by air; 1: nobody is.
     """
 
     most: int = Field(default=8, ge=1, le=1000)
     within_m: float = Field(default=20.0, gt=0)
+    mates: bool = False
+
+    @property
+    def sees(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The map, and the others if they count."""
+        return ("map", "others") if self.mates else ("map",)
 
     def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
         _maps(known, "frontiers")
-        return Numbers((self.most, 4))
+        return Numbers((self.most, 5 if self.mates else 4))
 
     def of(self, known: Knowledge) -> np.ndarray:
-        """Return the observation, float32 (n, most, 4)."""
+        """Return the observation, float32 (n, most, 4 or 5)."""
         places, sizes, count = known.frontiers(self.most)
         there = np.arange(self.most) < count[:, None]
         offsets = in_body_frame(places - known.pose[:, None, :2], known.pose[:, 2]) / self.within_m
-        rows = np.concatenate((there[..., None], offsets, np.minimum(sizes / 100, 1)[..., None]), axis=-1)
+        columns = [there[..., None], offsets, np.minimum(sizes / 100, 1)[..., None]]
+        if self.mates:
+            away = np.hypot(*(places[:, :, None] - known.team[:, :2]).transpose(3, 0, 1, 2))
+            away[np.arange(len(places)), :, known.own] = np.inf
+            columns.append(np.minimum(away.min(axis=2) / self.within_m, 1)[..., None])
+        rows = np.concatenate(columns, axis=-1)
         return np.clip(rows * there[..., None], -1, 1).astype(np.float32)
 
 
@@ -260,6 +302,7 @@ class MapPatch(Observation):
         cell_m: side of a cell [m]; 0: that of the map.
     """
 
+    sees: ClassVar[tuple[str, ...]] = ("map",)
     cells: int = Field(default=32, ge=1, le=1000)
     cell_m: float = Field(default=0.0, ge=0)
 
@@ -287,6 +330,7 @@ class CoarseMap(Observation):
         cells: side [cells].
     """
 
+    sees: ClassVar[tuple[str, ...]] = ("map",)
     cells: int = Field(default=16, ge=1, le=1000)
 
     def space(self, known: Knowledge) -> Numbers:

@@ -37,6 +37,11 @@ _BY_MISSION = {
         "robots_arrived": "robots at their places at the end",
         "formation_error_m": "mean distance from the places at the end",
     },
+    "navigation": {
+        "all_at_goals_s": "when all robots were at their goals",
+        "robots_at_goals": "robots at their goals at the end",
+    },
+    "pursuit": {"capture_time_s": "when the evader was caught"},
     "rescue": {
         "rescue_score": "points for reports and meetings; if all is done, for the time left",
         "targets_found": "targets whose report was accepted",
@@ -55,6 +60,8 @@ _MEASURES = (
     ("orders_met", "orders met: {:.0f}"),
     ("robots_arrived", "robots at their places: {:.0f}"),
     ("formation_error_m", "on average {:.1f} m off"),
+    ("robots_at_goals", "robots at their goals: {:.0f}"),
+    ("evader_m", "{:.1f} m from the evader"),
     ("graph_idleness_s", "idleness {:.0f} s"),
     ("score", "score {:.0f}"),
     ("targets_found", "targets found: {:.0f}"),

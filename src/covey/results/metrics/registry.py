@@ -137,6 +137,7 @@ LARGER_IS_BETTER = frozenset(
         ),
         *("largest_group_share", "aligned_share", "min_separation_m", "workload_jain", "workload_min_over_max"),
         *("belief_interval_coverage", "measured_share", "changes_noticed_share", "robots_arrived", "orders_met"),
+        "robots_at_goals",
         *("rescue_score", "targets_found", "targets_found_share", "found_auc", "report_precision"),
         *("searched", "searched_cells"),
     }

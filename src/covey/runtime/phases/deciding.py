@@ -84,9 +84,11 @@ class Deciding:
         execution: Execution,
         frames_of: Callable[[int, str], Mapping[str, Pose]] | None = None,
         waypoints: Waypoints | None = None,
+        goals: np.ndarray | None = None,
     ):
         self.groups, self.sensing, self.localization, self.communication = groups, sensing, localization, communication
         self.computing = computing
+        self._goals = goals
         self.failures: list[Failure] = []
         self.requested = PendingRequests()
         self.answers: dict[int, list[tuple[int, str]]] = {}
@@ -162,7 +164,7 @@ class Deciding:
         sees = (group.program and group.program.sees) or ()
         members = self._members[group.name]
         others = np.delete(np.arange(len(self._collided)), members)
-        own = self.sensing, self.localization, self.communication.network, self._collided
+        own = self.sensing, self.localization, self.communication.network, self._collided, self._goals
         return list(readers_of(sees, members, others, *own))
 
     def _known(self, group: Group, period_s: float, seed: int) -> GroupFacts:

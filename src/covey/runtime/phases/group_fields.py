@@ -23,6 +23,7 @@ def readers_of(
     localization: LocalizationAndMapping,
     network: Network | None,
     collided: np.ndarray,
+    goals: np.ndarray | None = None,
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield the names of all that a controller of a group sees, and functions that return it; None: nothing yet.
 
@@ -32,6 +33,7 @@ def readers_of(
         others: team indices of the robots of all other groups, int64 (m,) or (worlds, m).
         sensing, localization, network: what is read; without a network, nobody has links.
         collided: which robots have touched something, bool (n,), changed in place.
+        goals: where each robot is to drive [m], float64 (n, 2); None: nowhere.
     """
     part, known, full = slice(members.start, members.stop), localization, "full" in sees
     of_others = partial(_others, known.pose, others)
@@ -44,11 +46,13 @@ def readers_of(
         "collided": partial(_read_only, collided[part]),
         "others": (lambda: Later(of_others)) if full else of_others,
     }
+    if goals is not None:
+        motion["goals"] = partial(_read_only, goals[part])
     if network is not None:
         links = partial(_links, sensing, network, known.state, part)
         motion["links"] = (lambda: Later(links)) if full else links
     banks = {bank.record.name: bank for bank in sensing.banks if members[0] in bank.row_of}
-    of_several = ["others"] if others.size else []
+    of_several = [*(["others"] if others.size else []), *(["goals"] if goals is not None else [])]
     for name in (*_FULL, *of_several, *banks) if full else sees:
         if name in banks:
             yield name, partial(_newest_of, banks[name], rows_of(banks[name], members))
