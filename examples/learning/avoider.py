@@ -25,7 +25,7 @@ def act(weights: np.ndarray, shown: dict[str, np.ndarray]) -> np.ndarray:
 
 def main() -> None:
     """Train, and write the network, its record and its learning curve."""
-    options = arguments(__doc__, rounds=400, worlds=128, out="avoider.onnx")
+    options = arguments(__doc__, rounds=50, worlds=128, out="avoider.onnx")
     changes = {"mission": "exploration", "stop.timeout_s": 20, "robots.robot.controller": "still"}
     scenario = load_scenario(SCENARIO, changes)
     worlds = vector_env(scenario, options.worlds, goals=True, observe=list(NETWORK.sizes), every_s=0.2)

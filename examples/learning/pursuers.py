@@ -19,7 +19,7 @@ from covey.learning import vector_env
 
 SCENARIO = Path(__file__).with_name("pursuers.yaml")
 OBSERVE = ["pose", "velocity", {"mates": {"most": 2, "within_m": 6}}, {"others": {"most": 1, "within_m": 6}}]
-NETWORK = Network({"pose": 4, "velocity": 2, "mates": 10, "others": 5}, hidden=16, outputs=3)
+NETWORK = Network({"pose": 4, "velocity": 2, "mates": 10, "others": 5}, hidden=8, outputs=3)
 PURSUERS, HALF_M, EVERY_S, NEAR_M, CAUGHT_M = 3, 5.0, 0.2, 3.0, 0.31
 CORNERS = 0.8 * HALF_M * np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)])  # clockwise
 
@@ -78,7 +78,7 @@ def act(weights: np.ndarray, shown: Shown) -> np.ndarray:
 
 def main() -> None:
     """Train, and write the network, its record and its learning curve."""
-    options = arguments(__doc__, rounds=400, worlds=128, out="pursuers.onnx")
+    options = arguments(__doc__, rounds=200, worlds=32, out="pursuers.onnx")
     game = Game(options.worlds)
     train(NETWORK, game, act, options, discount=0.99)
     game.env.close()
