@@ -77,7 +77,7 @@ class Network:
         ]
         taken = [helper.make_tensor_value_info(k, TensorProto.FLOAT, ["robots", *shapes[k]]) for k in self.sizes]
         given = [helper.make_tensor_value_info("action", TensorProto.FLOAT, ["robots", "numbers"])]
-        graph = helper.make_graph(nodes, path.stem, taken, given, made)
+        graph = helper.make_graph(nodes, "policy", taken, given, made)
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
 
 

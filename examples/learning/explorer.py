@@ -31,7 +31,7 @@ def main() -> None:
     scenario = load_scenario(SCENARIO, {"stop.timeout_s": 60, "robots.scout.controller": "still"})
     observe = {"frontiers": {"most": MOST, "mates": True}}
     worlds = vector_env(scenario, options.worlds, action={"frontiers": {"most": MOST}}, observe=observe, every_s=2.0)
-    train(NETWORK, worlds, act, options, discount=0.97)
+    train(NETWORK, worlds, act, options, discount=0.97, noise=0.2, step=0.1, every=5)
     worlds.close()
 
 

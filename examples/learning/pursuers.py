@@ -78,9 +78,9 @@ def act(weights: np.ndarray, shown: Shown) -> np.ndarray:
 
 def main() -> None:
     """Train, and write the network, its record and its learning curve."""
-    options = arguments(__doc__, rounds=200, worlds=32, out="pursuers.onnx")
+    options = arguments(__doc__, rounds=120, worlds=64, out="pursuers.onnx")
     game = Game(options.worlds)
-    train(NETWORK, game, act, options, discount=0.99)
+    train(NETWORK, game, act, options, discount=0.99, noise=0.2, step=0.1)
     game.env.close()
 
 

@@ -76,9 +76,13 @@ for update in range(max(options.steps // (LENGTH * n), 1)):
 class Whole(nn.Module):
     """The actor, with an input for each observation."""
 
+    def __init__(self):
+        super().__init__()
+        self.actor = actor
+
     def forward(self, *parts):
         """Return the actions (n, 2)."""
-        return actor(torch.cat([part.flatten(1) for part in parts], dim=1)).clamp(-1, 1)
+        return self.actor(torch.cat([part.flatten(1) for part in parts], dim=1)).clamp(-1, 1)
 
 
 inputs = tuple(torch.from_numpy(shown[key].copy()) for key in keys)

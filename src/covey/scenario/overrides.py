@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from covey.controllers.policies.trained import policy_file
 from covey.errors import Problem, ScenarioError, did_you_mean
 from covey.named import ByKey, Named, OfKind
 from covey.onboard.controller import parameters_of
@@ -96,6 +97,8 @@ def _found_from(here: Path, folder: Path, key: str, value: Any) -> Any:
         return value
     file, code, name = value.rpartition(":") if ".py:" in value else (value, "", "")
     if not (code or key in FILES) or (is_file(folder / file) and not is_file(here / file)):
+        return value
+    if policy_file(file) != file:  # it ships with Covey
         return value
     whole = (here / file).resolve()
     return value if whole == (folder / file).resolve() else f"{whole}{code}{name}"
