@@ -15,7 +15,7 @@ LOOK = {"lvd", "brick_and_mortar", "wall_follower"}
 """These look at a sensor that is no wedge."""
 STAY = {
     "still",
-    *("lloyd", "lloyd_by_radio", "rendezvous", "formation_bearing", "go_to", "safe", "orca"),
+    *("lloyd", "lloyd_by_radio", "rendezvous", "formation_bearing", "go_to", "safe", "orca", "evader"),
     "commanded",
     *(name for name in NAMES if "waypoints" in (controllers.get(name).covey_sees or ())),
 }

@@ -13,12 +13,12 @@ from torchrl.modules import MultiAgentMLP, ProbabilisticActor, TanhNormal
 from torchrl.objectives import ClipPPOLoss, ValueEstimators
 
 LENGTH, EPOCHS = 64, 4
-GROUP = "robot"
 torch.manual_seed(0)
 torch.set_num_threads(1)
 options = arguments(__doc__ or "", steps=20_000)
 world = PettingZooWrapper(one(), use_mask=False, return_state=False, seed=0)
-n = len(world.group_map[GROUP])
+(GROUP, names), *_ = world.group_map.items()
+n = len(names)
 keys = list(world.observation_spec[GROUP, "observation"].keys())
 
 
