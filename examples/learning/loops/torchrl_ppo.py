@@ -8,7 +8,7 @@ import torch
 from task import arguments, one
 from tensordict.nn import NormalParamExtractor, TensorDictModule
 from torch import nn
-from torchrl.envs import PettingZooWrapper
+from torchrl.envs import MarlGroupMapType, PettingZooWrapper
 from torchrl.modules import MultiAgentMLP, ProbabilisticActor, TanhNormal
 from torchrl.objectives import ClipPPOLoss, ValueEstimators
 
@@ -16,7 +16,8 @@ LENGTH, EPOCHS = 64, 4
 torch.manual_seed(0)
 torch.set_num_threads(1)
 options = arguments(__doc__ or "", steps=20_000)
-world = PettingZooWrapper(one(), use_mask=False, return_state=False, seed=0)
+together = MarlGroupMapType.ALL_IN_ONE_GROUP
+world = PettingZooWrapper(one(), use_mask=False, return_state=False, seed=0, group_map=together)
 (GROUP, names), *_ = world.group_map.items()
 n = len(names)
 keys = list(world.observation_spec[GROUP, "observation"].keys())

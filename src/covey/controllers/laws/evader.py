@@ -31,14 +31,14 @@ class Evader:
         turn_gain: Gain = 3.0,
         workspace_m: Points = (),
     ):
-        self.evasion, self.speed_m_s, self.near_m = evasion, speed_m_s, near_m
-        self.turn_gain, self.workspace_m = turn_gain, workspace_m
-        self._corner: np.ndarray | None = None
+        self.evasion: Evasion = evasion
+        self.speed_m_s, self.near_m, self.turn_gain, self.workspace_m = speed_m_s, near_m, turn_gain, workspace_m
+        self._corner = np.zeros(0, np.int64)
 
     def step(self, team: Any) -> Any:
         """Return the commands of all robots."""
         others = team.fields["others"]
-        if self._corner is None:
+        if not len(self._corner):
             self._corner = np.zeros(team.count, np.int64)
         if not len(others):
             return driven(team, np.zeros((team.count, 2)))

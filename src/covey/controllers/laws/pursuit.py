@@ -142,7 +142,8 @@ class PursuitAndEvasion:
         workspace_m: Points = (),
         evader: Literal["last", "others"] = "last",
     ):
-        self.rule, self.evasion, self.turns, self.evader = rule, evasion, turns, evader
+        self.evasion: Evasion = evasion
+        self.rule, self.turns, self.evader = rule, turns, evader
         self.speed_m_s, self.evader_speed_m_s = speed_m_s, evader_speed_m_s
         self.near_m, self.capture_m, self.turn_gain, self.workspace_m = near_m, capture_m, turn_gain, workspace_m
         self.caught_s = math.inf
