@@ -31,7 +31,7 @@ def ros_node_command(
     """Run a controller as a node of ROS 2 until the clock ends or a signal comes, and return the exit code.
 
     Args:
-        controller: its name, or ``./mine.py:Name``.
+        controller: its name, ``./mine.py:Name``, or ``{name: …, parameter: …}``.
         name: of the robot.
         source: the scenario that tells what the node knows, see `node_setup`; or the robot itself.
         graph: domain, distribution and reach, see `Participant`.

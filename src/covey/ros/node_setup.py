@@ -19,6 +19,7 @@ from covey.runtime.remote.host import MIRRORS, laser_of
 from covey.runtime.remote.spawn_spec import RobotSpawn
 from covey.scenario.build import build
 from covey.scenario.controller import ControllerReference
+from covey.scenario.overrides import parse_override
 from covey.scenario.records import Scenario
 
 
@@ -139,13 +140,18 @@ def renamed(setup: NodeSetup, team: tuple[str, ...], home: Any) -> NodeSetup:
 
 
 def controller_named(text: str, folder: Path) -> ControllerReference:
-    """Return a controller by its name, or as ``./mine.py:Name`` in a folder.
+    """Return a controller by its name, or as ``./mine.py:Name`` in a folder, or as ``{name: …, parameter: …}``.
 
     Raises:
         InvalidValueError: there is none.
     """
+    given: Any = text
+    if text.startswith("{"):
+        _, given = parse_override(f"controller={text}", "covey ros node")
+        if isinstance(given, dict) and (folder / str(given.get("file", ""))).is_file():
+            given["file"] = str(folder / given["file"])
     try:
-        return ControllerReference.model_validate(text, context={"folder": folder})
+        return ControllerReference.model_validate(given, context={"folder": folder})
     except ValidationError as error:
         raise InvalidValueError(f"controller {text!r}: {error.errors()[0]['msg']}") from None
 
