@@ -1,4 +1,4 @@
-.PHONY: demo terrain suite test slow cluster notebooks lowest check docs package lock clean
+.PHONY: demo terrain suite test slow cluster notebooks container lowest check docs package lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -51,6 +51,11 @@ notebooks: $(VENV)/.developing
 	rm -rf .notebooks && $(PYTHON) -m venv .notebooks
 	.notebooks/bin/pip install --quiet --disable-pip-version-check --constraint requirements-dev.lock --editable . jupyterlab
 	$(BIN)/python benchmarks/notebooks.py --jupyter .notebooks/bin/jupyter
+
+# the images of release/, built and used without Docker (Debian: buildah, podman, runc, debootstrap; root)
+container: $(VENV)/.installed
+	$(BIN)/python release/container.py
+	$(BIN)/python release/container.py release/ros.Dockerfile
 
 # the oldest versions that pyproject.toml allows: they are installed, and what users do first is tried
 lowest:

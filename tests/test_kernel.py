@@ -12,6 +12,7 @@ import pytest
 
 import covey
 from covey.geometry.raycast import line_of_sight
+from covey.kernel import _cache_folder, config
 
 HERE = os.environ | {"PYTHONPATH": str(Path(covey.__file__).parents[1])}
 
@@ -236,6 +237,20 @@ def test_code_from_the_cache_is_linked_into_what_is_compiled_later(tmp_path):
     assert first["more"](12) == more(12) == 145
     assert sum(more.stats.cache_hits.values()) == 1
     assert numba.njit(lambda n: more(n) + square(n))(12) == 145 + 144
+
+
+def test_kernels_for_any_processor_are_found_on_every_processor(monkeypatch):
+    """Else an image that was built with NUMBA_CPU_NAME=generic would compile them again on another machine."""
+
+    def folders():
+        for processor in ("one", "another"):
+            monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda processor=processor: processor)
+            yield _cache_folder.__wrapped__()
+
+    assert len({*folders()}) == 2
+    monkeypatch.setattr(config, "CPU_NAME", "generic")
+    monkeypatch.setattr(config, "CPU_FEATURES", "")
+    assert len({*folders()}) == 1
 
 
 CACHE = """

@@ -45,7 +45,7 @@ stop: {timeout_s: 1}
 """
 
 START = """
-import asyncio, faulthandler, fcntl, mmap, multiprocessing.connection, os, pwd, signal, socket, subprocess, sys, tempfile
+import asyncio, faulthandler, fcntl, mmap, multiprocessing.connection, os, pwd, shutil, signal, socket, subprocess, sys, tempfile, types
 import matplotlib.pyplot, numba, numpy, platformdirs, polars, psutil, pyarrow.parquet, rich.console, rich.table, websockets.sync.server
 system, lacks, modules = {system!r}, {lacks!r}, {modules!r}
 for module, names in lacks.items():
@@ -54,6 +54,7 @@ for module, names in lacks.items():
             delattr(sys.modules[module], name)
 sys.modules.update(dict.fromkeys(modules))  # whoever imports one gets an ImportError
 sys.platform = system
+shutil._winapi = types.SimpleNamespace(NeedCurrentDirectoryForExePath=lambda _: True)  # what Python 3.12 has on Windows
 
 from covey.cli import main
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from release.in_chroot import instructions
+from release.container import instructions
 from release.readme import absolute, address_of
 
 ROOT = Path(__file__).parents[1]

@@ -323,7 +323,11 @@ def _cache_folder() -> Path:
     from llvmlite import binding
 
     versions = sys.version, numba.__version__, llvmlite.__version__, numpy.__version__
-    processor = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    name, features = config.CPU_NAME, config.CPU_FEATURES  # of NUMBA_CPU_NAME, as in containers
+    processor = (
+        name or binding.get_host_cpu_name(),
+        binding.get_host_cpu_features().flatten() if features is None else features,
+    )
     return cache_root() / "kernels" / hashlib.blake2b(repr((versions, processor)).encode(), digest_size=10).hexdigest()
 
 

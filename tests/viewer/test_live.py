@@ -9,9 +9,11 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 import urllib.request
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -475,6 +477,18 @@ def test_a_server_on_all_interfaces_answers_to_each_of_their_names_and_to_no_oth
             connection.request("GET", "/", headers={"Host": f"{name}:{server.port}"})
             assert connection.getresponse().status == status
         assert "0.0.0.0" not in server.url
+
+
+@pytest.mark.parametrize("contained", [True, False])
+def test_in_a_container_the_address_is_that_of_a_published_port(contained, monkeypatch, tmp_path):
+    mark = tmp_path / "containerenv"
+    if contained:
+        mark.touch()
+    monkeypatch.setattr("covey.viewer.server._MARKS_OF_CONTAINERS", (mark,))
+    interfaces = {"eth0": [SimpleNamespace(address="172.17.0.2", family=socket.AF_INET)]}
+    monkeypatch.setattr(psutil, "net_if_addrs", lambda: interfaces)
+    with Server(Live(), "0.0.0.0") as server:
+        assert urllib.parse.urlsplit(server.url).hostname == ("127.0.0.1" if contained else "172.17.0.2")
 
 
 @pytest.mark.parametrize("turns", range(5))

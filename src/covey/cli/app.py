@@ -219,6 +219,12 @@ def tune(
 
 
 @app.command
+def demo() -> int:
+    """Watch six robots that explore a maze: the same as covey run maze --live."""
+    return run("maze", live=True)
+
+
+@app.command
 def live(*, host: str = "127.0.0.1", port: Port = 0) -> int:
     """Show the scenarios in a web page: click one, change what you like, and run it.
 

@@ -22,6 +22,7 @@ import socket
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any, Protocol
 
 import psutil
@@ -40,6 +41,7 @@ from covey.viewer.messages import MOST_BYTES, PROTOCOL, VIEWING, Ack, Message, r
 LOG = logging.getLogger("covey")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
+_MARKS_OF_CONTAINERS = Path("/.dockerenv"), Path("/run/.containerenv")
 MOST_VIEWERS = 100
 """Largest number of viewers at a time: each gets a copy of the past."""
 MOST_STRANGERS = 32
@@ -194,7 +196,8 @@ class Server:
 
     def _url(self, *, edits: bool) -> str:
         token = next(token for token, may in self._tokens.items() if may == edits)
-        name = next((name for name in self._names if name not in LOOPBACK), self._names[0])
+        near = any(mark.exists() for mark in _MARKS_OF_CONTAINERS)  # where only a published port leads in
+        name = next((name for name in self._names if (name in LOOPBACK) == near), self._names[0])
         return f"http://{name}:{self.port}/#token={token}{'&pair' if self.second is not None else ''}"
 
     # -- the server's thread -------------------------------------------------------------------------------------------
