@@ -21,6 +21,7 @@ from covey.mapping.localizer import Extent, LocalizerRecord
 from covey.mapping.records import ElevationMapping
 from covey.memory import check_room
 from covey.onboard.controller import Program
+from covey.onboard.navigation.route import MOST_HELD
 from covey.robots.model import RobotModel
 
 PROCESS = 255e6
@@ -40,7 +41,8 @@ ALIGNED, HEARD = 13.0, 1.0
 for each other robot that it hears, that one's evidence, which it tries to align with its own, from the first search
 on; robots that do SLAM as a team do not search."""
 ROUTE = 5.0
-"""For each cell of the map of a robot that plans routes: the cost of driving, and the map that it was computed from."""
+"""For each cell of the map of a robot that plans routes: the cost of driving, and the map that it was computed from; in
+one process they take `covey.onboard.navigation.route.MOST_HELD` at most."""
 SEARCH_CELL, COMPARED_CELL = 35.0, 10.0
 """Once for each cell of the largest map: a search over all of it; comparing maps with the truth at the end."""
 ALTITUDES = 84.0
@@ -81,7 +83,7 @@ def parts_of(
         "the world": cells * WORLD_CELL,
         "the robots": n * ROBOT + 8.0 * n * n,
     }
-    maps = routes = largest = 0.0
+    maps = routes = costs = largest = 0.0
     found["their localization"] = 0.0
     shares, own_frames = sharing is not None, sharing is not None and sharing.start_poses == "unknown"
     for crew in crews:
@@ -109,10 +111,13 @@ def parts_of(
         largest = max(largest, own)
         program = crew.program
         if program is not None and program.plans_routes:
-            routes += count * own * (ROUTE + program.cell_bytes)
+            routes += count * own * ROUTE
+            costs += count * own * program.cell_bytes
         if processes:
             maps += count * own * STATE  # the simulation keeps a copy
-    found |= {"the maps of the robots": maps, "their routes": routes}
+    if not processes:
+        routes = min(routes, MOST_HELD + ROUTE * largest)
+    found |= {"the maps of the robots": maps, "their routes": routes + costs}
     found["searches over maps"] = largest * (COMPARED_CELL + (SEARCH_CELL if routes else 0.0))
     if processes:
         found["processes of the controllers"] = n * CONTROLLER_PROCESS

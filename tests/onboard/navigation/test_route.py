@@ -65,6 +65,32 @@ def test_a_place_where_it_did_not_get_through_is_avoided_if_there_is_another_way
     assert only.line[:, 1].max() > 1.5  # there is no other way
 
 
+def test_costs_that_are_held_take_a_bounded_memory_and_change_no_route(monkeypatch):
+    """Five maps in turn, in which a wall grows; two of the costs may be held."""
+
+    def routes():
+        grids = [Grid(np.zeros((40, 60), np.int8), 0.1) for _ in range(5)]
+        for step in range(12):
+            for k, grid in enumerate(grids):
+                grid.cells[: 3 * step, 20 + 3 * k] = 100
+                cost = kernels.passage(grid, (0.5, 2.0), 0.3, Driving(), NOBODY)[1].copy()
+                yield cost, plan(grid, (0.5, 2.0), (5.5, 2.0), 0.3, Driving(), NOBODY, 0.1).line
+                held = [pair for costs in kernels._held.values() for pair in costs.values()]
+                sizes.append(sum(array.nbytes for pair in held for array in pair))
+
+    sizes: list[int] = []
+    kernels._held.clear()
+    usual, most = list(routes()), 2 * 40 * 60 * 5
+    assert max(sizes) > 2 * most
+    sizes.clear()
+    kernels._held.clear()
+    monkeypatch.setattr(kernels, "MOST_HELD", most)
+    for wanted, given in zip(usual, routes(), strict=True):
+        np.testing.assert_array_equal(given[0], wanted[0])
+        np.testing.assert_array_equal(given[1], wanted[1])
+    assert max(sizes) == most
+
+
 def test_a_doorway_is_a_narrow_stretch_and_a_corridor_for_two_is_not():
     route = plan(two_rooms(), (-3.0, -2.0), (3.0, -2.0), 0.29, Driving(), NOBODY, 0.1)
     assert not route.problem

@@ -40,6 +40,8 @@ SMALL_M = 1.0
 JAM_COST = 200.0
 """What a metre costs more than open floor where the robot did not get through."""
 NO_NARROW = NO_PLACES = np.empty((0, 2))
+MOST_HELD = 1e9
+"""The most bytes of costs that wait for the next change of their maps; all others are computed anew for each route."""
 _held: WeakKeyDictionary[Grid, dict[Any, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
 """The newest cost of each map, by robot type, with the occupancy from which it was computed."""
 
@@ -116,13 +118,28 @@ def ground(
     if (radius, driving) not in held:
         near = clearance(occupancy, resolution, cap)
         cost = traversal_cost(occupancy, near, lethal, driving.comfort_m, driving.clearance_weight, unknown)
+        _make_room(occupancy.nbytes + cost.nbytes)
         held[radius, driving] = occupancy, cost
+        _last.of = None
         return occupancy, cost
     before, cost = held[radius, driving]
     weight = driving.clearance_weight
     if refresh_cost(cost, before, occupancy, resolution, lethal, driving.comfort_m, cap, weight, unknown):
         _last.of = None
     return before, cost
+
+
+def _make_room(size: int) -> None:
+    """Forget the costs that came last, so that ``size`` bytes more are at most `MOST_HELD`.
+
+    Robots plan one after the other: those that came first are the next whose map changes a little.
+    """
+    maps = list(_held.values())
+    held = size + sum(array.nbytes for costs in maps for pair in costs.values() for array in pair)
+    while maps and held > MOST_HELD:
+        costs = maps.pop()
+        held -= sum(array.nbytes for pair in costs.values() for array in pair)
+        costs.clear()
 
 
 def plan(
