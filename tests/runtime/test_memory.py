@@ -111,7 +111,9 @@ def test_the_sizes_are_those_of_the_types():
 
 def test_a_simulation_that_is_too_large_is_refused_before_it_is_made():
     group = covey.Group("r", covey.robots.pioneer3dx(), np.zeros((30_000, 3)), "nearest_frontier")
-    with pytest.raises(InvalidValueError, match=r"a team of 30000 \(the robots .* GB, the maps of the robots .* GB\) takes about"):
+    with pytest.raises(
+        InvalidValueError, match=r"a team of 30000 \(the robots .* GB, the maps of the robots .* GB\) takes about"
+    ):
         covey.Simulation(WORLD, [group])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from covey.clock import Clock, exact
 from covey.comms.message import HEADER_BYTES
 from covey.mapping.elevation.belief import Elevations
-from covey.mapping.exchange.providers import providers
+from covey.mapping.exchange.providers import hold_newer, providers
 from covey.mapping.exchange.share_maps import ShareMaps
 from covey.mapping.occupancy.belief import Beliefs
 from covey.mapping.slam.team_exchange import TeamNews
@@ -232,10 +232,9 @@ class Exchange:
         self._heard_s[receiver, sender] = now
         clocks, reach = (np.array([getattr(d, name) for d in digests]) for name in ("clock", "reach"))
         asks, offers = (np.array([getattr(d, name) for d in digests])[which] for name in ("asks", "offers"))
-        newer = (clocks[which] > beliefs.clock[receiver]).any(axis=1)
-        delay = now - sent_s
-        lacks = np.zeros(n, bool)
-        lacks[receiver[offers & newer & (self._asked_s[receiver] < now - 2.0 * delay - 1e-9)]] = True
+        delay, lacks = now - sent_s, np.zeros(n, bool)
+        offers &= self._asked_s[receiver] < now - 2.0 * delay - 1e-9
+        lacks[receiver[offers][hold_newer(clocks, which[offers], beliefs.clock, receiver[offers])]] = True
 
         answers = asks & (sent_s >= self._answered_s[receiver, sender] + delay - 1e-9)
         answers &= ~self.post.busy()[receiver]

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.references.mapping import providers_reference
 
-from covey.mapping.exchange.providers import providers
+from covey.mapping.exchange.providers import hold_newer, providers
 
 
 @settings(max_examples=150, deadline=None)
@@ -43,3 +43,12 @@ def test_news_from_afar_come_from_the_neighbour_that_has_the_newest_then_from_th
     since, to = providers(heard, clock[:4].copy(), reach, clock)
     assert to.tolist() == [-2, -2, -1, 0, -2] or to.tolist() == [-2, -2, 1, 0, -2]
     assert since[3, 4] == 0
+
+
+def test_a_message_is_newer_if_anything_in_it_is():
+    random = np.random.default_rng(0)
+    clock, clocks = random.integers(0, 3, (5, 5)), random.integers(0, 3, (4, 5))
+    which, receiver = random.integers(0, 4, 40), random.integers(0, 5, 40)
+    wanted = (clocks[which] > clock[receiver]).any(axis=1)
+    assert 0 < wanted.sum() < 40
+    np.testing.assert_array_equal(hold_newer(clocks, which, clock, receiver), wanted)

@@ -45,3 +45,18 @@ def providers(heard, clocks, reach, clock):
             if any_told:
                 to[i] = j if to[i] == -2 else -1
     return since, to
+
+
+@kernel
+def hold_newer(clocks, which, clock, receiver):
+    """Return which messages come from robots that hold something newer than their receivers, bool (m,).
+
+    Args:
+        clocks, clock: see `providers`.
+        which: int64 (m,), the row of ``clocks`` of each message. receiver: int64 (m,), its receiver.
+    """
+    newer = np.zeros(which.size, np.bool_)
+    for k in range(which.size):
+        for o in range(clock.shape[1]):
+            newer[k] |= clocks[which[k], o] > clock[receiver[k], o]
+    return newer

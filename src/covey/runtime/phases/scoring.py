@@ -129,12 +129,12 @@ class Scoring:
         return left.tolist()
 
     def maps(self, changed: np.ndarray) -> Maps:
-        """Return the explored area and the beliefs for the run folder; ``changed`` as in `Maps`."""
+        """Return the explored area and the beliefs at the end, for the run folder; ``changed`` as in `Maps`."""
         places = [
             self.localization.map_in_world(i) if i in self.localization.belief_of else None
             for i in range(len(self.state.pose))
         ]
-        robots = [None if place is None else place.with_cells(place.cells.copy()) for place in places]
+        robots = [None if place is None else place.with_cells(place.cells) for place in places]  # views
         mask, explored, covered = self.exploration.mask, self.exploration.cells, self.coverage.cells
         never = np.full(mask.shape, -1, np.int32)
         return Maps(
