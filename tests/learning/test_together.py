@@ -20,6 +20,18 @@ def room(timeout_s=0.7, **group):
     )
 
 
+def floor(**stop):
+    """Return a scenario of two robots that explore and one that stands and looks."""
+    lidar = {"kind": "lidar", "rays": 30, "range_m": 3, "sigma_m": 0.02}
+    robot = {"base": "disc", "sensors": [lidar, {"kind": "neighbours"}], "mapping": {"resolution_m": 0.1}}
+    robots = [
+        {"name": "s", "robot": robot, "start": {"apart": {}}, "controller": "still"},
+        {"name": "r", "robot": robot, "count": 2, "start": {"apart": {}}, "controller": "still"},
+    ]
+    world = {"generate": "office", "size_m": [11, 9], "resolution_m": 0.1, "seed": 2}
+    return Scenario.model_validate({"world": world, "robots": robots, "stop": {"timeout_s": 0.9, **stop}})
+
+
 SEEN = ["pose", "velocity", "ranges", "neighbours"]
 REWARD = {"distance_m": 1.0, "collisions_robot": -0.5, "collisions_wall": -0.25, "energy_j": -0.01}
 
@@ -51,9 +63,11 @@ def same(ours, theirs):
         (room(), {}),
         (room(), {"every_s": 0.3}),
         (room(), {"action": "headings"}),
+        (floor(explored=0.3), {"reward": None, "observe": [{"patch": {"cells": 9}}, "map", "frontiers"]}),
+        (floor(), {"reward": {"explored_share": 1.0}, "observe": "patch", "every_s": 0.2}),
         (room(timeout_s=4, count=1), {"goals": True, "reward": None, "observe": ["goal", "ranges"], "every_s": 0.2}),
     ],
-    ids=["twist", "every third step", "headings", "goals"],
+    ids=["twist", "every third step", "headings", "maps", "a map", "goals"],
 )
 def test_a_batch_has_the_bytes_of_worlds_apart(scenario, settings, mode):
     together, apart = pair(scenario, autoreset=mode, **settings)
@@ -68,9 +82,9 @@ def test_a_batch_has_the_bytes_of_worlds_apart(scenario, settings, mode):
             _, cosine, sine = found[0]["goal"].T
             actions = np.column_stack((np.maximum(cosine, 0), sine))
         elif together.single_action_space.shape:
-            actions = random.uniform(-1, 1, (9, 2)).astype(np.float32)
+            actions = random.uniform(-1, 1, (together.num_envs, 2)).astype(np.float32)
         else:
-            actions = random.integers(9, size=9)
+            actions = random.integers(9, size=together.num_envs)
         found, expected = together.step(actions), apart.step(actions)
         same(found, expected)
         ended |= bool(found[2].any())
@@ -79,7 +93,7 @@ def test_a_batch_has_the_bytes_of_worlds_apart(scenario, settings, mode):
             options = {"reset_mask": np.repeat([False, True, False], together.robots)}
             same(together.reset(options=options), apart.reset(options=options))
     assert over >= together.num_envs
-    assert not settings.get("goals") or ended
+    assert not (settings.get("goals") or together.worlds[0].scenario.stop.explored) or ended
     for one in (together, apart):
         one.close()
 

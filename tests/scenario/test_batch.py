@@ -166,6 +166,7 @@ def test_a_shipped_scenario_is_taken_or_refused_with_what_to_do(name):
         ({"share_maps": {}}, "a batch takes no share_maps"),
         ({"mission": {"formation": {"objective_m": [1, 0]}}}, "scores no mission, and this is formation"),
         ({"stop": {"covered": 0.9}}, "leave stop.covered out"),
+        ({"stop": {"explored": 0.9}}, "with maps=True; set it, leave stop.explored out"),
         ({"physics": "terrain"}, "planar, not terrain"),
         ({"execution": {"controllers": "processes"}}, "set execution.controllers: in_process"),
         ({"world": {"generate": "office"}}, "give it a seed: world.seed=1"),
@@ -310,3 +311,72 @@ def test_each_world_has_its_own_indices_of_targets(count):
 def test_many_worlds_are_for_controllers_of_groups():
     with pytest.raises(InvalidValueError, match="scope='group'"):
         covey.controller(many_worlds=True)(lambda robot: None)
+
+
+FLOOR = {"world": {"generate": "office", "size_m": [11, 9], "resolution_m": 0.1, "seed": 2}}
+SCOUT = {
+    "base": "disc",
+    "sensors": [
+        {"kind": "lidar", "rays": 40, "range_m": 3, "sigma_m": 0.02, "rate_hz": 20},
+        {"kind": "neighbours", "range_m": 3},
+    ],
+    "mapping": {"resolution_m": 0.1, "min_motion_m": 0.05},
+}
+Turns = covey.controller(scope="group", sees=("pose",), many_worlds=True)(
+    lambda team: (0.5 + 0.0 * team.heading, 0.8 * np.sin(3 * team.heading + team.time))
+)
+
+
+@pytest.mark.parametrize("of", ["union", "any_robot", "all_robots"])
+def test_maps_and_what_is_explored_are_those_of_each_run(of):
+    robots = [
+        {"name": "a", "robot": SCOUT, "count": 2, "start": {"apart": {}}, "controller": Turns},
+        {"name": "s", "robot": {**SCOUT, "radius_m": 0.15}, "count": 1, "start": {"apart": {}}, "controller": "still"},
+    ]
+    stop = {"explored": {"union": 0.34, "any_robot": 0.25, "all_robots": 0.06}[of], "of": of, "timeout_s": 4}
+    scenario = covey.Scenario.model_validate({**FLOOR, "robots": robots, "stop": stop})
+    batch, sims = covey.Batch(scenario, 4, seed=3, maps=True), alone(scenario, 4)
+    assert batch.explored_share_union.tolist() == [0] * 4
+    while not batch.done:
+        batch.step()
+        for k, sim in enumerate(sims):
+            if not sim.done:
+                sim.step()
+            assert batch.explored_share[k].tobytes() == sim.scoring.exploration.share.tobytes()
+            assert batch.explored_share_union[k] == sim.scoring.exploration.share_union
+    for k, sim in enumerate(sims):
+        assert batch.pose[k].tobytes() == sim.state.pose.tobytes()
+        for i, name in enumerate(batch.names):
+            ours, theirs = batch.occupancy(k, name), sim.localization.belief_of[i].grid
+            assert (ours.cells.tobytes(), ours.origin) == (theirs.cells.tobytes(), theirs.origin)
+        sim.discard()
+    assert batch.status == [sim.status for sim in sims]
+    assert "reached" in batch.status
+
+
+def test_a_batch_without_maps_says_how_to_get_them():
+    batch = covey.Batch(room({"controller": "lloyd"}), 2)
+    for ask in (lambda: batch.explored_share, lambda: batch.explored_share_union, lambda: batch.occupancy(0, 0)):
+        with pytest.raises(InvalidValueError, match="maps=True"):
+            ask()
+    batch = covey.Batch(room({"robot": SCOUT, "controller": Turns}), 2, maps=True)
+    for world in (-1, 2, True, 0.5):
+        with pytest.raises(InvalidValueError, match="world is"):
+            batch.occupancy(world, 0)
+    for robot in ("g01", 1, -1):
+        with pytest.raises(UnknownNameError, match=r"robot with a map .*g00"):
+            batch.occupancy(0, robot)
+
+
+def test_controllers_that_end_without_the_goal_are_exhausted():
+    scenario = room({"robot": SCOUT, "controller": Ends}, timeout_s=5).model_copy(update={})
+    scenario = override(scenario, {"stop.explored": 1.0})
+    batch = covey.Batch(scenario, 6, seed=0, maps=True)
+    batch.run()
+    sims = alone(scenario, 6, seed=0)
+    for sim in sims:
+        while not sim.done:
+            sim.step()
+        sim.discard()
+    assert batch.status == [sim.status for sim in sims]
+    assert "exhausted" in batch.status

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from covey.controllers.policies.knowledge import Knowledge
+from covey.controllers.policies.knowledge import Knowledge, Maps
 from covey.errors import InvalidValueError
+from covey.mapping.occupancy.belief import Beliefs
 from covey.onboard.group import Group
 from covey.robots.team import TeamState
 from covey.runtime.phases.group_fields import rows_of
+from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.simulation import Simulation
 from covey.scenario.batch import Batch
 
@@ -57,12 +59,33 @@ class KnownInBatch(Knowledge):
         """Corners of the world [m], float64 (k, 2)."""
         return self.batch.sensing.world.world.workspace_m
 
+    @property
+    def beliefs(self) -> list[Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The robots' maps, of those that keep one."""
+        known = self.batch.localization.belief_of
+        return [known[i] for i in self.members if i in known]
+
+    @property
+    def maps(self) -> list[Maps]:
+        """The robots' maps of walls."""
+        return maps_of(self.batch.localization, self.members)
+
     def readings(self, name: str) -> Any:
         """Return the newest readings of a sensor."""
         for bank in self.batch.sensing.banks:
             if bank.record.name == name and self.members[0] in bank.row_of:
                 return None if bank.readings is None else bank.readings.of(rows_of(bank, self.members))
         raise InvalidValueError(f"robots of {self.name!r} have no sensor {name!r}; they have {self.sensors}")
+
+
+def maps_of(localization: LocalizationAndMapping, members: range) -> list[Maps]:
+    """Return the maps of walls of some robots, by team index."""
+    found = list[Maps]()
+    for team in localization.teams:
+        rows = np.flatnonzero((team.members >= members.start) & (team.members < members.stop))
+        if len(rows) and isinstance(team.beliefs, Beliefs):
+            found.append(Maps(team.members[rows] - members.start, team.beliefs.occupancy, rows, team.beliefs.grid))
+    return found
 
 
 def in_world_frame(state: TeamState, part: slice) -> np.ndarray:
@@ -128,6 +151,11 @@ class KnownInSimulation(Knowledge):
         """The robots' maps, of those that keep one."""
         known = self.sim.localization.belief_of
         return [known[i] for i in self.members if i in known]
+
+    @property
+    def maps(self) -> list[Maps]:
+        """The robots' maps of walls."""
+        return maps_of(self.sim.localization, self.members)
 
     def readings(self, name: str) -> Any:
         """Return the newest readings of a sensor."""

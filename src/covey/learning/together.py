@@ -17,6 +17,8 @@ from covey.world.placement.goals import drawn_goals
 
 _MEASURED = ("distance_m", "energy_j", "collisions_robot", "collisions_wall", "goal_m")
 """What a batch measures."""
+_EXPLORED = ("explored_share", "explored_share_union")
+"""What it measures with maps."""
 
 
 def why_apart(one: Environment) -> str:
@@ -24,21 +26,33 @@ def why_apart(one: Environment) -> str:
     scenario, _ = one.with_learners(one.scenario)
     if one.vary or one.record is not None or one.render_mode is not None:
         return "worlds that vary, are recorded or rendered"
-    if callable(one.reward) or {*one.weights()} - {*_MEASURED}:
+    if callable(one.reward) or {*one.weights()} - {*_MEASURED, *_EXPLORED}:
         return "the reward is measured in each world"
+    maps = needs_maps(one)
+    seeing = [sensor for group in scenario.robots for sensor in sensors_of(group, maps) if "scan" in sensor.feeds]
+    if {*one.weights()} & {*_EXPLORED} and not seeing:
+        return "the reward is not measured"
     if one.action.moves != "twists" or not one.action.in_many_worlds:
         return "the action"
     if not all(observed.in_many_worlds for parts in one.observe.values() for observed in parts):
         return "an observation"
-    if one.has_ground or refused(scenario):
-        return refused(scenario) or "the ground"
+    if one.has_ground or refused(scenario, maps):
+        return refused(scenario, maps) or "the ground"
     if not all(is_still(group) for group in scenario.robots if group.name not in one.learn):
         return "controllers of robots that do not learn"
     step_s = exact(scenario.execution.step_s)
-    for sensor in (sensor for group in scenario.robots for sensor in sensors_of(group)):
-        if not sensor.begins_anew or sensor.latency_s or (exact(sensor.rate_hz) * step_s).denominator != 1:
+    for sensor in (sensor for group in scenario.robots for sensor in sensors_of(group, maps)):
+        due = exact(sensor.rate_hz) * step_s
+        is_alone = due == 1 or not (maps and "scan" in sensor.feeds)
+        if not sensor.begins_anew or sensor.latency_s or due.denominator != 1 or not is_alone:
             return f"the sensor {sensor.name}"
     return ""
+
+
+def needs_maps(one: Environment) -> bool:
+    """Return whether a batch of worlds like this one needs maps, for what is observed, rewarded or reached."""
+    observed = any("map" in part.sees for parts in one.observe.values() for part in parts)
+    return observed or one.scenario.stop.explored is not None or bool({*one.weights()} & {*_EXPLORED})
 
 
 class EpisodesTogether:
@@ -89,7 +103,7 @@ class EpisodesTogether:
 
     def _made(self, seeds: list[int]) -> Batch:
         scenario, teams = self._one.with_learners(self._one.scenario)
-        self.batch = batch = Batch(scenario, seed=seeds)
+        self.batch = batch = Batch(scenario, seed=seeds, maps=needs_maps(self._one))
         groups = {group.name: group for group in batch.groups}
         self._teams = [(groups[name], own) for name, own in zip(self._one.observe, teams, strict=True)]
         for group, learners in self._teams:
@@ -140,19 +154,18 @@ class EpisodesTogether:
     def look(self, into: dict[str, np.ndarray]) -> None:
         """Put what all robots observe into arrays (B · n, …), by name; "" if they observe one thing."""
         assert self.batch is not None
-        self.batch.sense()
+        self.batch.sense(at_the_end=True)
         first, n = 0, self._learning.shape[1]
         for group, _ in self._teams:
             part = slice(self.batch.members[group.name].start, self.batch.members[group.name].stop)
             known = KnownInBatch(self.batch, group, None if self._goals is None else self._goals[part].copy())
-            parts = {one.key: one.of(known) for one in self._one.observe[group.name]}
-            for key, rows in parts.items() if len(parts) > 1 else [("", next(iter(parts.values())))]:
-                whole = into[key].reshape(self._worlds, n, *into[key].shape[1:])[:, first : first + group.count]
-                shown = rows.reshape(whole.shape)
-                if self.here.all():
-                    whole[:] = shown
-                else:
-                    whole[self.here] = shown[self.here]
+            for one in self._one.observe[group.name]:
+                rows = into[one.key if len(into) > 1 else ""]
+                if group.count == n and self.here.all():
+                    one.into(known, rows)
+                    continue
+                whole = rows.reshape(self._worlds, n, *rows.shape[1:])[:, first : first + group.count]
+                whole[self.here] = one.of(known).reshape(whole.shape)[self.here]
             first += group.count
 
     def _distances(self) -> np.ndarray:
@@ -168,6 +181,8 @@ class EpisodesTogether:
         for name in self._one.weights():
             if name == "goal_m":
                 found[name] = self._distances()[self._learning]
+            elif name == "explored_share_union":
+                found[name] = np.repeat(batch.explored_share_union[:, None], len(self._columns), axis=1)
             else:
                 found[name] = getattr(batch, name)[:, self._columns].astype(float)
         return found

@@ -10,12 +10,15 @@ import numpy as np
 
 from covey.clock import Clock
 from covey.errors import InvalidValueError, UnknownNameError
+from covey.geometry.grid import Grid
 from covey.memory import check_room
 from covey.onboard.group import Group
 from covey.physics.planar.physics import PlanarPhysics
 from covey.robots.team import TeamModel, TeamState
 from covey.runtime.pacing import rare_collections
+from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.deciding_in_worlds import DecidingInWorlds
+from covey.runtime.phases.exploring_in_worlds import ExploringInWorlds
 from covey.runtime.phases.group_fields import rows_of
 from covey.runtime.phases.localization_and_mapping import LocalizationAndMapping
 from covey.runtime.phases.scoring import count_contacts
@@ -28,7 +31,7 @@ from covey.scenario.refusals import is_still, refused, sensors_of
 from covey.sensors.sensor import Readings
 from covey.world.state import WorldState
 
-Status = Literal["reached", "timeout"]
+Status = Literal["reached", "timeout", "exhausted"]
 MOST_WORLDS, MOST_ROBOTS = 1_000_000, 10_000_000
 _ROBOT = 900.0
 """Of a robot, without its trace and its rays [bytes]."""
@@ -40,7 +43,7 @@ class Batch:
     World k has the robots, noise and controllers of the run with seed ``seed + k``: its poses and readings are those of
     ``scenario.build()`` with that seed, byte for byte. Each phase of a step is one call for all worlds: sensors,
     motion, and controllers of groups with ``many_worlds``, see `covey.controller`; others are called for each world.
-    Nothing is recorded, mapped or scored. Robots of different worlds neither see nor touch each other. Those of
+    Nothing is recorded or scored, and mapped only with ``maps``. Robots of different worlds neither see nor touch each other. Those of
     a world whose run is over stand still.
 
     A batch takes controllers of groups, planar physics, true poses, and lidars, proximity rings, neighbours, odometry
@@ -50,6 +53,8 @@ class Batch:
         scenario: a scenario, a file, or a name of the library.
         worlds: B, the number of worlds.
         seed: of world 0, and the others count up from it; or a seed for each world; None: that of the scenario.
+        maps: whether robots keep the maps that their ``mapping`` makes, see `occupancy`, and what they have explored is
+            measured, see `explored_share`, so that ``stop.explored`` counts.
 
     Attributes:
         worlds: B.
@@ -79,12 +84,13 @@ class Batch:
         scenario: Scenario | str | os.PathLike[str],
         worlds: int | None = None,
         seed: int | Sequence[int] | None = None,
+        maps: bool = False,
     ):
         if not isinstance(scenario, Scenario):
             scenario = load_scenario(scenario)
         self.seeds = _seeds(scenario.seed if seed is None else seed, worlds)
-        self.worlds = len(self.seeds)
-        if why := refused(scenario):
+        self.worlds, self.maps = len(self.seeds), bool(maps)
+        if why := refused(scenario, self.maps):
             raise InvalidValueError(why)
         scenario = scenario.model_copy(update={"seed": self.seeds[0]})
         count = self.worlds * sum(group.count for group in scenario.robots)
@@ -127,11 +133,18 @@ class Batch:
         self.state = state = TeamState.at(np.concatenate([group.start for group in groups]))
         state.world_id[self.index] = np.arange(self.worlds)[:, None]
         self.physics = PlanarPhysics(place, self.model, execution.substep_s)
-        sensors = [{"mapping": None, "sensors": sensors_of(group)} for group in scenario.robots]
+        sensors = [
+            {"mapping": group.robot.mapping if self.maps else None, "sensors": sensors_of(group, self.maps)}
+            for group in scenario.robots
+        ]
         blank = [replace(g, robot=g.robot.model_copy(update=own)) for g, own in zip(groups, sensors, strict=True)]
         self.sensing = Sensing(place, blank, self.model, state, self.clock, self.seeds)
         grid = place.grid
         self.localization = LocalizationAndMapping(blank, state, self.sensing, self.clock, grid, grid, self.seeds[0])
+        self.exploring, self._computing = None, Computing(blank, self.clock, execution)
+        if self.maps:
+            self.exploring = ExploringInWorlds(place, self.sensing, self.model, state, self.index)
+            self.exploring.begin(range(self.worlds))
         self.deciding = DecidingInWorlds(groups, self.index, self.sensing, self.localization, self.seeds)
         self._commands = np.zeros((len(state.pose), 3))
         placed = np.stack((state.pose, state.altitude_roll_pitch))
@@ -141,10 +154,13 @@ class Batch:
         robots = [group.robot for group in groups for _ in group.start]
         self._idle_w = np.array([robot.idle_power_w for robot in robots])
         self._drive_j_m = np.array([robot.drive_energy_j_m for robot in robots])
-        self.reached, self._begun = np.zeros(self.worlds, bool), np.zeros(self.worlds, np.int64)
-        self.over, self._has_looked = np.zeros(self.worlds, bool), False
+        (self.reached, self._exhausted), self._begun = np.zeros((2, self.worlds), bool), np.zeros(self.worlds, np.int64)
+        self.over, self._looked, self._seen_out = np.zeros((3, self.worlds), bool)
         self._looking = [("sense", self._sense), ("localize", self.localization.localize)]
         self._acting = [("decide", self._decide), ("act", self._act), ("end", self._end)]
+        if self.maps:
+            self._looking.append(("map", self._map))
+            self._acting.insert(2, ("explore", self._explore))
         self._stopwatch = Stopwatch(name for name, _ in (*self._looking, *self._acting))
 
     # -- queries -------------------------------------------------------------------------------------------------------
@@ -169,9 +185,9 @@ class Batch:
 
     @property
     def status(self) -> list[Status | None]:
-        """How the run of each world has ended: ``reached``, its controllers are done; ``timeout``; None: not yet."""
-        pairs = zip(self.over.tolist(), self.reached.tolist(), strict=True)
-        return [("reached" if reached else "timeout") if over else None for over, reached in pairs]
+        """How the run of each world has ended: see `Simulation.status`; None: not yet."""
+        kinds: list[Status | None] = [None, "timeout", "exhausted", "reached"]
+        return [kinds[k] for k in (self.over * (1 + self._exhausted + 2 * self.reached)).tolist()]
 
     @property
     def pose(self) -> np.ndarray:
@@ -209,6 +225,50 @@ class Batch:
         """Number of contacts with walls so far, int64 (B, n), a copy."""
         return self._with_walls[self.index]
 
+    @property
+    def explored_share(self) -> np.ndarray:
+        """Share of what can be explored that each robot has explored, float64 (B, n); with ``maps``.
+
+        Raises:
+            InvalidValueError: the batch has no maps.
+        """
+        return self._with_maps().cells.share_each[self.index]
+
+    @property
+    def explored_share_union(self) -> np.ndarray:
+        """Share of what can be explored that the robots of each world have explored together, float64 (B,); see above.
+
+        Raises:
+            InvalidValueError: the batch has no maps.
+        """
+        return self._with_maps().cells.share_of_teams
+
+    def occupancy(self, world: int, robot: int | str) -> Grid:
+        """Return the map of a robot: a copy, with its place in the world; -1 unknown, 0 free, 100 occupied.
+
+        Args:
+            world: its world, from 0 to B - 1.
+            robot: its name, or its index in `names`.
+
+        Raises:
+            InvalidValueError: the batch has no maps, or there is no such world.
+            UnknownNameError: no such robot keeps a map.
+        """
+        self._with_maps()
+        if isinstance(world, bool) or not isinstance(world, (int, np.integer)) or not 0 <= world < self.worlds:
+            raise InvalidValueError(f"world is {world!r:.60}; give a whole number from 0 to {self.worlds - 1}")
+        known = {self.names[k]: i for k, i in enumerate(self.index[world].tolist()) if i in self.localization.belief_of}
+        name = self.names[robot] if isinstance(robot, int) and 0 <= robot < len(self.names) else robot
+        if name not in known:
+            raise UnknownNameError("robot with a map", str(name), known)
+        found = self.localization.belief_of[known[str(name)]].grid
+        return found.with_cells(found.cells.copy())
+
+    def _with_maps(self) -> ExploringInWorlds:
+        if self.exploring is None:
+            raise InvalidValueError("this batch keeps no maps; make it with maps=True")
+        return self.exploring
+
     def readings(self, sensor: str, group: str | None = None) -> Any:
         """Return the newest readings of a sensor: arrays (B, n, …) of the robots of a group; None before the first.
 
@@ -243,17 +303,32 @@ class Batch:
         if self.done:
             raise InvalidValueError(f"all runs have ended at {self.time:g} s; look at batch.done before each step")
         self.sense()
-        self._has_looked = False
+        self._looked[:] = False
         self._stopwatch.time(self._acting, before="outside")
 
-    def sense(self) -> None:
-        """Let the robots sense for the next step; `step` goes on with their decisions. A second call does nothing."""
-        if not self._has_looked:
-            self._has_looked = True
+    def sense(self, at_the_end: bool = False) -> None:
+        """Let the robots sense for the next step; `step` goes on with their decisions. A second call does nothing.
+
+        Args:
+            at_the_end: whether robots whose run has ended map once more with what they sense.
+        """
+        if not self._looked.all():
+            self._resting = self._looked | (self._seen_out if at_the_end else self.over)
             self._stopwatch.time(self._looking, before="outside")
+            self._looked[:] = True
+            if at_the_end:
+                self._seen_out = self._seen_out | self.over
 
     def _sense(self) -> None:
         self.sensing.sample(self.state, self._trace, self._felt)
+
+    def _map(self) -> None:
+        resting = self._resting
+        self.localization.map(self._computing, resting[self.state.world_id] if resting.any() else None)
+
+    def _explore(self) -> None:
+        assert self.exploring is not None
+        self.exploring.look(self.clock.step, self.over)
 
     def _decide(self) -> None:
         collided = ~np.isnan(self.state.contact_bearing) if len(self._felt) else None
@@ -278,10 +353,22 @@ class Batch:
     def _end(self) -> None:
         """End the runs that have reached their end; their robots stand still from now on."""
         late = (self._lasted_s >= self._stop.timeout_s - 1e-9) & ~self.over
-        reached = self.deciding.finished & ~self.over
-        if late.any() or reached.any():
-            self.end(late & ~reached, "timeout")
+        done = self.deciding.finished & ~self.over
+        reached = done & (self._stop.done or self._stop.explored is None)
+        if self._stop.explored is not None:
+            reached |= (self._explored >= self._stop.explored) & ~self.over
+        if late.any() or done.any() or reached.any():
+            self.end(late & ~done & ~reached, "timeout")
+            self.end(done & ~reached, "exhausted")
             self.end(reached)
+
+    @property
+    def _explored(self) -> np.ndarray:
+        """The explored share of each world that counts for its end, float64 (B,)."""
+        if self._stop.of == "union":
+            return self.explored_share_union
+        each = self.explored_share
+        return each.max(axis=1) if self._stop.of == "any_robot" else each.min(axis=1)
 
     @property
     def _lasted_s(self) -> np.ndarray:
@@ -291,7 +378,7 @@ class Batch:
     def end(self, worlds: np.ndarray, status: Status = "reached") -> None:
         """End the runs of some worlds, bool (B,), with a status; their robots stand still from now on."""
         self.over = self.over | worlds
-        self.reached[worlds] = status == "reached"
+        self.reached[worlds], self._exhausted[worlds] = status == "reached", status == "exhausted"
         self.state.halted[self.index[worlds]] = True
 
     def begin_anew(self, worlds: np.ndarray, seeds: Sequence[int]) -> None:
@@ -316,20 +403,27 @@ class Batch:
         state.twist[robots] = state.drive[robots] = self._commands[robots] = 0.0
         state.distance_m[robots] = self._with_robots[robots] = self._with_walls[robots] = 0
         state.halted[robots], state.contact_bearing[robots] = False, np.nan
-        self.over, self._has_looked = self.over & ~worlds, False
-        self.reached[worlds], self._begun[worlds] = False, self.clock.now
+        self.over, self._looked, self._seen_out = (
+            now & ~worlds for now in (self.over, self._looked, self._seen_out)
+        )
+        self.reached[worlds], self._exhausted[worlds], self._begun[worlds] = False, False, self.clock.now
         self.physics.begin_anew(robots)
         self.sensing.begin_anew(robots, self.seeds)
+        if self.exploring is not None:
+            self.localization.begin_anew(robots)
+            self.exploring.begin(which.tolist())
 
     @property
     def can_begin_anew(self) -> str:
         """Why the run of a world cannot begin later than others, see `begin_anew`; empty if it can."""
         for bank in self.sensing.banks:
             record = bank.record
-            if not record.begins_anew or record.latency_s or not self.sensing.is_due_each_step(bank):
+            due = self.sensing.samples_of_a_step(bank)
+            is_alone = due == 1 or not (self.maps and "scan" in record.feeds)
+            if not record.begins_anew or record.latency_s or not due or not is_alone:
                 return (
                     f"the run of a world cannot begin anew, as its sensor {record.name!r} has a memory, a latency, or "
-                    "a rate that is no multiple of the control step's"
+                    "a rate that is no multiple of the control step's, or, with maps, another one"
                 )
         return ""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from covey.errors import InvalidValueError
 from covey.geometry import Pose
+from covey.geometry.grid import Grid
 from covey.geometry.se2 import wrap_angle
 from covey.mapping.occupancy.frontiers import find_frontiers
 from covey.onboard.group_view import GroupView
@@ -32,6 +33,22 @@ class OneOf(NamedTuple):
     count: int
 
 
+class Maps(NamedTuple):
+    """Maps of some robots of a group, on one grid.
+
+    Attributes:
+        robots: which of them, int64 (k,).
+        occupancy: int8 (m, rows, columns): -1 unknown, 0 free, 100 wall; not to be changed.
+        rows: where the map of each of these robots is in it, int64 (k,).
+        grid: the place and the size of each.
+    """
+
+    robots: np.ndarray
+    occupancy: np.ndarray
+    rows: np.ndarray
+    grid: Grid
+
+
 class Knowledge(ABC):
     """What the n robots of a group know now.
 
@@ -43,7 +60,7 @@ class Knowledge(ABC):
         team: where all robots that they know of believe to be, float64 (m, 3); ``own``: the rows of the robots in it.
         workspace: corners of the world [m], float64 (k, 2).
         goals: places to which they are to drive, x, y [m], float64 (n, 2); None: they have none.
-        beliefs: their maps; empty if they keep none or may not see them.
+        beliefs: their maps; empty if they keep none or may not see them. ``maps``: the same as arrays.
         is_lost: whether they do not know where the others started, so that each has a frame of its own.
     """
 
@@ -64,6 +81,12 @@ class Knowledge(ABC):
     def teams(self) -> np.ndarray:
         """``team`` of each world in which the robots are, float64 (worlds, m, 3); equally many robots are in each."""
         return self.team[None]
+
+    @property
+    def maps(self) -> Sequence[Maps]:
+        """Their maps as arrays."""
+        one, first = np.ones(1, np.int64), np.zeros(1, np.int64)
+        return [Maps(i * one, belief.occupancy()[None], first, belief.grid) for i, belief in enumerate(self.beliefs)]
 
     @property
     def kin(self) -> np.ndarray:

@@ -51,6 +51,10 @@ class Observation(Named, ABC):
     def of(self, known: Knowledge) -> np.ndarray:
         """Return the arrays of all robots of the group, (n, …), of the shape and the type of its space."""
 
+    def into(self, known: Knowledge, out: np.ndarray) -> None:
+        """Write what `of` returns into an array."""
+        out[...] = self.of(known)
+
     @property
     def reads(self) -> tuple[str, ...]:
         """Names of the sensors that it reads."""
@@ -262,6 +266,7 @@ class NearestFrontiers(Observation):
         mates: whether a row also holds how far the nearest other robot is from the frontier, by air; 1: nobody is.
     """
 
+    in_many_worlds: ClassVar[bool] = True
     most: int = Field(default=8, ge=1, le=1000)
     within_m: float = Field(default=20.0, gt=0)
     mates: bool = False
@@ -283,7 +288,8 @@ class NearestFrontiers(Observation):
         offsets = in_body_frame(places - known.pose[:, None, :2], known.pose[:, 2]) / self.within_m
         columns = [there[..., None], offsets, np.minimum(sizes / 100, 1)[..., None]]
         if self.mates:
-            away = np.hypot(*(places[:, :, None] - known.team[:, :2]).transpose(3, 0, 1, 2))
+            world = np.arange(len(places)) // (len(places) // len(known.teams))
+            away = np.hypot(*(places[:, :, None] - known.teams[world, None, :, :2]).transpose(3, 0, 1, 2))
             away[np.arange(len(places)), :, known.own] = np.inf
             columns.append(np.minimum(away.min(axis=2) / self.within_m, 1)[..., None])
         rows = np.concatenate(columns, axis=-1)
@@ -303,6 +309,7 @@ class MapPatch(Observation):
     """
 
     sees: ClassVar[tuple[str, ...]] = ("map",)
+    in_many_worlds: ClassVar[bool] = True
     cells: int = Field(default=32, ge=1, le=1000)
     cell_m: float = Field(default=0.0, ge=0)
 
@@ -313,11 +320,17 @@ class MapPatch(Observation):
 
     def of(self, known: Knowledge) -> np.ndarray:
         """Return the observation, uint8 (n, 4, cells, cells)."""
-        out = np.zeros((len(known.names), 4, self.cells, self.cells), np.uint8)
-        for i, belief in enumerate(known.beliefs):
-            cell_m = self.cell_m or belief.grid.resolution
-            cut(belief.occupancy(), belief.grid.frame, known.pose[i], cell_m, known.team, known.own[i], out[i])
+        out = np.empty((len(known.names), 4, self.cells, self.cells), np.uint8)
+        self.into(known, out)
         return out
+
+    def into(self, known: Knowledge, out: np.ndarray) -> None:
+        """Write the observation into a contiguous array."""
+        world = np.arange(len(out)) // (len(out) // len(known.teams))
+        for maps in known.maps:
+            cell_m = self.cell_m or maps.grid.resolution
+            robots, place = (maps.robots, known.pose, known.own, world), (maps.grid.frame, cell_m)
+            cut(maps.occupancy, maps.rows, *place, *robots, known.teams, out)
 
 
 @observations.register("map")
@@ -331,6 +344,7 @@ class CoarseMap(Observation):
     """
 
     sees: ClassVar[tuple[str, ...]] = ("map",)
+    in_many_worlds: ClassVar[bool] = True
     cells: int = Field(default=16, ge=1, le=1000)
 
     def space(self, known: Knowledge) -> Numbers:
@@ -423,38 +437,54 @@ def _one(given: Any, trusted_only: bool) -> Observation:
 
 
 @kernel
-def cut(occupancy, frame, pose, cell_m, team, own, out):
-    """Fill the channels of a `MapPatch`, which are 0.
+def cut(occupancy, rows, frame, cell_m, robots, pose, own, world, teams, out):
+    """Fill the channels of the `MapPatch` of some robots.
 
     Args:
-        occupancy: int8 (rows, columns): -1 unknown, 0 free, 100 wall.
-        frame: see `covey.geometry.grid.Grid.frame`.
-        pose: x, y [m], heading [rad]. team: those of all robots, (m, 3); ``own``: which of them it is.
-        cell_m: side of a cell of the patch [m].
-        out: uint8 (4, k, k).
+        occupancy: int8 (m, rows, columns): -1 unknown, 0 free, 100 wall; ``rows``: the map of each of these robots.
+        frame: see `covey.geometry.grid.Grid.frame`. cell_m: side of a cell of the patch [m].
+        robots: which robots, int64 (k,), of those with the poses x, y [m], heading [rad], (n, 3); ``own``: which robot
+            of its team each is; ``world``: in which world it is.
+        teams: poses of the robots of each world, (worlds, m, 3).
+        out: uint8 (n, 4, k, k).
     """
-    k = out.shape[1]
-    c, s = np.cos(pose[2]), np.sin(pose[2])
-    for row in range(k):
-        for column in range(k):
-            ahead, left = (0.5 * (k - 1) - row) * cell_m, (0.5 * (k - 1) - column) * cell_m
-            x, y = pose[0] + c * ahead - s * left - frame[0], pose[1] + s * ahead + c * left - frame[1]
-            j = int(np.floor((frame[2] * x + frame[3] * y) / frame[4]))
-            i = int(np.floor((frame[2] * y - frame[3] * x) / frame[4]))
-            if i < 0 or j < 0 or i >= occupancy.shape[0] or j >= occupancy.shape[1] or occupancy[i, j] < 0:
+    k, shape = out.shape[2], occupancy.shape[1:]
+    to_map = cell_m / frame[4]
+    for at in range(robots.size):
+        robot = robots[at]
+        x, y = pose[robot, 0], pose[robot, 1]
+        c, s = np.cos(pose[robot, 2]), np.sin(pose[robot, 2])
+        cells, patch = occupancy[rows[at]].reshape(-1), out[robot].reshape(-1)
+        patch[:] = 0
+        u0 = (frame[2] * (x - frame[0]) + frame[3] * (y - frame[1])) / frame[4]
+        v0 = (frame[2] * (y - frame[1]) - frame[3] * (x - frame[0])) / frame[4]
+        du, dv = (frame[2] * c + frame[3] * s) * to_map, (frame[2] * s - frame[3] * c) * to_map  # of a cell ahead
+        for row in range(k):
+            ahead = 0.5 * (k - 1) - row
+            u1, v1 = u0 + du * ahead, v0 + dv * ahead
+            for column in range(k):
+                left = 0.5 * (k - 1) - column
+                u, v = u1 - dv * left, v1 + du * left
+                if not (u >= 0.0 and v >= 0.0 and u < shape[1] and v < shape[0]):
+                    continue
+                i, j, to = int(v), int(u), row * k + column
+                here = i * shape[1] + j
+                state = cells[np.uint64(here)]
+                below, above = here - shape[1] * (i > 0), here + shape[1] * (i + 1 < shape[0])
+                before, after = here - (j > 0), here + (j + 1 < shape[1])
+                # Without branches, as the signs of states tell all; beside the border a cell is its own neighbour.
+                near = cells[np.uint64(below)] | cells[np.uint64(above)]
+                near |= cells[np.uint64(before)] | cells[np.uint64(after)]
+                free = np.uint8(state == 0)
+                patch[np.uint64(to)] = free
+                patch[np.uint64(to + k * k)] = np.uint8(state > 0)
+                patch[np.uint64(to + 3 * k * k)] = free & np.uint8(near < 0)
+        team = teams[world[robot]]
+        for other in range(team.shape[0]):
+            if other == own[robot]:
                 continue
-            out[1 if occupancy[i, j] > 0 else 0, row, column] = 1
-            if occupancy[i, j] == 0:
-                for di, dj in ((-1, 0), (1, 0), (0, -1), (0, 1)):
-                    a, b = i + di, j + dj
-                    inside = 0 <= a < occupancy.shape[0] and 0 <= b < occupancy.shape[1]
-                    if inside and occupancy[a, b] < 0:
-                        out[3, row, column] = 1
-    for other in range(team.shape[0]):
-        if other == own:
-            continue
-        dx, dy = team[other, 0] - pose[0], team[other, 1] - pose[1]
-        row = int(np.floor(0.5 * k - (c * dx + s * dy) / cell_m))
-        column = int(np.floor(0.5 * k - (c * dy - s * dx) / cell_m))
-        if 0 <= row < k and 0 <= column < k:
-            out[2, row, column] = 1
+            dx, dy = team[other, 0] - x, team[other, 1] - y
+            row = int(np.floor(0.5 * k - (c * dx + s * dy) / cell_m))
+            column = int(np.floor(0.5 * k - (c * dy - s * dx) / cell_m))
+            if 0 <= row < k and 0 <= column < k:
+                patch[(2 * k + row) * k + column] = 1

@@ -208,6 +208,15 @@ class Beliefs(SharedMaps):
             self.version[robot] += 1
             self.tile_changed[robot] = self.version[robot]
 
+    def forget(self, robots: np.ndarray) -> None:
+        """Let some robots, int64 (k,), that have shared nothing, begin with empty maps again."""
+        team = self.team
+        for kept in (team.own, team.published, team.node, team.changed, team.version, team.clock):
+            kept[robots] = 0
+        pages = team.page[robots].ravel()
+        self.store.seen[pages[pages > 0]] = 0  # they stay theirs
+        team.occupancy[robots], team.mapped_pose[robots] = -1, np.nan
+
     def publish(self, robots: np.ndarray | None = None) -> int:
         """Make the changed tiles of robots' own evidence available to others; return their number.
 

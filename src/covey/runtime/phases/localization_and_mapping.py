@@ -37,6 +37,8 @@ from covey.runtime.phases.sensing import BankSample, Sensing, SensorBank
 from covey.world.world import FREE, UNKNOWN, WALL
 
 SOLID = (WALL, UNKNOWN)
+_ROBOTS_OF_MAPS = 256
+"""Of several worlds, whose maps are kept together."""
 
 
 Kinds = Mapping[type[Beliefs] | type[Elevations], Any]
@@ -121,11 +123,14 @@ class LocalizationAndMapping:
         self._took_s: list[float] = []  # see `scan_ms`
         first = 0
         mapping: dict = {}
+        worlds = max(1, _ROBOTS_OF_MAPS * int(state.world_id.max(initial=0) + 1) // max(len(state.pose), 1))
         for group in groups:
             members = np.arange(first, first + len(group.start))
             self._localizers.append(LocalizedGroup.of(group, members, sensing, grid, plan, seed))
             if _maps(group, members, sensing):
-                mapping.setdefault(group.robot.mapping, []).extend(zip(members.tolist(), group.names, strict=True))
+                for robot, name in zip(members.tolist(), group.names, strict=True):
+                    kept = group.robot.mapping, int(state.world_id[robot]) // worlds
+                    mapping.setdefault(kept, []).append((robot, name))
             first += len(members)
         true = [group for group in self._localizers if isinstance(group.estimator.localizer, TrueLocalizer)]
         self._true = [(self.pose[group.part], state.pose[group.part]) for group in true]  # views
@@ -139,7 +144,7 @@ class LocalizationAndMapping:
                 np.array([i for i, _ in robots]),
                 self._beliefs(kinds, [i for i, _ in robots], [name for _, name in robots], grid, record, rule),
             )
-            for record, robots in mapping.items()
+            for (record, _), robots in mapping.items()
         ]
         self.belief_of: dict[int, Belief | ElevationBelief] = {
             int(robot): team.beliefs[k] for team in self.teams for k, robot in enumerate(team.members)
@@ -167,6 +172,12 @@ class LocalizationAndMapping:
         }
         scans = [_scans_of(sensing, bank, team) for bank in sensing.banks for team in self.teams]
         self._scans = [scan for scan in scans if len(scan[2])]
+
+    def begin_anew(self, robots: np.ndarray) -> None:
+        """Let some robots, bool (n,), forget their maps: new runs of their worlds begin."""
+        for team in self.teams:
+            assert isinstance(team.beliefs, Beliefs)
+            team.beliefs.forget(np.flatnonzero(robots[team.members]))
 
     def _beliefs(
         self, kinds: Kinds, members: list[int], names: list[str], world: Grid, record: Any, rule: MergeRule
@@ -397,13 +408,19 @@ class LocalizationAndMapping:
         ranges = self._inputs.without_mates(bank, sample, group.lidar_rows, members)
         return Scan(ranges, laser, since), sample.substep * self.clock.substep_s
 
-    def map(self, computing: Computing) -> None:
+    def map(self, computing: Computing, resting: np.ndarray | None = None) -> None:
         """Add each robot's new scans to its belief, each at the estimated pose at its time.
 
         A robot whose computer is busy loses the scan.
+
+        Args:
+            computing: the robots' computers.
+            resting: robots that map no more, bool (n,), as the runs of their worlds are over.
         """
         for bank, team, robots, rows, members in self._scans:
-            for sample in bank.samples:
+            if resting is not None and (on := ~resting[members]).sum() < len(members):
+                robots, rows, members = robots[on], rows[on], members[on]
+            for sample in bank.samples if len(members) else ():
                 self._map(bank, sample, team.beliefs, robots, rows, members, computing)
 
     def _map(

@@ -241,10 +241,11 @@ class Sensing:
                 bank.first = np.zeros(len(bank.members), np.int64)
             bank.first[rows] = now * samples // substeps
 
-    def is_due_each_step(self, bank: SensorBank) -> bool:
-        """Return whether a sample of a bank is due at the beginning of each control step."""
+    def samples_of_a_step(self, bank: SensorBank) -> int:
+        """Return how many samples of a bank come in each control step, one at its beginning; 0: it is not so."""
         samples, substeps = self._rates[bank.record.rate_hz]
-        return self.clock.substeps_per_step * samples % substeps == 0
+        number, rest = divmod(self.clock.substeps_per_step * samples, substeps)
+        return 0 if rest else number
 
     def wait(self, robots: np.ndarray) -> None:
         """Let the samples of some robots, int64 (k,), keep their numbers for a control step: their runs have ended."""

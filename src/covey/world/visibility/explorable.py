@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.geometry.constant import constant
 from covey.geometry.raycast import march_flat, skip_field
 from covey.kernel import kernel
 from covey.world.disk_cache import kept_cells
@@ -36,25 +37,65 @@ def explorable(world: World, starts: Any, radius_m: Any, range_m: Any, *, cached
     ranges = np.broadcast_to(np.asarray(range_m, float), len(starts))
 
     def made() -> np.ndarray:
-        seen = np.zeros(world.grid.shape, bool)
-        for radius, reach in sorted({(float(b), float(r)) for b, r in zip(bodies, ranges, strict=True)}):
-            members = starts[(bodies == radius) & (ranges == reach)]
-            seen |= visible_from(world, reachable(world, members, radius), reach)
-        return seen
+        return ExplorableFrom(world).of(starts, bodies, ranges).copy()
 
     return kept_cells("explorable", _VERSION, world, (starts, bodies, ranges), made) if cached else made()
 
 
-def reachable(world: World, starts: np.ndarray, radius_m: float) -> np.ndarray:
-    """Return the cells, bool (rows, columns), whose centre a disc can reach from any start (n, 2) [m]."""
+class ExplorableFrom:
+    """The cells of a world that teams with several starts can see; what follows from the same parts is found once."""
+
+    def __init__(self, world: World):
+        self._world = world
+        self._parts: dict[float, tuple[np.ndarray, int]] = {}  # by radius: labels, and how many
+        self._seen: dict[Any, np.ndarray] = {}
+
+    def of(self, starts: np.ndarray, bodies: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+        """Return what a team can see, bool (rows, columns), read-only.
+
+        Args:
+            starts: x, y [m] of the robots, (n, 2).
+            bodies, ranges: radius of each body, and range of its sensor [m], float64 (n,).
+        """
+        kinds = sorted({(float(b), float(r)) for b, r in zip(bodies, ranges, strict=True)})
+        seen = [self._of_kind(starts[(bodies == kind[0]) & (ranges == kind[1])], *kind) for kind in kinds]
+        return seen[0] if len(seen) == 1 else constant(np.logical_or.reduce(seen))
+
+    def _of_kind(self, starts: np.ndarray, radius_m: float, range_m: float) -> np.ndarray:
+        if radius_m not in self._parts:
+            labels, counts = label_by_size(passable(self._world, radius_m))
+            self._parts[radius_m] = labels, len(counts)
+        labels, count = self._parts[radius_m]
+        cells, around = _cells_at(self._world, starts)
+        parts = np.unique(labels[around[:, 0], around[:, 1]])
+        parts = parts[parts > 0]
+        aside = np.unique(cells[~np.isin(labels[cells[:, 0], cells[:, 1]], parts)], axis=0)
+        key = radius_m, range_m, parts.tobytes(), aside.tobytes()
+        if key not in self._seen:
+            wanted = np.zeros(count + 1, bool)
+            wanted[parts] = True
+            self._seen[key] = constant(
+                visible_from(self._world, wanted[labels] | _mask(labels.shape, aside), range_m)
+            )
+        return self._seen[key]
+
+
+def _cells_at(world: World, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the free cells, int64 (k, 2), at starts (n, 2) [m], and those around them, as a body may stand in a cell
+    whose centre is a little too near to a wall."""
     grid = world.grid
     cells = grid.to_cells(starts)
     cells = cells[grid.inside(cells)]
     cells = cells[world.free[cells[:, 0], cells[:, 1]]]
-    # A body may stand in a cell whose centre is a little too near to a wall.
     around = (cells[:, None] + [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]).reshape(-1, 2)
-    around = around[grid.inside(around)]
-    return connected(passable(world, radius_m), _mask(grid.shape, around)) | _mask(grid.shape, cells)
+    return cells, around[grid.inside(around)]
+
+
+def reachable(world: World, starts: np.ndarray, radius_m: float) -> np.ndarray:
+    """Return the cells, bool (rows, columns), whose centre a disc can reach from any start (n, 2) [m]."""
+    cells, around = _cells_at(world, starts)
+    shape = world.grid.shape
+    return connected(passable(world, radius_m), _mask(shape, around)) | _mask(shape, cells)
 
 
 def visible_from(world: World, reached: np.ndarray, range_m: float) -> np.ndarray:

@@ -66,7 +66,7 @@ class ExploredTruth:
         self._open = block_bits(self._goal > 0, False)
         self._done = small_pages((robots, len(self._open)), np.int64)
         self.close(np.zeros(explorable.shape, np.bool_) if solid is None else solid)
-        self._all_beams_at = np.arange(robots) % max(seen_every, 1)
+        self._all_beams_at, self._world = np.arange(robots) % max(seen_every, 1), np.zeros(robots, np.int64)
         self._counts = np.zeros(robots + 1, np.int64)
         self._shape, self._angles, self._fan = np.array(explorable.shape), np.zeros(0), fan(np.zeros(0))
         self._since = self._step = 0
@@ -123,8 +123,8 @@ class ExploredTruth:
         if angles is not self._angles:
             self._angles, self._fan = angles, fan(angles)
         place = self._fan, np.ascontiguousarray(mount, np.float64), step, self.grid.frame, self._shape
-        beams = self._closed, self._all_beams_at, self._seen_every
-        if explore(robots, poses, ranges, skip, float(reach), *place, *beams, *self._state):
+        beams = self._closed, self._all_beams_at, self._seen_every, self._world
+        if explore(robots, poses, ranges, skip, float(reach), *place, *beams, *self._state_of_worlds):
             self._shares = None
 
     def mark_cells(self, robots: np.ndarray, cells: np.ndarray, step: int) -> None:
@@ -142,6 +142,11 @@ class ExploredTruth:
     @property
     def _state(self) -> tuple[np.ndarray, ...]:
         return self._goal, self._open, self._seen, self._unseen, self._first, self._counts, self._done
+
+    @property
+    def _state_of_worlds(self) -> tuple[np.ndarray, ...]:
+        goal, open_, seen, unseen, first, counts, done = self._state
+        return goal[None], open_[None], seen, unseen[None], first[None], counts, done
 
     @property
     def share_each(self) -> np.ndarray:
@@ -238,7 +243,7 @@ def explore_cells(robots, cells, columns, step, goal, open_, seen, unseen, first
 
 @kernel
 def explore(
-    robots, poses, ranges, skip, reach, fan, mount, step, frame, shape, closed, all_beams_at, every,
+    robots, poses, ranges, skip, reach, fan, mount, step, frame, shape, closed, all_beams_at, every, world,
     goal, open_, seen, unseen, first, counts, done,
 ):  # fmt: skip
     """Mark the beams of some robots' scans, see `ExploredTruth.mark`, except beams that find nothing new.
@@ -252,19 +257,24 @@ def explore(
         shape: rows and columns of the grid.
         closed: int64 (words,), see `covey.world.visibility.beam_culling.closed_bits`.
         all_beams_at: int64 (n,), the next step at which all beams are marked once; then ``every`` steps later.
-        goal: uint16 (rows / 4, columns / 4), `cell_bits` of the cells to explore.
-        open_: int64 (words,), `block_bits` of blocks in which ``goal`` is not 0.
-        seen: uint16 (n + 1, rows / 4, columns / 4), those that each robot has explored, and those that any has.
-        unseen: uint16 (rows / 4, columns / 4), those that no robot has seen lately.
-        first: int32 (rows, columns). counts: int64 (n + 1,), number of explored cells of each robot, and of all.
+        world: int64 (n,), in which of w worlds each robot is.
+        goal: uint16 (w, rows / 4, columns / 4), `cell_bits` of the cells to explore in each world.
+        open_: int64 (w, words), `block_bits` of blocks in which ``goal`` is not 0.
+        seen: uint16 (n + w, rows / 4, columns / 4), those that each robot has explored, and those that any has in each
+            world.
+        unseen: uint16 (w, rows / 4, columns / 4), those that no robot has seen lately.
+        first: int32 (w, rows, columns); (1, rows, columns): of all worlds, which nobody reads then.
+        counts: int64 (n + w,), number of explored cells of each robot, and of all in each world.
         done: int64 (n, words), `block_bits` of blocks in which ``seen`` became ``goal``.
     """
-    known, cell, blocks, none = ranges.shape[1] > 0, frame[4], goal.shape, np.int64(0)
+    known, cell, blocks, none = ranges.shape[1] > 0, frame[4], goal.shape[1:], np.int64(0)
     t_max, walls, found = reach / frame[4], skip.reshape(-1), False
-    flat = goal.reshape(-1), seen[-1].reshape(-1), unseen.reshape(-1)  # without checks for negative indices
     for k in range(robots.size):
         robot = robots[k]
-        mine, finished = seen[robot].reshape(-1), done[robot]
+        own, team = world[robot], done.shape[0] + world[robot]
+        mine, finished, opened = seen[robot].reshape(-1), done[robot], open_[own]
+        flat = goal[own].reshape(-1), seen[team].reshape(-1), unseen[own].reshape(-1)  # not checked for indices < 0
+        when = first[min(own, first.shape[0] - 1)]
         all_beams = step >= all_beams_at[robot]
         if all_beams:
             all_beams_at[robot] = step + every
@@ -284,14 +294,14 @@ def explore(
                             farthest = ranges[k, i]
                 far = farthest / cell / BLOCK
                 x, y = u / BLOCK, v / BLOCK
-                met = first_open(open_, finished, closed, blocks, by_rows, none, x, y, a0, b0, a1, b1, far)
+                met = first_open(opened, finished, closed, blocks, by_rows, none, x, y, a0, b0, a1, b1, far)
             for i in range(begin, end if met >= 0 else begin):
                 x, y = fan.directions[i, 0], fan.directions[i, 1]
                 du, dv = c * x - s * y, s * x + c * y
                 length, clear = (ranges[k, i] if known else reach) / cell, 0.0  # [cells] that find nothing new
                 if not all_beams:
                     x, y, far = u / BLOCK, v / BLOCK, length / BLOCK
-                    at = first_open(open_, finished, closed, blocks, by_rows, met, x, y, du, dv, du, dv, far)
+                    at = first_open(opened, finished, closed, blocks, by_rows, met, x, y, du, dv, du, dv, far)
                     if at < 0:
                         continue
                     if at > 0:
@@ -308,8 +318,8 @@ def explore(
                 if not inside:
                     continue
                 leap = int(clear * max(abs(du), abs(dv))) - 1  # cells that need not be looked at
-                new, new_of_all = _mark_line(u0, v0, u1, v1, leap, mine, flat, finished, blocks, first, step)
-                counts[robot], counts[-1], found = counts[robot] + new, counts[-1] + new_of_all, found or new > 0
+                new, new_of_all = _mark_line(u0, v0, u1, v1, leap, mine, flat, finished, blocks, when, step)
+                counts[robot], counts[team], found = counts[robot] + new, counts[team] + new_of_all, found or new > 0
     return found
 
 
