@@ -243,3 +243,21 @@ def test_the_work_for_a_group_does_not_grow_with_the_groups_before(declared, mon
         standing.add(placed[:, :2], np.full(1, 0.25))
     assert len(work) <= 2 * 40
     assert pdist(standing.taken[:, :2]).min() >= 0.5
+
+
+@pytest.mark.parametrize("taken", [(), [(0.3, 0.2, 0.4), (1.0, 1.0, 0.2)]])
+def test_each_robot_of_a_spread_team_has_the_place_with_the_most_room(taken):
+    """The plain rule, cell by cell: of equal ones the first of a random order."""
+    world, radii = World.empty(4, 3), np.array([0.1, 0.13, 0.1, 0.13, 0.1])
+    random = np.random.default_rng(3)
+    ours = place(as_start({"spread": {}}), world, radii, np.random.default_rng(3), taken)
+    cells = np.flatnonzero(world.free & (world.clearance >= 0.13 * (1 - 1e-6)))
+    cells = cells[random.permutation(len(cells))]
+    points = world.grid.to_world(np.column_stack(np.unravel_index(cells, world.grid.shape)))
+    bodies = [tuple(body) for body in taken]
+    for pose, radius in zip(ours, radii, strict=True):
+        room = np.full(len(points), np.inf)
+        for x, y, r in bodies:
+            room = np.minimum(room, np.hypot(points[:, 0] - x, points[:, 1] - y) - r)
+        assert pose[:2].tolist() == points[np.argmax(room)].tolist()
+        bodies.append((*pose[:2].tolist(), radius))

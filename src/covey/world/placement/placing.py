@@ -9,7 +9,7 @@ import numpy as np
 from covey.errors import InvalidValueError, PlacementError
 from covey.world.placement.start_search import BodyLookup, Standing, StartSearch, fits_nowhere, too_many
 from covey.world.records.starts import ApartStart, HallwayEndsStart, RoomStart, SpreadStart, StartRecord, TogetherStart
-from covey.world.standing import TOUCH, nearest_free, obstacle
+from covey.world.standing import nearest_free, obstacle
 from covey.world.world import World
 
 
@@ -108,21 +108,23 @@ def _spread(
     """Sample farthest points over the cells of the largest part of the world that the widest body can pass."""
     if not len(radii):
         return np.empty((0, 3))
+    from covey.world.placement.farthest import farthest, ranks  # loads a kernel
+
     cells = standing.largest(float(radii.max()))
     if not len(cells):
         raise fits_nowhere(names[0], float(radii.max()), standing.world)
-    cells = cells[random.permutation(len(cells))[: max(20_000, 6_000_000 // len(radii))]]
-    room = standing.room(cells)  # from the nearest body's edge
-    points = standing.centres(cells) if len(radii) > 1 else None
-    placed = np.zeros((len(radii), 3))
-    for i, radius in enumerate(radii):
-        k = int(np.argmax(room))
-        if room[k] < radius + gap_m - TOUCH:
-            raise too_many(names, i, len(radii), gap_m)
-        x, y = placed[i, :2] = standing.centres(cells[k : k + 1])[0]
-        if points is not None:
-            room = np.minimum(room, np.hypot(points[:, 0] - x, points[:, 1] - y) - radius)
-    return placed
+    tried = random.permutation(len(cells))[: max(20_000, 6_000_000 // len(radii))]
+    if len(tried) < len(cells):
+        rank = np.argsort(tried)
+        cells = cells[tried[rank]]
+        points = standing.centres(cells)
+    else:
+        rank, points = ranks(tried), standing.centres_of_largest(float(radii.max()))
+    room, chosen = standing.room(cells), np.zeros(len(radii), np.int64)
+    fit = farthest(points, rank, room, np.ascontiguousarray(radii, float), gap_m, chosen)
+    if fit < len(radii):
+        raise too_many(names, fit, len(radii), gap_m)
+    return np.column_stack((points[chosen], np.zeros(len(radii))))
 
 
 def _turned(poses: np.ndarray, heading_deg: float | None, random: np.random.Generator) -> np.ndarray:

@@ -54,6 +54,7 @@ class Standing:
         self._room_of = 0  # so many bodies
         self._passable: dict[float, np.ndarray] = {}
         self._largest: dict[float, np.ndarray] = {}
+        self._centres: dict[float, np.ndarray] = {}
         self._orders: dict[Hashable, _Order] = {}
         self._near = BodyLookup(0.0)
         self._near_of = 0  # so many bodies
@@ -61,7 +62,7 @@ class Standing:
     def emptied(self) -> "Standing":
         """Return the same world without bodies, with what was computed of the world alone."""
         other = Standing(self.world)
-        other._passable, other._largest = self._passable, self._largest
+        other._passable, other._largest, other._centres = self._passable, self._largest, self._centres
         return other
 
     def add(self, places: np.ndarray, radii: np.ndarray) -> None:
@@ -94,7 +95,9 @@ class Standing:
             cells: flat indices, (m,).
         """
         grid, new = self.world.grid, self.taken[self._room_of :]
-        if not len(self.taken) or grid.cells.size * len(new) > _EVERYWHERE * len(cells) * len(self.taken):
+        if not len(self.taken):
+            return np.full(len(cells), math.inf)
+        if grid.cells.size * len(new) > _EVERYWHERE * len(cells) * len(self.taken):
             return _nearer(np.full(len(cells), math.inf), self.centres(cells), self.taken)
         if self._room is None:
             self._room = np.full(grid.shape, math.inf)
@@ -126,6 +129,12 @@ class Standing:
         if radius not in self._largest:
             self._largest[radius] = np.flatnonzero(label_by_size(self.passable(radius))[0] == 1)
         return self._largest[radius]
+
+    def centres_of_largest(self, radius: float) -> np.ndarray:
+        """Return the centres, (m, 2) [m], of the cells of `largest`, computed once."""
+        if radius not in self._centres:
+            self._centres[radius] = self.centres(self.largest(radius))
+        return self._centres[radius]
 
     def order(self, key: Hashable, chunks: Callable[[], Iterator[np.ndarray]]) -> "_Order":
         """Return the order of a key where it was left; what was passed before is not free for a body of that key."""
