@@ -250,7 +250,7 @@ def test_each_robot_of_a_spread_team_has_the_place_with_the_most_room(taken):
     """The plain rule, cell by cell: of equal ones the first of a random order."""
     world, radii = World.empty(4, 3), np.array([0.1, 0.13, 0.1, 0.13, 0.1])
     random = np.random.default_rng(3)
-    ours = place(as_start({"spread": {}}), world, radii, np.random.default_rng(3), taken)
+    ours = place(STARTS.validate_python({"spread": {}}), world, radii, np.random.default_rng(3), taken)
     cells = np.flatnonzero(world.free & (world.clearance >= 0.13 * (1 - 1e-6)))
     cells = cells[random.permutation(len(cells))]
     points = world.grid.to_world(np.column_stack(np.unravel_index(cells, world.grid.shape)))

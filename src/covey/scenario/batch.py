@@ -403,9 +403,7 @@ class Batch:
         state.twist[robots] = state.drive[robots] = self._commands[robots] = 0.0
         state.distance_m[robots] = self._with_robots[robots] = self._with_walls[robots] = 0
         state.halted[robots], state.contact_bearing[robots] = False, np.nan
-        self.over, self._looked, self._seen_out = (
-            now & ~worlds for now in (self.over, self._looked, self._seen_out)
-        )
+        self.over, self._looked, self._seen_out = (now & ~worlds for now in (self.over, self._looked, self._seen_out))
         self.reached[worlds], self._exhausted[worlds], self._begun[worlds] = False, False, self.clock.now
         self.physics.begin_anew(robots)
         self.sensing.begin_anew(robots, self.seeds)

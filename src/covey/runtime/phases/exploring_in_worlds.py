@@ -24,9 +24,7 @@ class ExploringInWorlds:
         cells: what has been explored.
     """
 
-    def __init__(
-        self, place: WorldState, sensing: Sensing, model: TeamModel, state: TeamState, index: np.ndarray
-    ):
+    def __init__(self, place: WorldState, sensing: Sensing, model: TeamModel, state: TeamState, index: np.ndarray):
         self._banks = [(bank, bank.record.angles, bank.record.mount) for bank in sensing.feeding("scan")]
         self._model, self._state, self._index, self._skip = model, state, index, place.skip
         self._reach = np.zeros(len(state.pose))

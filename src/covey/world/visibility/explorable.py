@@ -74,9 +74,7 @@ class ExplorableFrom:
         if key not in self._seen:
             wanted = np.zeros(count + 1, bool)
             wanted[parts] = True
-            self._seen[key] = constant(
-                visible_from(self._world, wanted[labels] | _mask(labels.shape, aside), range_m)
-            )
+            self._seen[key] = constant(visible_from(self._world, wanted[labels] | _mask(labels.shape, aside), range_m))
         return self._seen[key]
 
 
