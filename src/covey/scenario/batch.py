@@ -43,8 +43,8 @@ class Batch:
     World k has the robots, noise and controllers of the run with seed ``seed + k``: its poses and readings are those of
     ``scenario.build()`` with that seed, byte for byte. Each phase of a step is one call for all worlds: sensors,
     motion, and controllers of groups with ``many_worlds``, see `covey.controller`; others are called for each world.
-    Nothing is recorded or scored, and mapped only with ``maps``. Robots of different worlds neither see nor touch each other. Those of
-    a world whose run is over stand still.
+    Nothing is recorded or scored, and mapped only with ``maps``. Robots of different worlds neither see nor touch each
+    other. Those of a world whose run is over stand still.
 
     A batch takes controllers of groups, planar physics, true poses, and lidars, proximity rings, neighbours, odometry
     and inertial sensors. It refuses events, faults, missions, radio, and worlds that each seed generates anew.

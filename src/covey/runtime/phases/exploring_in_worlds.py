@@ -1,4 +1,4 @@
-"""Exploring in many worlds: the explored area of each, as `covey.missions.exploration.ExplorationTracker` measures it."""
+"""Exploring in many worlds: the explored area of each, as the tracker of the mission `Exploration` measures it."""
 
 from collections.abc import Sequence
 
