@@ -54,7 +54,7 @@ def test_the_thousand_pioneers_that_the_kernel_killed_at_23_gb():
     world = covey.World.empty(387, 387, resolution_m=1.0)
     sharing = {"sharing": covey.ShareMaps()}
     together, apart = (parts_of(world, [crew(1000)], **ALONE | sharing | {"processes": p}) for p in (False, True))
-    assert together["their routes"] == pytest.approx(MOST_HELD, rel=0.02)
+    assert together["their routes"] == pytest.approx(MOST_HELD, rel=0.05)
     assert sum(together.values()) < 10e9
     assert 0.8 * 22.7e9 < sum(together.values()) - together["their routes"] + apart["their routes"] < 1.2 * 22.7e9
 

@@ -40,7 +40,7 @@ SMALL_M = 1.0
 JAM_COST = 200.0
 """What a metre costs more than open floor where the robot did not get through."""
 NO_NARROW = NO_PLACES = np.empty((0, 2))
-MOST_HELD = 1e9
+MOST_HELD = 0.75e9
 """The most bytes of costs that wait for the next change of their maps; all others are computed anew for each route."""
 _held: WeakKeyDictionary[Grid, dict[Any, tuple[np.ndarray, np.ndarray]]] = WeakKeyDictionary()
 """The newest cost of each map, by robot type, with the occupancy from which it was computed."""
