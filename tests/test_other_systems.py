@@ -4,13 +4,14 @@ This is no test on these systems. It finds what is used without looking whether 
 asks for each system, finds the rest. Processes that a command starts lack nothing.
 """
 
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from covey import Run, load_scenario
-from covey.cli.exit_codes import NOT_REACHED
+from covey.cli.exit_codes import NOT_REACHED, REACHED
 
 LACKS = {
     "win32": {
@@ -34,7 +35,6 @@ MODULES = {"win32": ("fcntl", "resource", "termios", "pwd", "grp", "pty", "tty",
 SCENARIO = """\
 world: {empty_m: [6, 6]}
 robots: [{name: scout, robot: disc, controller: wander, count: 2, localization: odometry}]
-execution: {controllers: HOW}
 stop: {timeout_s: 2}
 """
 DESIGN = """\
@@ -58,34 +58,36 @@ shutil._winapi = types.SimpleNamespace(NeedCurrentDirectoryForExePath=lambda _: 
 
 from covey.cli import main
 
-sys.exit(main(sys.argv[1:]))
+print("codes", *[main(command.split()) for command in sys.argv[1:]])
 """
+COMMANDS = (
+    "run room.yaml -s execution.controllers=in_process --out in_process",
+    "run room.yaml -s execution.controllers=processes --no-pictures --out processes",
+    "run some.yaml --jobs 2 --out study",
+)
 
 
-@pytest.fixture(params=LACKS)
-def covey(request, tmp_path, monkeypatch):
-    """Return a function that runs a command of Covey where much is missing."""
-    code = START.format(system=request.param, lacks=LACKS[request.param], modules=MODULES[request.param])
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=280)
-
-    return run
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with a scenario and a design, and the scenario's run as it usually is."""
+    place = tmp_path_factory.mktemp("other_systems")
+    (place / "room.yaml").write_text(SCENARIO, encoding="utf-8")
+    (place / "some.yaml").write_text(DESIGN, encoding="utf-8")
+    load_scenario(place / "room.yaml").build(place / "usual").run()
+    return place
 
 
-@pytest.mark.parametrize("how", ["in_process", "processes"])
-def test_a_run(covey, how, tmp_path):
-    (tmp_path / "room.yaml").write_text(SCENARIO.replace("HOW", how), encoding="utf-8")
-    done = covey("run", "room.yaml", "--out", "here")
-    assert done.returncode == NOT_REACHED, done.stderr
-    assert "Traceback" not in done.stderr
-    usual = load_scenario(tmp_path / "room.yaml").build(tmp_path / "usual").run()
-    assert Run(tmp_path / "here").measurements.equals(usual.measurements)
-
-
-def test_a_study(covey, tmp_path):
-    (tmp_path / "some.yaml").write_text(DESIGN, encoding="utf-8")
-    done = covey("run", "some.yaml", "--jobs", "2", "--out", "study")
+@pytest.mark.parametrize("system", LACKS)
+def test_runs_and_a_study_where_much_is_missing(folder, system, tmp_path):
+    """One process takes one command after the other, as each loads the whole of Covey."""
+    code = START.format(system=system, lacks=LACKS[system], modules=MODULES[system])
+    for name in ("room.yaml", "some.yaml"):
+        shutil.copy(folder / name, tmp_path)
+    program = [sys.executable, "-c", code, *COMMANDS]
+    done = subprocess.run(program, capture_output=True, text=True, cwd=tmp_path, timeout=280)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
+    assert done.stdout.splitlines()[-1] == f"codes {NOT_REACHED} {NOT_REACHED} {REACHED}", done.stderr
+    for how in ("in_process", "processes"):
+        assert Run(tmp_path / how).measurements.equals(Run(folder / "usual").measurements)
+    assert (tmp_path / "in_process" / "figures" / "overview.png").is_file()
