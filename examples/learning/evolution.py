@@ -33,8 +33,9 @@ class Network:
         self.size = sum(int(np.prod(shape)) for shape in self.shapes)
 
     def first(self, random: np.random.Generator) -> np.ndarray:
-        """Return weights to begin with, (size,)."""
+        """Return weights to begin with, (size,); rows that are judged alike are all equal at first."""
         scales = [np.full(int(np.prod(shape)), 1 / np.sqrt(shape[0]) if len(shape) > 1 else 0) for shape in self.shapes]
+        scales[2] *= self.alike == 1
         return np.concatenate(scales) * random.normal(size=self.size)
 
     def parts(self, weights: np.ndarray) -> list[np.ndarray]:
