@@ -19,7 +19,7 @@ class Flat(ParallelPettingZooEnv):
 
     def __init__(self):
         super().__init__(one())
-        self.spaces = dict(self.observation_spaces)
+        self.spaces, self.action_spaces = dict(self.observation_space.spaces), dict(self.action_space.spaces)
         self.observation_spaces = {name: flatten_space(space) for name, space in self.spaces.items()}
         self.observation_space = gymnasium.spaces.Dict(self.observation_spaces)
 
