@@ -177,7 +177,7 @@ async def onnx_each(robot: Robot, *, file: File, every_s: Stay = 0.0) -> None:
 
     Args:
         robot: a robot.
-        file: the policy, or the name of one that ships with Covey: avoider, pursuers, explorer.
+        file: the policy, or the name of one that ships with Covey: avoider, pursuers.
         every_s: time between two decisions [s]; 0: that of the record.
 
     Raises:
