@@ -99,6 +99,27 @@ def test_the_page_names_what_is_announced(domain, peer):
     assert page["/NAME/cmd_vel"] == ["geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped"]
 
 
+def test_the_table_of_the_turtlebot_says_what_covey_sends():
+    """The column of Covey agrees with the tables above, which are compared with what is announced."""
+    lines = PAGE.read_text().partition("### Beside a TurtleBot 4")[2].partition("## Who drives")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
+    says, kinds, checked = delivered(), documented(), 0
+    frames = {}
+    for line in PAGE.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| `/") and len(cells) == 5:
+            frames |= dict.fromkeys(re.findall(r"`(/[^`]+)`", cells[0]), cells[3])
+    for _, ours, _ in rows:
+        for name in re.findall(r"`(/[^`]+)`", ours):
+            assert name in kinds
+            if name in says:
+                assert says[name] in ours, (name, says[name])
+                checked += 1
+            for frame in re.findall(r"; `(\w+)`$", ours):
+                assert frames[name].startswith(f"`{frame}`"), name
+    assert checked == 7
+
+
 @pytest.mark.slow
 def test_the_example_of_the_page_runs(domain, peer, monkeypatch):
     (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
