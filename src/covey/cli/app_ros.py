@@ -256,6 +256,8 @@ def ros_launch(
 def ros_messages(folder: Path, /) -> None:
     """Write the ROS packages maes_msgs and scoring_interfaces, whose services Covey offers, for colcon build.
 
+    Needs pip install 'covey[ros2]'.
+
     Parameters
     ----------
     folder
