@@ -383,3 +383,92 @@ def test_other_groups_keep_their_controllers():
     assert world.sim.state.distance_m[:3].max() == 0.0
     world.close()
     assert load_scenario("hello").robots[0].name == "robot"
+
+
+TALK = {"action": {"twist": {"message": 2}}, "observe": {"messages": {"size": 2, "most": 2}}}
+
+
+def talk(world, steps=3, seed=1):
+    """Let all robots stand and say their number and the step; return what they observe after each step."""
+    shown, _ = world.reset(seed=seed)
+    assert not any(rows.any() for rows in shown.values())
+    found = []
+    for step in range(steps):
+        said = {name: [0, 0, 0.25 * i, 0.125 * step] for i, name in enumerate(world.agents)}
+        shown, *_ = world.step(said)
+        found.append({name: rows.tolist() for name, rows in shown.items()})
+    return found
+
+
+def test_robots_send_vectors_over_the_radio_to_those_in_reach():
+    world = covey.env(room(radio={"range_m": 3}), **TALK)
+    assert world.action_space("r0").shape == (4,)
+    first, second, _ = talk(world)
+    assert first["r0"] == [[1, 0.25, 0], [0, 0, 0]]  # r2 is 4 m away
+    assert sorted(first["r1"]) == [[1, 0, 0], [1, 0.5, 0]]
+    assert sorted(second["r1"]) == [[1, 0, 0.125], [1, 0.5, 0.125]]
+    world.close()
+    longer = covey.env(room(radio={"range_m": 3}), every_s=0.3, **TALK)
+    assert talk(longer)[0]["r0"] == [[1, 0.25, 0], [0, 0, 0]]  # one message for a decision
+    longer.close()
+    apart = covey.env(room(radio={"range_m": 1}), **TALK)
+    assert not any(np.any(rows) for shown in talk(apart) for rows in shown.values())
+    apart.close()
+
+
+def test_messages_are_lost_by_the_seed_and_cost_the_bytes_of_the_same_run():
+    radio = {"range_m": 9, "loss": 0.5}
+    world, same = (covey.env(room(radio=radio), **TALK) for _ in range(2))
+    heard = talk(world, 20)
+    assert heard == talk(same, 20)
+    assert heard != talk(same, 20, seed=2)
+    count = sum(int(rows[0][0] + rows[1][0]) for shown in heard for rows in shown.values())
+    assert 30 < count < 90  # of 120
+
+    class Says:
+        def step(self, robot):
+            step = round(robot.time / 0.1)
+            robot.send(np.array([0.25 * int(robot.name[1]), 0.125 * step], np.float32), kind="policy")
+            return 0.0, 0.0
+
+    alone = build(room(radio=radio, seed=1, robots=[{**ROOM["robots"][0], "controller": Says}]))
+    for _ in range(20):
+        alone.step()
+    alone.sense()
+    ours, theirs = (sim.communication.network.received_bytes for sim in (talk(world, 20) and world.sim, alone))
+    assert ours.tolist() == theirs.tolist()
+    assert ours.sum() > 0
+    for one in (world, same):
+        one.close()
+    alone.discard()
+
+
+def test_robots_that_talk_or_do_not_know_the_starts_move_as_others():
+    lidar = {"base": "disc", "sensors": [{"kind": "lidar", "rays": 8, "range_m": 2}], "mapping": {}}
+    unknown = room(robots=[{**ROOM["robots"][0], "robot": lidar}], share_maps={"start_poses": "unknown"})
+    kinds = [(room(), {}, []), (room(), TALK, [0.0, 0.0]), (unknown, {"reward": {"distance_m": 1}}, [])]
+    poses = []
+    for scenario, settings, said in kinds:
+        world = covey.env(scenario, **settings)
+        world.reset(seed=1)
+        for _ in range(5):
+            world.step({name: [1.0, 0.5, *said] for name in world.agents})
+        poses.append(world.sim.state.pose.copy())
+        world.close()
+    assert (np.hypot(*(poses[0] - np.array([[-2, 0, 0], [0, 0, 0], [2, 0, 0]]))[:, :2].T) > 0.3).all()
+    assert poses[0].tobytes() == poses[1].tobytes() == poses[2].tobytes()
+
+
+def test_what_robots_say_is_checked():
+    with pytest.raises(InvalidValueError, match=r"only an action that sends has them; give one, \{twist: \{message: 4"):
+        covey.env(room(), observe={"messages": {"size": 2}})
+    world = covey.env(room(), action={"twist": {"message": 3}}, observe={"messages": {"size": 2}})
+    world.reset(seed=1)
+    with pytest.raises(InvalidValueError, match=r"the action of 'r0' is \[0, 0\]"):
+        world.step({name: [0, 0] for name in world.agents})
+    with pytest.raises(InvalidValueError, match="size is 2, and a message has 3 numbers"):
+        world.step({name: [0] * 5 for name in world.agents})
+    with pytest.raises(InvalidValueError, match="sends nothing; train without message"):
+        world.save_record("never.onnx")
+    world.close()
+    assert "messages" in covey.env(room(), action={"twist": {"message": 3}}).observation_space("r0").spaces

@@ -15,7 +15,7 @@ from covey.controllers.policies.observations import Observation, observed
 from covey.controllers.policies.onnx import RECORD
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.learning.knowledge import KnownInSimulation
-from covey.learning.learners import Learners, as_array
+from covey.learning.learners import MESSAGE, Learners, as_array
 from covey.learning.libraries import ParallelEnv, spaces
 from covey.learning.picture import picture
 from covey.learning.varied import drawn
@@ -215,7 +215,7 @@ class Environment(ParallelEnv):
                 observe = [one.of_robot(group.robot) for one in self._observed(scenario, group)]
                 self.observe[group.name] = observe
                 read = dict.fromkeys(name for one in observe for name in one.reads)
-                learners = Learners(self.action, list(read), group.names, _own_frames(scenario))
+                learners = Learners(self.action, list(read), group.names, _own_frames(scenario) or self.action.says > 0)
                 teams.append(learners)
                 group = group.model_copy(update={"controller": ControllerReference.model_validate(learners.controller)})
             robots.append(group)
@@ -225,6 +225,7 @@ class Environment(ParallelEnv):
         """Return what the robots of a group observe; by default what they can."""
         if self._given:
             return observed(self._given)
+        chosen: list[Any]
         if lost := _own_frames(scenario):
             chosen = ["velocity"]
         else:
@@ -235,6 +236,8 @@ class Environment(ParallelEnv):
             chosen.append("neighbours")
         if self.action.moves == "goals":
             chosen.append("frontiers")
+        if self.action.says:
+            chosen.append({"messages": {"size": self.action.says}})
         return observed(chosen)
 
     def _goals_of(self, first: int, count: int) -> np.ndarray | None:
@@ -248,9 +251,16 @@ class Environment(ParallelEnv):
         for group in self.sim.groups:
             count = len(group.start)
             if group.name in self.learn:
-                found.append(KnownInSimulation(self.sim, group, first, self._goals_of(first, count)))
+                heard = self._heard(range(first, first + count)) if self.action.says else None
+                found.append(KnownInSimulation(self.sim, group, first, self._goals_of(first, count), heard))
             first += count
         return found
+
+    def _heard(self, members: range) -> list[list[np.ndarray]]:
+        """Return the numbers that some robots have received since this was last asked, newest first."""
+        assert self.sim is not None
+        boxes = self.sim.communication.mailboxes
+        return [[message.payload for message in boxes[i].pop(MESSAGE)[::-1]] for i in members]
 
     def observe_all(self) -> list[dict[str, np.ndarray]]:
         """Return what the robots of each group that learns observe, by name: arrays whose first axis is the robot."""
@@ -322,7 +332,7 @@ class Environment(ParallelEnv):
         """
         sim = self._running()
         for learners, known, choice in zip(self._teams, self._shown, chosen, strict=True):
-            learners.chosen, learners.time_s = choice, -1.0
+            learners.choose(choice)
             if self.action.moves == "goals":
                 learners.commanded = self.action.command(choice, known)
         for _ in range(self.steps):
@@ -451,8 +461,11 @@ class Environment(ParallelEnv):
             The file of the record.
 
         Raises:
-            InvalidValueError: groups that learn observe different things, or a function that no file can name.
+            InvalidValueError: groups that learn observe different things, or a function that no file can name; or they
+                send messages.
         """
+        if self.action.says:
+            raise InvalidValueError("a controller from a file sends nothing; train without message")
         first, *more = self.observe.values()
         if any(one != first for one in more):
             raise InvalidValueError("groups that learn observe different things; let one learn: learn='GROUP'")

@@ -1,7 +1,7 @@
 """What the robots of a group know in a simulation, before they decide."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -102,14 +102,22 @@ class KnownInSimulation(Knowledge):
         sim: the simulation, before its robots decide.
         group: the group; ``first``: the team index of its first robot.
         goals: places to which they are to drive, x, y [m], float64 (n, 2); None: they have none.
+        messages: what they have received, see `Knowledge`.
 
     Attributes:
         sim: the simulation; what a function reads from it besides is the truth.
         members: the robots' indices in the team.
     """
 
-    def __init__(self, sim: Simulation, group: Group, first: int, goals: np.ndarray | None = None):
-        self.sim, self._group, self.goals = sim, group, goals
+    def __init__(
+        self,
+        sim: Simulation,
+        group: Group,
+        first: int,
+        goals: np.ndarray | None = None,
+        messages: Sequence[Sequence[np.ndarray]] | None = None,
+    ):
+        self.sim, self._group, self.goals, self.messages = sim, group, goals, messages
         self.name, self.names, self.robot, self.time_s = group.name, group.names, group.robot, sim.time
         self.members = range(first, first + len(group.start))
         self.own, self.is_lost = np.array(self.members), sim.localization.frames is not None

@@ -10,6 +10,9 @@ from covey.controllers.policies.knowledge import Knowledge
 from covey.onboard.controller import controller
 from covey.onboard.handle import Robot
 
+MESSAGE = "policy"
+"""Kind of the messages of learned policies."""
+
 
 class Learners:
     """The robots of a group that learn, in one episode.
@@ -17,6 +20,7 @@ class Learners:
     Attributes:
         chosen: what the policy has chosen for them, as `covey.controllers.policies.actions.Action.command` takes it.
         commanded: what follows from it: twists (n, 3), or goals (n, 2).
+        to_say: what they are still to send, by index.
     """
 
     def __init__(self, action: Action, sensors: Sequence[str], names: Sequence[str], alone: bool):
@@ -25,11 +29,16 @@ class Learners:
         self.commanded = np.zeros((len(names), 3))
         self.numbers = {name: i for i, name in enumerate(names)}
         self.known: Callable[[], Knowledge] | None = None
-        self.time_s = -1.0
+        self.time_s, self.to_say = -1.0, dict[int, np.ndarray]()
         if action.moves == "goals":
             self.controller = self._drives()
         else:
             self.controller: Any = self._steps() if alone else self._moves(tuple(sensors))
+
+    def choose(self, chosen: np.ndarray) -> None:
+        """Take what the policy has chosen."""
+        self.chosen, self.time_s = chosen, -1.0
+        self.to_say = dict(enumerate(self.action.said(chosen))) if self.action.says else {}
 
     def command(self, time_s: float) -> np.ndarray:
         """Return the twists of all robots at this time [s], float64 (n, 3)."""
@@ -56,9 +65,13 @@ class Learners:
         class Policy:
             """Moves a robot as a policy has chosen."""
 
-            def step(self, robot: Robot) -> np.ndarray:
-                """Return its twist."""
-                return learners.command(robot.time)[learners.numbers[robot.name]]
+            def step(self, robot: Robot) -> None:
+                """Drive, and send its message."""
+                i = learners.numbers[robot.name]
+                if (numbers := learners.to_say.pop(i, None)) is not None:
+                    robot.send(numbers, kind=MESSAGE)
+                vx, vy, omega = learners.command(robot.time)[i].tolist()
+                robot.drive(vx, omega, vy=vy)
 
         return controller(Policy)
 

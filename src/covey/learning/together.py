@@ -138,7 +138,7 @@ class EpisodesTogether:
         assert batch is not None
         for group, learners in self._teams:
             own = chosen[:, first : first + group.count]
-            learners.chosen, learners.time_s = np.ascontiguousarray(own).reshape(-1, *own.shape[2:]), -1.0
+            learners.choose(np.ascontiguousarray(own).reshape(-1, *own.shape[2:]))
             first += group.count
         for _ in range(self._one.steps):
             if batch.done:

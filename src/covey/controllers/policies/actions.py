@@ -31,6 +31,15 @@ class Action(Named, ABC):
     every_s: ClassVar[float] = 0.0
     in_many_worlds: ClassVar[bool] = False
 
+    @property
+    def says(self) -> int:
+        """How many numbers a robot sends to all in reach with each choice; 0: it sends nothing."""
+        return 0
+
+    def said(self, chosen: np.ndarray) -> np.ndarray:
+        """Return what robots send with their choices, float32 (n, `says`)."""
+        return np.empty((len(chosen), 0), np.float32)
+
     @abstractmethod
     def space(self, known: Knowledge) -> Numbers | OneOf:
         """Return the space of one robot.
@@ -54,18 +63,38 @@ class Action(Named, ABC):
 
 @actions.register("twist")
 class ChosenTwist(Action):
-    """Speed forward and turn rate as parts of the largest, from -1 to 1; of holonomic robots vx, vy and turn rate."""
+    """Speed forward and turn rate as parts of the largest, from -1 to 1; of holonomic robots vx, vy and turn rate.
 
-    in_many_worlds: ClassVar[bool] = True
+    The observation ``messages`` shows what others have sent.
+
+    Attributes:
+        message: how many numbers from -1 to 1 follow, which a robot sends over its radio to all in reach.
+    """
+
+    message: int = Field(default=0, ge=0, le=1000)
+
+    @property
+    def in_many_worlds(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Not of robots that send."""
+        return not self.message
+
+    @property
+    def says(self) -> int:
+        """The length of the message."""
+        return self.message
+
+    def said(self, chosen: np.ndarray) -> np.ndarray:
+        """Return the messages."""
+        return np.clip(chosen[:, chosen.shape[1] - self.message :], -1, 1)
 
     def space(self, known: Knowledge) -> Numbers:
         """Return the space."""
-        return Numbers((3 if known.robot.kinematics == "holonomic" else 2,))
+        return Numbers(((3 if known.robot.kinematics == "holonomic" else 2) + self.message,))
 
     def command(self, chosen: np.ndarray, known: Knowledge) -> np.ndarray:
         """Return the twists."""
-        twists = np.zeros((len(chosen), 3))
-        twists[:, [0, 1, 2] if chosen.shape[1] == 3 else [0, 2]] = np.clip(chosen, -1, 1)
+        twists, moves = np.zeros((len(chosen), 3)), chosen[:, : chosen.shape[1] - self.message]
+        twists[:, [0, 1, 2] if moves.shape[1] == 3 else [0, 2]] = np.clip(moves, -1, 1)
         robot = known.robot
         return twists * (robot.max_speed_m_s, robot.max_speed_m_s, robot.max_turn_rad_s)
 

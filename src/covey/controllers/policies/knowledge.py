@@ -61,6 +61,7 @@ class Knowledge(ABC):
         workspace: corners of the world [m], float64 (k, 2).
         goals: places to which they are to drive, x, y [m], float64 (n, 2); None: they have none.
         beliefs: their maps; empty if they keep none or may not see them. ``maps``: the same as arrays.
+        messages: what each has received since its last decision, newest first: arrays of numbers; None: not known.
         is_lost: whether they do not know where the others started, so that each has a frame of its own.
     """
 
@@ -75,6 +76,7 @@ class Knowledge(ABC):
     workspace: np.ndarray
     goals: np.ndarray | None = None
     beliefs: Sequence[Any] = ()
+    messages: Sequence[Sequence[np.ndarray]] | None = None
     is_lost: bool = False
 
     @property

@@ -253,6 +253,37 @@ class ObservedGoal(Observation):
         )
 
 
+@observations.register("messages")
+class ReceivedMessages(Observation):
+    """What a robot has received since its last decision, newest first: (most, 1 + size).
+
+    A row holds 1 and the numbers of a message of an action with ``message``, such as ``twist``; zeros for none.
+
+    Attributes:
+        size: how many numbers a message has.
+        most: how many rows.
+    """
+
+    size: int = Field(ge=1, le=1000)
+    most: int = Field(default=3, ge=1, le=1000)
+
+    def space(self, known: Knowledge) -> Numbers:
+        """Return the space."""
+        if known.messages is None:
+            raise InvalidValueError("messages: only an action that sends has them; give one, {twist: {message: 4}}")
+        return Numbers((self.most, 1 + self.size))
+
+    def of(self, known: Knowledge) -> np.ndarray:
+        """Return the observation, float32 (n, most, 1 + size)."""
+        out = np.zeros((len(known.names), self.most, 1 + self.size), np.float32)
+        for rows, received in zip(out, known.messages or (), strict=True):
+            for row, numbers in zip(rows, received, strict=False):
+                if numbers.shape != (self.size,):
+                    raise InvalidValueError(f"messages: size is {self.size}, and a message has {numbers.size} numbers")
+                row[0], row[1:] = 1.0, numbers
+        return out
+
+
 @observations.register("frontiers")
 class NearestFrontiers(Observation):
     """The nearest frontiers of a robot's map: (most, 4), with ``mates`` (most, 5).

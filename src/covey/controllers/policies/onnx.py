@@ -86,6 +86,8 @@ class Policy:
         record = read_record(file)
         self._file, self.observe = policy_file(file), observed(record["observe"], trusted_only=True)
         self.action = as_record(Action, record["action"], "action", trusted_only=True)
+        if self.action.says:
+            raise InvalidValueError(f"{file} sends messages, which only environments carry; train it without message")
         self.every_s = float(every_s or record["every_s"])
         self._network: Any = None
         self._next_s, self._chosen = -np.inf, np.empty(0)
