@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.controllers.policies.knowledge import Knowledge, Maps
+from covey.controllers.policies.knowledge import Knowledge, MapStack
 from covey.errors import InvalidValueError
 from covey.mapping.occupancy.belief import Beliefs
 from covey.onboard.group import Group
@@ -66,7 +66,7 @@ class KnownInBatch(Knowledge):
         return [known[i] for i in self.members if i in known]
 
     @property
-    def maps(self) -> list[Maps]:
+    def maps(self) -> list[MapStack]:
         """The robots' maps of walls."""
         return maps_of(self.batch.localization, self.members)
 
@@ -78,13 +78,13 @@ class KnownInBatch(Knowledge):
         raise InvalidValueError(f"robots of {self.name!r} have no sensor {name!r}; they have {self.sensors}")
 
 
-def maps_of(localization: LocalizationAndMapping, members: range) -> list[Maps]:
+def maps_of(localization: LocalizationAndMapping, members: range) -> list[MapStack]:
     """Return the maps of walls of some robots, by team index."""
-    found = list[Maps]()
+    found = list[MapStack]()
     for team in localization.teams:
         rows = np.flatnonzero((team.members >= members.start) & (team.members < members.stop))
         if len(rows) and isinstance(team.beliefs, Beliefs):
-            found.append(Maps(team.members[rows] - members.start, team.beliefs.occupancy, rows, team.beliefs.grid))
+            found.append(MapStack(team.members[rows] - members.start, team.beliefs.occupancy, rows, team.beliefs.grid))
     return found
 
 
@@ -161,7 +161,7 @@ class KnownInSimulation(Knowledge):
         return [known[i] for i in self.members if i in known]
 
     @property
-    def maps(self) -> list[Maps]:
+    def maps(self) -> list[MapStack]:
         """The robots' maps of walls."""
         return maps_of(self.sim.localization, self.members)
 

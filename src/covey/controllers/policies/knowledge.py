@@ -33,7 +33,7 @@ class OneOf(NamedTuple):
     count: int
 
 
-class Maps(NamedTuple):
+class MapStack(NamedTuple):
     """Maps of some robots of a group, on one grid.
 
     Attributes:
@@ -85,10 +85,11 @@ class Knowledge(ABC):
         return self.team[None]
 
     @property
-    def maps(self) -> Sequence[Maps]:
+    def maps(self) -> Sequence[MapStack]:
         """Their maps as arrays."""
         one, first = np.ones(1, np.int64), np.zeros(1, np.int64)
-        return [Maps(i * one, belief.occupancy()[None], first, belief.grid) for i, belief in enumerate(self.beliefs)]
+        of = enumerate(self.beliefs)
+        return [MapStack(i * one, belief.occupancy()[None], first, belief.grid) for i, belief in of]
 
     @property
     def kin(self) -> np.ndarray:
