@@ -97,11 +97,15 @@ def test_what_robots_explored_counts_in_the_rows_that_they_may_see():
         return parts_of(WORLD, [crew(count, None)], **ALONE | {"timeout_s": timeout_s})["the world"]
 
     cells, alone = WORLD.grid.cells.size, truth(0, 1.0)
-    robot = covey.robots.pioneer3dx()
-    rows = (2 * robot.sensors[0].range_m + robot.max_speed_m_s) / WORLD.grid.size_m[1]
-    assert rows < 0.9
-    assert truth(10, 1.0) - alone == pytest.approx(10 * memory.SEEN_CELL * cells * rows)
-    assert truth(10, 1e6) - alone == pytest.approx(10 * memory.SEEN_CELL * cells)
+    robot, tall = covey.robots.pioneer3dx(), WORLD.grid.size_m[1]
+    sees, drives = (2 * robot.sensors[0].range_m + robot.max_speed_m_s) / tall, robot.max_speed_m_s / tall
+    assert sees < 0.9
+    some = memory.EXPLORED_CELL * sees + memory.COVERED_CELL * drives
+    assert truth(10, 1.0) - alone == pytest.approx(10 * cells * some)
+    assert truth(1, 1e6) - alone == pytest.approx(cells * 9 / 32)
+    blind = Crew(robot.model_copy(update={"sensors": ()}), np.zeros((10, 3)), None)
+    found = parts_of(WORLD, [blind], **ALONE | {"timeout_s": 1e6})["the world"]
+    assert found - alone == pytest.approx(10 * cells * memory.COVERED_CELL)
 
 
 def test_the_sizes_are_those_of_the_types():

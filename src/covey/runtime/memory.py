@@ -32,8 +32,8 @@ ROBOT = 0.4e6
 """Of a robot with its handle, and its rows until they are written."""
 WORLD_CELL = 45.0
 """Once for each cell of the world: truth, skip field, clearance, and what a run records of them."""
-SEEN_CELL = 0.25
-"""For each cell in the rows of the world that a robot sees: what it has explored and where it has driven."""
+COVERED_CELL, EXPLORED_CELL = 4 / 32, 5 / 32
+"""For each cell in the rows of the world that a robot passes, or sees: where it has been, and what it has explored."""
 STATE, EVIDENCE, STAMP, SUM = 1.0, 1.0, 2.0, 2.0
 """For each cell of a map: its state; where a robot has looked, its evidence and the time; the sum of all evidence."""
 ALIGNED, HEARD = 13.0, 1.0
@@ -88,7 +88,7 @@ def parts_of(
     shares, own_frames = sharing is not None, sharing is not None and sharing.start_poses == "unknown"
     for crew in crews:
         extent = _extent(crew, world, n, timeout_s)
-        found["the world"] += cells * SEEN_CELL * len(crew.start) * _rows_seen(crew, world, extent, timeout_s)
+        found["the world"] += len(crew.start) * cells * _truth(crew, world, extent, timeout_s)
         found["their localization"] += crew.localization.memory(extent)
         record = crew.robot.mapping
         if not crew.robot.maps or record is None:
@@ -155,11 +155,12 @@ def _cells(grid: Any, start: np.ndarray, resolution_m: float, own_frames: bool) 
     return float(math.prod(shape))
 
 
-def _rows_seen(crew: Crew, world: Any, extent: Extent, timeout_s: float) -> float:
-    """Return the share of the rows of the world that a robot sees or drives on at most."""
-    reach = max((getattr(sensor, "range_m", 0.0) for sensor in crew.robot.sensors), default=0.0)
-    way = extent.way_m or crew.robot.max_speed_m_s * timeout_s
-    return min(1.0, (2.0 * reach + way) / world.grid.size_m[1])
+def _truth(crew: Crew, world: Any, extent: Extent, timeout_s: float) -> float:
+    """Return the bytes for each cell of the world of what a robot has truly passed and explored at most."""
+    looking = [getattr(sensor, "range_m", 0.0) for sensor in crew.robot.sensors if {"scan", "ground"} & {*sensor.feeds}]
+    way, tall = extent.way_m or crew.robot.max_speed_m_s * timeout_s, world.grid.size_m[1]
+    explored = min(1.0, (2.0 * max(looking) + way) / tall) if looking else 0.0
+    return COVERED_CELL * min(1.0, way / tall) + EXPLORED_CELL * explored
 
 
 def _extent(crew: Crew, world: Any, robots: int, timeout_s: float) -> Extent:
