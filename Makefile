@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 # what running needs
 $(VENV)/.installed: pyproject.toml requirements.lock
-	$(PYTHON) -c 'import sys; assert (3, 11) <= sys.version_info < (3, 14), "Covey needs Python 3.11 to 3.13, this is %d.%d; name another one: make PYTHON=python3.11 ..." % sys.version_info[:2]'
+	$(PYTHON) -c 'import sys; assert (3, 11) <= sys.version_info < (3, 15), "Covey needs Python 3.11 to 3.14, this is %d.%d; name another one: make PYTHON=python3.11 ..." % sys.version_info[:2]'
 	@echo "Installing Covey and the packages that it needs into $(VENV) (1 GB on disk; a few minutes)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install -r requirements.lock
