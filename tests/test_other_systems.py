@@ -77,6 +77,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.timeout(900)  # three commands, one after the other
 @pytest.mark.parametrize("system", LACKS)
 def test_runs_and_a_study_where_much_is_missing(folder, system, tmp_path):
     """One process takes one command after the other, as each loads the whole of Covey."""
@@ -84,7 +85,7 @@ def test_runs_and_a_study_where_much_is_missing(folder, system, tmp_path):
     for name in ("room.yaml", "some.yaml"):
         shutil.copy(folder / name, tmp_path)
     program = [sys.executable, "-c", code, *COMMANDS]
-    done = subprocess.run(program, capture_output=True, text=True, cwd=tmp_path, timeout=280)
+    done = subprocess.run(program, capture_output=True, text=True, cwd=tmp_path, timeout=840)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout.splitlines()[-1] == f"codes {NOT_REACHED} {NOT_REACHED} {REACHED}", done.stderr
