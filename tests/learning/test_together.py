@@ -105,3 +105,16 @@ def test_a_wrong_seed_is_refused_in_a_batch_and_apart():
             with pytest.raises(InvalidValueError, match="seed is "):
                 worlds.reset(seed=seed)
         worlds.close()
+
+
+def test_wrong_options_are_refused_in_a_batch_and_apart():
+    for worlds in pair(room(), 2):
+        for mask in ([True], "x", np.ones(7, bool), np.full(6, np.nan), np.ones((2, 3), bool)):
+            with pytest.raises(
+                InvalidValueError, match=r"reset_mask has the shape .* a truth value for each of 6 agents"
+            ):
+                worlds.reset(options={"reset_mask": mask})
+        for options, name in ((5, "options"), ({"scenario": 3}, "scenario")):
+            with pytest.raises(InvalidValueError, match=f"{name} is .; give a mapping"):
+                worlds.reset(options=options)
+        worlds.close()

@@ -156,9 +156,10 @@ class Environment(ParallelEnv):
 
     def begin(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode without observing anything; see `reset`."""
+        changes = dict(checked_options(options).get("scenario") or {})
         now = self.next_seed(seed)
         self.close()
-        self._begin(now, dict((options or {}).get("scenario", {})))
+        self._begin(now, changes)
         here = self._names
         if more := [name for name in here if name not in self._spaces]:
             raise InvalidValueError(
@@ -491,6 +492,21 @@ def _space(part: Any) -> spaces.Box | spaces.Discrete:
         return spaces.Discrete(part.count)
     kind: Any = part.dtype
     return spaces.Box(part.low, part.high, part.shape, kind)
+
+
+def checked_options(options: Any) -> Mapping[str, Any]:
+    """Return the options of a reset; {} for None.
+
+    Raises:
+        InvalidValueError: they are no mapping, or their changes of the scenario are none.
+    """
+    for name, one in (
+        ("options", options),
+        ("scenario", options.get("scenario") if isinstance(options, Mapping) else None),
+    ):
+        if one is not None and not isinstance(one, Mapping):
+            raise InvalidValueError(f"{name} is {one!r:.60}; give a mapping, {{'scenario': {{'stop.timeout_s': 60}}}}")
+    return options or {}
 
 
 def _own_frames(scenario: Scenario) -> bool:

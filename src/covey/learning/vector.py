@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from covey.errors import InvalidValueError, UnknownNameError
-from covey.learning.environment import Environment
+from covey.learning.environment import Environment, checked_options
 from covey.learning.learners import as_array
 from covey.learning.libraries import VectorEnv, spaces
 from covey.learning.make import env
@@ -84,11 +84,17 @@ class VectorEnvironment(VectorEnv):
         Returns:
             Observations of all agents, arrays of this object that the next step overwrites, and infos.
         """
-        given = dict(options or {})
+        given = dict(checked_options(options))
         mask = given.pop("reset_mask", None)
         which = np.ones(len(self.worlds), np.bool_)
         if mask is not None:
-            which = np.asarray(np.asarray(mask, np.bool_).reshape(len(self.worlds), self.robots).any(axis=1))
+            chosen = np.asarray(mask)
+            if chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
+                raise InvalidValueError(
+                    f"reset_mask has the shape {chosen.shape} and the type {chosen.dtype}; "
+                    f"give a truth value for each of {self.num_envs} agents"
+                )
+            which = np.asarray(chosen.reshape(len(self.worlds), self.robots).any(axis=1))
         if seed is None or (isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)):
             seeds: Sequence[int | None] = [None if seed is None else int(seed) + k for k in range(len(self.worlds))]
         else:
