@@ -60,7 +60,7 @@ def made(tmp_path_factory):
     """Return a folder with what the pages presuppose."""
     folder = tmp_path_factory.mktemp("desk")
     scenario = parse_scenario(TINY)
-    run = scenario.build(folder / "runs" / "maze" / "first").run()
+    run = scenario.build(folder / "runs" / "maze" / "once").run()
     for name in ("runs/maze/latest", "runs/office/latest", "runs/old", "RUN", "RUN_A", "rec"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).symlink_to(run.folder)

@@ -9,6 +9,7 @@ from scipy.spatial.distance import pdist
 from covey.errors import InvalidValueError, PlacementError
 from covey.random import generator
 from covey.world.placement import start_search
+from covey.world.placement.farthest import farthest, ranks
 from covey.world.placement.placing import place
 from covey.world.placement.start_search import Standing
 from covey.world.records.starts import Start
@@ -261,3 +262,12 @@ def test_each_robot_of_a_spread_team_has_the_place_with_the_most_room(taken):
             room = np.minimum(room, np.hypot(points[:, 0] - x, points[:, 1] - y) - r)
         assert pose[:2].tolist() == points[np.argmax(room)].tolist()
         bodies.append((*pose[:2].tolist(), radius))
+
+
+def test_of_points_with_equal_room_the_first_of_the_order_is_taken():
+    points, order = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0)), -1).reshape(-1, 2), np.arange(400)[::-1]
+    room, chosen = np.full(400, 5.0), np.zeros(3, np.int64)
+    assert farthest(points, ranks(order), room, np.full(3, 0.25), 0.1, chosen) == 3
+    assert chosen[0] == 399  # at (19, 19)
+    assert chosen[1] == 393  # at (13, 19), 6 m away: the first whose distance to the body leaves it 5 m
+    np.testing.assert_allclose(room[[398, 397]], [0.75, 1.75])
