@@ -141,18 +141,15 @@ def test_a_team_takes_the_same_decisions_in_process_in_processes_and_as_nodes(st
 
 @pytest.mark.slow
 def test_a_policy_drives_a_robot_as_a_node_as_in_the_environments_in_which_it_was_trained(start, tmp_path):
-    random, weights = np.random.default_rng(1), {}
-    for key, size in {"velocity": 2, "ranges": 360}.items():
-        weights[key] = random.normal(size=(size, 2)) / np.sqrt(size)
-    network(tmp_path / "policy.onnx", weights, {key: len(one) for key, one in weights.items()}, 2)
+    weights = np.random.default_rng(1).normal(size=(360, 2)) / np.sqrt(360)
+    network(tmp_path / "policy.onnx", {"ranges": weights}, {"ranges": 360}, 2)
     scenario = covey.load_scenario(tmp_path / "room.yaml", {"robots.scout.controller": "still", "stop.timeout_s": 4})
-    worlds = covey.learning.vector_env(scenario, 2, observe=list(weights), every_s=0.5)
+    worlds = covey.learning.vector_env(scenario, 2, observe="ranges", every_s=0.5)
     worlds.worlds[0].save_record(tmp_path / "policy.onnx")
     shown, _ = worlds.reset(seed=0)
     poses = []
     for _ in range(8):
-        action = sum(shown[key] @ weights[key].astype(np.float32) for key in weights)
-        shown, *_ = worlds.step(action)
+        shown, *_ = worlds.step(shown @ weights.astype(np.float32))
         poses.append(worlds.batch.state.pose[0].copy() if worlds.batch else worlds.worlds[0].sim.state.pose[0].copy())
     worlds.close()
     world = simulator(start, "room.yaml", "-s", "stop.timeout_s=4")
@@ -161,9 +158,8 @@ def test_a_policy_drives_a_robot_as_a_node_as_in_the_environments_in_which_it_wa
     assert ours.returncode == 0, complaints
     assert world.wait(timeout=LIMIT_S) == 3  # its time is over
     run = covey.Run(tmp_path / "run")
-    np.testing.assert_allclose(run.poses[4, 0], poses[0], atol=1e-6)  # the first decision
-    # ranges travel as float32, headings as quaternions: later decisions differ a little
-    np.testing.assert_allclose(run.poses[4::5, 0, :2][:7], np.array(poses)[:7, :2], atol=0.1)
+    # velocities are left out: a robot that asks for itself knows their mean over a step, and they change within it
+    np.testing.assert_allclose(run.poses[4::5, 0][:7], np.array(poses)[:7], atol=1e-5)  # ranges travel as float32
     assert np.ptp(run.poses[:, 0, :2], axis=0).max() > 0.1
 
 

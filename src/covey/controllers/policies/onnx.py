@@ -175,7 +175,8 @@ async def onnx_each(robot: Robot, *, file: File, every_s: Stay = 0.0) -> None:
     """Do what a learned policy chooses, which each robot asks for itself; so it can be a process or a node of ROS.
 
     It is as `Onnx`, and may also choose frontiers and observe maps. If the policy observes the others, robots tell them
-    by radio where they are at each decision.
+    by radio where they are at each decision. A velocity is the mean over the last step, by the robot's own poses: while
+    wheels accelerate it differs from that of `Onnx` and of environments, by half of what it changes in the step.
 
     Args:
         robot: a robot.
