@@ -5,8 +5,8 @@ actions. An agent observes where it is, its velocity, its goal and its rays; the
 nearer, less the contacts. VMAS has a plane without walls and two physics steps of 50 ms; Covey has a room of 4 x 4 m,
 exact rays and contacts, and ten physics steps of 10 ms.
 
-    python -m venv /tmp/vmas; /tmp/vmas/bin/pip install vmas==1.5.0 torch
-    python benchmarks/vmas.py /tmp/vmas/bin/python [--worlds 1000] [--agents 4] [--turns 3]
+    python -m venv vmas; vmas/bin/pip install vmas==1.5.0 torch
+    python benchmarks/vmas.py vmas/bin/python [--worlds 1000] [--agents 4] [--turns 3]
 """
 
 import argparse
