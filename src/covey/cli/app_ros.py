@@ -159,7 +159,7 @@ def ros_node(
     Parameters
     ----------
     controller
-        Name of a controller, or ./mine.py:NAME.
+        Name of a controller, ./mine.py:NAME, or both with parameters: "{name: onnx_each, file: policy.onnx}".
     name
         Name of the robot, such as scout0.
     scenario

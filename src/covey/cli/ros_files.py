@@ -40,4 +40,4 @@ def messages_command(folder: Path) -> None:
 
     written = write_packages(folder)
     print(f"{folder}  {len(written)} files of {', '.join(PACKAGES)}")
-    print(f"build   colcon build --packages-select {' '.join(PACKAGES)}")
+    print(f"build   in the workspace above: colcon build --packages-select {' '.join(PACKAGES)}")

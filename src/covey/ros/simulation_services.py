@@ -30,7 +30,8 @@ simulation, also paused; steps."""
 _ROBOT = 1  # the category
 _ALL = (0, 255)  # scopes of a reset
 _WORLD = ("", MAP, "world")
-_LONGEST = 1000  # characters of a regular expression
+_LONGEST = 100  # characters of a regular expression: some take a millisecond each
+_FARTHEST = 1e6  # coordinates of a place [m]
 _HEADING_ONLY = 1e-3  # components of a quaternion that tilt a robot in the plane
 Answer = dict[str, Any]
 
@@ -149,7 +150,7 @@ class SimulationServices:
         if len(filters.filter) > _LONGEST:
             return {"result": _result(_FAILED, f"filter has {len(filters.filter)} characters; give at most {_LONGEST}")}
         names = [name for name, i in self._here().items() if not self._sim.state.vanished[i]]
-        try:  # by an engine whose time grows with the length of the names only
+        try:  # by an engine without backtracking
             wanted = pc.MatchSubstringOptions(filters.filter)
             kept = pc.call_function("match_substring_regex", [pa.array(names, pa.string())], wanted).to_pylist()
         except pa.ArrowInvalid as error:
@@ -233,11 +234,13 @@ class SimulationServices:
         elif uri not in away:
             code, text = _NO_FORMAT, f"uri is {uri!r:.60}; {what}"
         elif not free:
+            reserve = f"[{{kind: dies, vanishes: true, robot: {self._last_of(uri)}, at_s: 0}}]"
             code, text = (
                 _FAILED,
                 (
-                    f"all robots of {uri} are there: a run has no more robots than its scenario; hold some in reserve "
-                    f"with faults: [{{kind: dies, vanishes: true, robot: {self._last_of(uri)}, at_s: 0}}]"
+                    f"all robots of {uri} are there, or go in the next step: "
+                    "a run has no more robots than its scenario; "
+                    f"hold some back with faults: {reserve}"
                 ),
             )
         elif not chosen and self._number_of(name) is not None:
@@ -271,7 +274,7 @@ class SimulationServices:
             self._coming.append((sim, spawned, asked))
             more = {"entity_name": spawned}
         if not self._bridge.pacer.playing:
-            return {"result": _result(_OK, "the simulation is paused: it happens in the next step"), **more}
+            return {"result": _result(_OK, "the simulation is paused: it happens in the next step, if it can"), **more}
 
         def look() -> Answer | None:
             if asked.events:
@@ -290,8 +293,10 @@ def _pose_of(stamped: Any) -> list[float] | str:
     numbers = np.array([place.x, place.y, turn.x, turn.y, turn.z, turn.w])
     if stamped.header.frame_id not in _WORLD:
         return f"the frame is {stamped.header.frame_id!r:.60}; poses are in {MAP}"
-    if not np.isfinite(numbers).all() or abs(np.sum(numbers[2:] ** 2) - 1.0) > 0.01:
-        return f"position {numbers[:2].tolist()}, quaternion {numbers[2:].tolist()}; its length must be 1"
+    if not (np.abs(numbers) < _FARTHEST).all():
+        return f"position {numbers[:2].tolist()}, quaternion {numbers[2:].tolist()}; give finite numbers, metres"
+    if abs(np.sum(numbers[2:] ** 2) - 1.0) > 0.01:
+        return f"the quaternion is {numbers[2:].tolist()}; its length must be 1"
     if max(abs(turn.x), abs(turn.y)) > _HEADING_ONLY:
         return "a robot can be turned around the vertical only"
     return [float(place.x), float(place.y), math.degrees(2.0 * math.atan2(turn.z, turn.w))]
