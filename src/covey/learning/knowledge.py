@@ -84,7 +84,9 @@ def maps_of(localization: LocalizationAndMapping, members: range) -> list[MapSta
     for team in localization.teams:
         rows = np.flatnonzero((team.members >= members.start) & (team.members < members.stop))
         if len(rows) and isinstance(team.beliefs, Beliefs):
-            found.append(MapStack(team.members[rows] - members.start, team.beliefs.occupancy, rows, team.beliefs.grid))
+            occupancy = team.beliefs.occupancy.view()
+            occupancy.flags.writeable = False  # a reward that writes there would change what robots know
+            found.append(MapStack(team.members[rows] - members.start, occupancy, rows, team.beliefs.grid))
     return found
 
 

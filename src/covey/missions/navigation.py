@@ -50,6 +50,10 @@ class Navigation(Mission):
                 raise MissionError(
                     f"the goal {goals[out][0].tolist()} lies outside the world; give one inside", "goals_m"
                 )
+            if (walled := ~context.world.free[tuple(grid.to_cells(goals).T)]).any():
+                raise MissionError(
+                    f"the goal {goals[walled][0].tolist()} lies in a wall; give one on free ground", "goals_m"
+                )
         return NavigationTracker(goals, self.within_m)
 
 

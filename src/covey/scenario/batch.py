@@ -258,10 +258,11 @@ class Batch:
         if isinstance(world, bool) or not isinstance(world, (int, np.integer)) or not 0 <= world < self.worlds:
             raise InvalidValueError(f"world is {world!r:.60}; give a whole number from 0 to {self.worlds - 1}")
         known = {self.names[k]: i for k, i in enumerate(self.index[world].tolist()) if i in self.localization.belief_of}
-        name = self.names[robot] if isinstance(robot, int) and 0 <= robot < len(self.names) else robot
+        is_index = isinstance(robot, (int, np.integer)) and not isinstance(robot, bool) and 0 <= robot < len(self.names)
+        name = self.names[int(robot)] if is_index else str(robot)
         if name not in known:
-            raise UnknownNameError("robot with a map", str(name), known)
-        found = self.localization.belief_of[known[str(name)]].grid
+            raise UnknownNameError("robot with a map", name, known)
+        found = self.localization.belief_of[known[name]].grid
         return found.with_cells(found.cells.copy())
 
     def _with_maps(self) -> ExploringInWorlds:

@@ -39,6 +39,9 @@ def read_record(file: str | Path) -> dict[str, Any]:
         ) from None
     if not isinstance(found, dict) or set(found) != {"observe", "action", "every_s"}:
         raise InvalidValueError(f"{path} is no record of a policy; it holds observe, action and every_s")
+    every_s = found["every_s"]
+    if isinstance(every_s, bool) or not isinstance(every_s, (int, float)) or not 0 <= every_s < np.inf:
+        raise InvalidValueError(f"{path}: every_s is {every_s!r:.60}; give the time between two decisions [s]")
     return found
 
 
