@@ -9,6 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import covey
 from covey.controllers import controllers
+from covey.controllers.policies.onnx import read_record
 from covey.errors import CoveyError, InvalidValueError, ScenarioError
 from covey.scenario.build import build, inputs
 from covey.scenario.load import load_scenario, parse_scenario
@@ -238,3 +239,12 @@ def test_functions_cannot_be_written_into_a_record(tmp_path):
     world = covey.env(tmp_path / "still.yaml", observe=lambda known: known.pose)
     with pytest.raises(InvalidValueError, match="cannot be written to a file"):
         world.save_record(tmp_path / "policy.onnx")
+
+
+@pytest.mark.parametrize("every_s", ['"x"', "NaN", "-1", "true"])
+def test_a_record_without_a_time_between_decisions_is_refused(every_s, tmp_path):
+    (tmp_path / "policy.onnx.json").write_text(f'{{"observe": ["ranges"], "action": "twist", "every_s": {every_s}}}')
+    with pytest.raises(
+        InvalidValueError, match=r"policy.onnx.json: every_s is .*; give the time between two decisions"
+    ):
+        read_record(tmp_path / "policy.onnx")

@@ -73,7 +73,11 @@ def test_drawn_goals_follow_the_seed_and_are_those_of_an_environment():
 
 @pytest.mark.parametrize(
     ("goals", "said"),
-    [("[[2, 1]]", "there are 1 goals for 2 robots; list one for each"), ("[[2, 1], [9, 1]]", "outside the world")],
+    [
+        ("[[2, 1]]", "there are 1 goals for 2 robots; list one for each"),
+        ("[[2, 1], [9, 1]]", "outside the world"),
+        ("[[2, 1], [4.05, 1]]", r"the goal \[4.05, 1.0\] lies in a wall"),
+    ],
 )
 def test_goals_that_do_not_fit_are_refused(goals, said):
     text = SCENARIO.replace("[[2, 1], [-2, -1]]", goals).replace("CONTROLLER", "still")

@@ -363,9 +363,32 @@ def test_a_batch_without_maps_says_how_to_get_them():
     for world in (-1, 2, True, 0.5):
         with pytest.raises(InvalidValueError, match="world is"):
             batch.occupancy(world, 0)
-    for robot in ("g01", 1, -1):
+    for robot in ("g01", 1, -1, [1], True, np.int64(1)):
         with pytest.raises(UnknownNameError, match=r"robot with a map .*g00"):
             batch.occupancy(0, robot)
+    np.testing.assert_array_equal(batch.occupancy(0, np.int64(0)).cells, batch.occupancy(0, "g00").cells)
+
+
+def test_arrays_of_a_batch_that_callers_get_are_theirs():
+    batch = covey.Batch(room({"robot": SCOUT, "controller": Turns}), 2, maps=True)
+    for name in ("over", "reached", "pose", "collisions", "explored_share", "explored_share_union"):
+        if hasattr(batch, name):
+            getattr(batch, name)[...] = 1
+    assert not batch.done
+    assert batch.status == [None, None]
+    assert not batch.index.flags.writeable
+    assert (batch.explored_share == 0).all()
+
+
+def test_maps_that_do_not_fit_are_refused_before_they_are_made(monkeypatch):
+    scenario = room({"robot": SCOUT, "controller": Turns})
+    without = covey.scenario.batch._bytes(scenario)
+    monkeypatch.setattr("covey.memory.room", lambda: (1.5 * 50 * without, "are left"))
+    assert covey.Batch(scenario, 50).worlds == 50
+    with pytest.raises(
+        InvalidValueError, match=r"a batch of 50 worlds .* are left; take fewer worlds, or coarser maps"
+    ):
+        covey.Batch(scenario, 50, maps=True)
 
 
 def test_controllers_that_end_without_the_goal_are_exhausted():

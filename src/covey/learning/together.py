@@ -134,7 +134,7 @@ class EpisodesTogether:
         Returns:
             Rewards, float64 (B, n); which episodes have reached their goal, and which are late, bool (B,).
         """
-        batch, first, over = self.batch, 0, self.batch.over.copy()  # pyright: ignore[reportOptionalMemberAccess]
+        batch, first, over = self.batch, 0, self.batch.over  # pyright: ignore[reportOptionalMemberAccess]
         assert batch is not None
         for group, learners in self._teams:
             own = chosen[:, first : first + group.count]

@@ -1,5 +1,6 @@
 """`Batch`: many runs of a scenario at once, in one process, with all robots in the same arrays."""
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,10 +12,12 @@ import numpy as np
 from covey.clock import Clock
 from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.grid import Grid
+from covey.mapping.records import Mapping
 from covey.memory import check_room
 from covey.onboard.group import Group
 from covey.physics.planar.physics import PlanarPhysics
 from covey.robots.team import TeamModel, TeamState
+from covey.runtime.memory import EVIDENCE, EXPLORED_CELL, STAMP, STATE
 from covey.runtime.pacing import rare_collections
 from covey.runtime.phases.computing import Computing
 from covey.runtime.phases.deciding_in_worlds import DecidingInWorlds
@@ -101,6 +104,8 @@ class Batch:
         ready = set_up(scenario)
         if ready.world.ground is not None:
             raise InvalidValueError("a batch has no ground, and this world has one; use a world with walls alone")
+        if self.maps:
+            check_room(self.worlds * _map_bytes(scenario, ready.world.grid), what, "take fewer worlds, or coarser maps")
         self._starts = SeededStarts(scenario, ready)
         poses = zip(*(self._starts.of(own) for own in self.seeds), strict=True)
         self.groups = [
@@ -128,6 +133,7 @@ class Batch:
             [np.arange(first, end).reshape(self.worlds, -1) for first, end in pairwise(ends)],
             axis=1,
         )
+        self.index.flags.writeable = False
         self.members = dict(zip([group.name for group in groups], map(range, ends[:-1], ends[1:]), strict=True))
         self.model = TeamModel.of([group.robot for group in groups for _ in group.start])
         self.state = state = TeamState.at(np.concatenate([group.start for group in groups]))
@@ -154,8 +160,11 @@ class Batch:
         robots = [group.robot for group in groups for _ in group.start]
         self._idle_w = np.array([robot.idle_power_w for robot in robots])
         self._drive_j_m = np.array([robot.drive_energy_j_m for robot in robots])
-        (self.reached, self._exhausted), self._begun = np.zeros((2, self.worlds), bool), np.zeros(self.worlds, np.int64)
-        self.over, self._looked, self._seen_out = np.zeros((3, self.worlds), bool)
+        (self._reached, self._exhausted), self._begun = (
+            np.zeros((2, self.worlds), bool),
+            np.zeros(self.worlds, np.int64),
+        )
+        self._over, self._looked, self._seen_out = np.zeros((3, self.worlds), bool)
         self._looking = [("sense", self._sense), ("localize", self.localization.localize)]
         self._acting = [("decide", self._decide), ("act", self._act), ("end", self._end)]
         if self.maps:
@@ -179,15 +188,25 @@ class Batch:
         return dict(self._stopwatch.seconds)
 
     @property
+    def over(self) -> np.ndarray:
+        """Whether the run of each world has ended, bool (B,), a copy."""
+        return self._over.copy()
+
+    @property
+    def reached(self) -> np.ndarray:
+        """Whether the run of each world has reached its goal, bool (B,), a copy."""
+        return self._reached.copy()
+
+    @property
     def done(self) -> bool:
         """Whether the runs of all worlds have ended."""
-        return bool(self.over.all())
+        return bool(self._over.all())
 
     @property
     def status(self) -> list[Status | None]:
         """How the run of each world has ended: see `Simulation.status`; None: not yet."""
         kinds: list[Status | None] = [None, "timeout", "exhausted", "reached"]
-        return [kinds[k] for k in (self.over * (1 + self._exhausted + 2 * self.reached)).tolist()]
+        return [kinds[k] for k in (self._over * (1 + self._exhausted + 2 * self._reached)).tolist()]
 
     @property
     def pose(self) -> np.ndarray:
@@ -314,11 +333,11 @@ class Batch:
             at_the_end: whether robots whose run has ended map once more with what they sense.
         """
         if not self._looked.all():
-            self._resting = self._looked | (self._seen_out if at_the_end else self.over)
+            self._resting = self._looked | (self._seen_out if at_the_end else self._over)
             self._stopwatch.time(self._looking, before="outside")
             self._looked[:] = True
             if at_the_end:
-                self._seen_out = self._seen_out | self.over
+                self._seen_out = self._seen_out | self._over
 
     def _sense(self) -> None:
         self.sensing.sample(self.state, self._trace, self._felt)
@@ -329,23 +348,23 @@ class Batch:
 
     def _explore(self) -> None:
         assert self.exploring is not None
-        self.exploring.look(self.clock.step, self.over)
+        self.exploring.look(self.clock.step, self._over)
 
     def _decide(self) -> None:
         collided = ~np.isnan(self.state.contact_bearing) if len(self._felt) else None
-        self.deciding.decide(self.clock.step, self.time, self._commands, collided, self.over)
+        self.deciding.decide(self.clock.step, self.time, self._commands, collided, self._over)
 
     def _act(self) -> None:
         substeps, ended = self.clock.substeps_per_step, None
-        if self.over.any():
-            ended = np.flatnonzero(self.over[self.state.world_id])
+        if self._over.any():
+            ended = np.flatnonzero(self._over[self.state.world_id])
             twist = self.state.twist[ended]
         wanted = self.sensing.wanted(self._besides)
         contacts = self.physics.step(self.state, self._commands, substeps, self._trace, wanted)
         self.clock.advance(substeps)
         if ended is not None:  # what they had when their runs ended
             self.state.twist[ended] = twist
-            self._begun[self.over] += substeps
+            self._begun[self._over] += substeps
             self.sensing.wait(ended)
         self._felt = contacts.felt
         if contacts.kind.size:
@@ -353,11 +372,11 @@ class Batch:
 
     def _end(self) -> None:
         """End the runs that have reached their end; their robots stand still from now on."""
-        late = (self._lasted_s >= self._stop.timeout_s - 1e-9) & ~self.over
-        done = self.deciding.finished & ~self.over
+        late = (self._lasted_s >= self._stop.timeout_s - 1e-9) & ~self._over
+        done = self.deciding.finished & ~self._over
         reached = done & (self._stop.done or self._stop.explored is None)
         if self._stop.explored is not None:
-            reached |= (self._explored >= self._stop.explored) & ~self.over
+            reached |= (self._explored >= self._stop.explored) & ~self._over
         if late.any() or done.any() or reached.any():
             self.end(late & ~done & ~reached, "timeout")
             self.end(done & ~reached, "exhausted")
@@ -378,8 +397,8 @@ class Batch:
 
     def end(self, worlds: np.ndarray, status: Status = "reached") -> None:
         """End the runs of some worlds, bool (B,), with a status; their robots stand still from now on."""
-        self.over = self.over | worlds
-        self.reached[worlds], self._exhausted[worlds] = status == "reached", status == "exhausted"
+        self._over = self._over | worlds
+        self._reached[worlds], self._exhausted[worlds] = status == "reached", status == "exhausted"
         self.state.halted[self.index[worlds]] = True
 
     def begin_anew(self, worlds: np.ndarray, seeds: Sequence[int]) -> None:
@@ -404,8 +423,8 @@ class Batch:
         state.twist[robots] = state.drive[robots] = self._commands[robots] = 0.0
         state.distance_m[robots] = self._with_robots[robots] = self._with_walls[robots] = 0
         state.halted[robots], state.contact_bearing[robots] = False, np.nan
-        self.over, self._looked, self._seen_out = (now & ~worlds for now in (self.over, self._looked, self._seen_out))
-        self.reached[worlds], self._exhausted[worlds], self._begun[worlds] = False, False, self.clock.now
+        self._over, self._looked, self._seen_out = (now & ~worlds for now in (self._over, self._looked, self._seen_out))
+        self._reached[worlds], self._exhausted[worlds], self._begun[worlds] = False, False, self.clock.now
         self.physics.begin_anew(robots)
         self.sensing.begin_anew(robots, self.seeds)
         if self.exploring is not None:
@@ -449,6 +468,16 @@ def _bytes(scenario: Scenario) -> float:
             for sensor in sensors_of(group)
         )
         total += group.count * (_ROBOT + 48.0 * substeps + 40.0 * rays)
+    return total
+
+
+def _map_bytes(scenario: Scenario, grid: Grid) -> float:
+    """Return how much memory the maps of the robots of a world take at most, and what these have explored [bytes]."""
+    area_m2, total = math.prod(grid.size_m), EXPLORED_CELL * grid.cells.size
+    for group in scenario.robots:
+        if isinstance(group.robot.mapping, Mapping):
+            cells = area_m2 / group.robot.mapping.resolution_m**2
+            total += group.count * (cells * (STATE + EVIDENCE + STAMP) + EXPLORED_CELL * grid.cells.size)
     return total
 
 
