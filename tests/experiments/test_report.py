@@ -20,13 +20,12 @@ from covey.experiments.analysis.questions import Question, apart, has_goal
 from covey.experiments.analysis.report_tables import Sheet
 from covey.experiments.design.axes import Axes
 from covey.experiments.design.plan import plan
+from covey.experiments.report.figures import figures, metric_figures, rank_figure
 from covey.experiments.report.report import (
     FigureWriter,
     _in_latex,
     confounds,
-    metric_figures,
     outcome,
-    rank_figure,
     write_report,
 )
 from covey.experiments.report.runs import chosen, failed, spread
@@ -82,6 +81,15 @@ def test_a_report_is_one_page_that_needs_nothing_else(done):
     for row in done[1].rows:
         assert row["run_id"] in page
     assert {path.suffix for path in written.figures} == {".png", ".svg", ".pdf"}
+
+
+def test_python_draws_each_figure_of_a_report(done):
+    design, results, written = done
+    own = figures(design, results)
+    assert {*own} == {path.stem for path in written.figures}
+    own["exploration_cost_m_box"].draw().save(results.folder / "box.pdf")
+    (there,) = (path for path in written.figures if path.name == "exploration_cost_m_box.pdf")
+    assert (results.folder / "box.pdf").read_bytes() == there.read_bytes()
 
 
 def list_of(page):
@@ -279,7 +287,7 @@ def test_ranks_are_drawn_with_bars_over_those_that_do_not_differ(tmp_path):
     assert cliques(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
     table, gallery = three_by_three(), FigureWriter(tmp_path)
     asked = question(table, "strategy", "world.terrain", "robots.scout.count", places=("world.terrain",))
-    (figure,) = rank_figure(table, "exploration_time_s", asked, gallery)
+    (figure,) = gallery.add(rank_figure(table, "exploration_time_s", asked))
     assert "Average ranks over 12 blocks" in figure["caption"]
     assert (tmp_path / "exploration_time_s_ranks.pdf").is_file()
 
@@ -451,7 +459,7 @@ BY_LINE_AND_FACET = Axes("robots.scout.count", "strategy", "world.terrain", ())
 def test_worlds_are_never_pooled_in_a_figure(tmp_path):
     gallery = FigureWriter(tmp_path)
     captions = [
-        f["caption"] for f in metric_figures(three_by_three(), "exploration_time_s", BY_LINE_AND_FACET, gallery)
+        f["caption"] for f in gallery.add(metric_figures(three_by_three(), "exploration_time_s", BY_LINE_AND_FACET))
     ]
     boxes, curves = ([c for c in captions if word in c] for word in ("by number of robots", "not there yet"))
     assert [next(t for t in TERRAINS if f"terrain {t}" in caption) for caption in boxes] == list(TERRAINS)
@@ -466,7 +474,7 @@ def test_what_has_to_be_pooled_says_so(tmp_path):
     table = three_by_three().with_columns(radio=pl.int_range(pl.len()) % 30)
     table = table.select("run_id", "vector", "iteration", "seed", "radio", *table.columns[4:-1])
     axes = Axes("robots.scout.count", "strategy", None, ("radio", "world.terrain"))
-    captions = [f["caption"] for f in metric_figures(table, "exploration_time_s", axes, FigureWriter(tmp_path))]
+    captions = [one.caption for one in metric_figures(table, "exploration_time_s", axes)]
     assert captions
     assert all("all values of radio pooled" in caption for caption in captions)
 

@@ -403,3 +403,17 @@ def test_a_picture_is_chosen_by_name_and_file(record, tmp_path, capsys):
     with pytest.raises(InvalidValueError, match="'belief': this run has no data for it"):
         run.plot("belief", tmp_path / "belief.pdf")
     assert [path.name for path in tmp_path.iterdir()] == ["paths.pdf"]
+
+
+def test_a_picture_for_ieee_is_a_column_wide_in_vectors_with_fonts_and_without_a_title(record, tmp_path, capsys):
+    run = record(tmp_path / "run", steps=20)
+    picture = run.plot("explored_share", style="ieee")
+    written = (run.folder / "figures" / "explored_share.pdf").read_bytes()
+    assert written == picture.to_bytes("pdf")
+    assert written.startswith(b"%PDF")
+    assert b"/FontFile2" in written
+    assert b"/Type3" not in written
+    assert picture.get_size_inches()[0] == COLUMN_IN
+    assert not [axes.get_title() for axes in picture.axes if axes.get_title()]
+    with pytest.raises(UnknownNameError, match="unknown style 'acm'"):
+        run.plot(style="acm")

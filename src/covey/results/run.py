@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from cachetools import LRUCache, cachedmethod
@@ -26,7 +26,7 @@ from covey.results.checked import Shape, check_table, read_json, reading
 from covey.results.checkpoint import recover
 from covey.results.details import MapChanges, Plans, RecordedReadings, Scans
 from covey.results.event_data import EVENT_KINDS
-from covey.results.folder import ESTIMATES, FIGURES, POSES, read_manifest, run_folder, within, write_whole
+from covey.results.folder import ESTIMATES, FIGURES, POSES, read_manifest, run_folder, within
 from covey.results.landscape import Landscape
 from covey.results.lock import writer_of
 from covey.results.maps import Maps
@@ -413,7 +413,9 @@ class Run:
         """All metrics by name, as in ``metrics.json``; None if a goal was not reached."""
         return Metrics(read_json(self._file("metrics.json"), Shape))
 
-    def plot(self, name: str = "overview", path: Path | str | None = None) -> "Picture":
+    def plot(
+        self, name: str = "overview", path: Path | str | None = None, *, style: Literal["ieee"] | None = None
+    ) -> "Picture":
         """Return a picture of the run; the overview has the robots' paths in the world, and the progress over time.
 
         All are made for papers: as wide as a column or a page of IEEE, without a title, with fonts in the file and
@@ -424,9 +426,10 @@ class Run:
             name: of `covey.results.figures.PICTURES`, such as ``trajectories`` or ``union_map``.
             path: a file name that ends with .pdf, .svg or .png. Default: ``NAME.png``, in ``figures`` in the run
                 folder, or in the current folder if the run has none; notebooks write nothing then.
+            style: ``ieee`` writes vectors, ``NAME.pdf``, where no path is given; notebooks, too.
 
         Raises:
-            UnknownNameError: there is no such picture.
+            UnknownNameError: there is no such picture or style.
             InvalidValueError: the run has no data for it, or the file name has another ending.
             RunFolderError: the picture cannot be written.
 
@@ -437,23 +440,20 @@ class Run:
             picture: ...paths.pdf
             3.49
         """
-        from covey.results.figures import KINDS, PICTURES
+        from covey.results.figures import PICTURES
+        from covey.results.figures.style import STYLES
 
         if name not in PICTURES:
             raise UnknownNameError("picture", name, PICTURES)
+        if style not in (None, *STYLES):
+            raise UnknownNameError("style", style, STYLES)
         picture = PICTURES[name](self)
         if picture is None:
             raise InvalidValueError(f"picture {name!r}: this run has no data for it")
-        if path is not None or not in_notebook():
-            target = Path(path or (Path() if self._scratch else within(self.folder, FIGURES)) / f"{name}.png")
-            kind = target.suffix.removeprefix(".").lower()
-            if kind not in KINDS:
-                raise InvalidValueError(f"path {str(path)!r}: end it with .{', .'.join(KINDS)}")
-            try:
-                target.parent.mkdir(exist_ok=True)
-                write_whole(target, picture.to_bytes(kind))
-            except OSError as error:
-                raise RunFolderError(f"cannot write {str(target)!r}: {error.strerror or error}") from error
+        if path is not None or style is not None or not in_notebook():
+            here = Path() if self._scratch else within(self.folder, FIGURES)
+            target = Path(path or here / f"{name}.{'pdf' if style else 'png'}")
+            picture.save(target)
             print(f"picture: {target}")
             if path is None:
                 _open(target)

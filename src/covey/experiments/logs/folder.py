@@ -3,6 +3,7 @@
 import io
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from covey.errors import RunFolderError
 from covey.experiments.analysis.report_tables import Sheet, text
 from covey.experiments.logs.scores import Scored, from_start, headlines, loops_as_csv
 from covey.experiments.logs.stretches import LENGTH_M, doubted
+from covey.experiments.report.figures import Figure
 from covey.experiments.report.report import FigureWriter
 from covey.geometry.grid import Grid
 from covey.lazy import Image
@@ -68,24 +70,24 @@ def write_log_folder(
     loops = None if slam is None else slam.loops
     accepted, refused = ((), ()) if loops is None else (loops.accepted, loops.refused)
     doubtful = [(one["first_scan"], one["last_scan"]) for one in doubted(scored.plain["stretches"])]
-    drawn = {
-        "map": (
-            lambda: figures.map_of_scans(grid, [found.poses[a : b + 1] for a, b in doubtful]),
+    drawn = [
+        Figure(
+            "map",
             "The map, from the key frames" + (", and the way where it is doubtful." if doubtful else "."),
+            partial(figures.map_of_scans, grid, [found.poses[a : b + 1] for a, b in doubtful]),
         ),
-        "trajectory": (
-            lambda: figures.trajectory_over_odometry(found.poses, odometry, grid),
+        Figure(
+            "trajectory",
             "The estimated way over that of the odometry, and the walls of the map.",
+            partial(figures.trajectory_over_odometry, found.poses, odometry, grid),
         ),
-        "loops": (
-            lambda: figures.loops(slam.poses, np.array(accepted), np.array(refused)) if slam else None,
-            "Key frames that show one place: loops accepted, and pairs that were compared and refused.",
-        ),
-        "errors": (
-            lambda: figures.errors_along(scored.along) if scored.along else None,
-            "Errors along the log, by scan.",
-        ),
-    }
+    ]
+    if slam:
+        caption = "Key frames that show one place: loops accepted, and pairs that were compared and refused."
+        draw = partial(figures.loops, slam.poses, np.array(accepted), np.array(refused))
+        drawn.append(Figure("loops", caption, draw))
+    if scored.along:
+        drawn.append(Figure("errors", "Errors along the log, by scan.", partial(figures.errors_along, scored.along)))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _write_map(folder, grid)
@@ -97,9 +99,9 @@ def write_log_folder(
             write_whole(folder / "graph.npz", graph_as_bytes(log, slam))
         write_json(folder / SCORES, scored.plain)
         gallery, shown = FigureWriter(folder / "figures"), []
-        for k, (name, (draw, caption)) in enumerate(drawn.items()):
-            progress(f"drawing {name}", k / len(drawn))
-            shown += gallery.add(name, draw(), caption)
+        for k, one in enumerate(drawn):
+            progress(f"drawing {one.name}", k / len(drawn))
+            shown += gallery.add([one])
         table = [(name, text(value), meaning) for name, (value, meaning) in headlines(scored.plain).items()]
         sheets = [
             Sheet("Outcome", ("score", "value", ""), tuple(table), (False, True, False)),
@@ -141,11 +143,14 @@ def write_graph_folder(
         folder.mkdir(parents=True, exist_ok=True)
         write_g2o(folder / "graph.g2o", after)
         write_json(folder / SCORES, {"graph": name, **{key: value for key, (value, _) in outcome.items()}})
-        gallery = FigureWriter(folder / "figures")
-        shown = [
-            *gallery.add("before", figures.pose_graph(before.poses, before.first, before.second), "As in the file."),
-            *gallery.add("after", figures.pose_graph(after.poses, after.first, after.second), "After optimisation."),
+        drawn = [
+            Figure(name, caption, partial(figures.pose_graph, graph.poses, graph.first, graph.second))
+            for name, caption, graph in (
+                ("before", "As in the file.", before),
+                ("after", "After optimisation.", after),
+            )
         ]
+        shown = [*FigureWriter(folder / "figures").add(drawn)]
         table = tuple((key, text(value), meaning) for key, (value, meaning) in outcome.items())
         sheets = [
             Sheet("Outcome", ("score", "value", ""), table, (False, True, False)),

@@ -4,24 +4,20 @@ import base64
 import inspect
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from covey.errors import CoveyError, InvalidValueError, printable
+from covey.errors import CoveyError, printable
 from covey.experiments.analysis import analysis
-from covey.experiments.analysis.at_share import AtShare, at_share
-from covey.experiments.analysis.findings import ALPHA, Finding, findings
+from covey.experiments.analysis.at_share import AtShare
+from covey.experiments.analysis.findings import Finding, findings
 from covey.experiments.analysis.questions import (
-    Question,
-    apart,
     endings,
-    has_goal,
     identical,
     primary_metric,
     questions,
@@ -30,12 +26,11 @@ from covey.experiments.analysis.questions import (
 from covey.experiments.analysis.report_tables import PREAMBLE, Sheet, text
 from covey.experiments.analysis.summary import SEEDLESS, is_seedless
 from covey.experiments.design import describe
-from covey.experiments.design.axes import Axes, Layout
+from covey.experiments.design.axes import Axes
 from covey.experiments.design.confounds import only_noise, unequal_parameters
 from covey.experiments.design.describe import settings
-from covey.experiments.design.plan import base_scenario
 from covey.experiments.report.answer import answer, not_reached
-from covey.experiments.report.finds import finds, left, shares
+from covey.experiments.report.figures import Figure, Subject, metric_figures, overview_figures
 from covey.experiments.report.progress import Steps
 from covey.experiments.report.runs import failed, listed, pictures
 from covey.experiments.run import Results
@@ -43,23 +38,11 @@ from covey.experiments.workers.folder import REPORT, folders_of
 from covey.experiments.workers.row import RUNS
 from covey.lazy import pl
 from covey.results import statistics
-from covey.results.checked import reading
 from covey.results.figures import style
-from covey.results.figures.study import fleet_metrics, robot_metrics
-from covey.results.figures.study_plots import box_plots, heat_map
-from covey.results.figures.study_ranks import rank_diagram
-from covey.results.figures.study_times import explored_bands, found_curves, survival_curves, targets_left
 from covey.results.folder import within, write_whole
-from covey.results.labels import FLEET_METRICS, ROBOT_METRICS, label, written
-from covey.results.metrics import is_time_to_goal
-from covey.results.metrics.own import column_of
-from covey.results.metrics.registry import LARGER_IS_BETTER
-from covey.results.table import read_columns
-from covey.scenario.folders import folder_name
 
 if TYPE_CHECKING:
     from covey.experiments.design.records import Design
-    from covey.results.figures.style import Picture
 
 
 _FLOATS = 12
@@ -112,27 +95,22 @@ def write_report(
         RunFolderError: its folder is a link.
         OSError: the report cannot be written.
     """
-    table = results.table
-    if not len(table):
-        raise InvalidValueError(f"no run in {str(results.folder)!r} has ended yet; run the design first: covey run …")
+    about = Subject.of(design, results)
+    whole, table, alone, axes = about.whole, about.table, about.alone, about.axes
+    shown, equal = about.shown, about.equal
     out = within(results.folder, REPORT) if out is None else out
     out.mkdir(parents=True, exist_ok=True)
     steps = Steps(observer)
-    shown = shown_metrics(design, table)
-    stop = base_scenario(design).stop
-    goal = has_goal(stop.model_dump(), table["status"])
-    equal = at_share(apart(design, table)[0], shown, stop.explored)
-    at_equal = equal.metrics if equal else ()
-    whole = statistics.censored(table, [*shown, *at_equal], goal)
-    table, alone = apart(design, whole)
-    axes, gallery, there = Axes.of(design, table), FigureWriter(within(out, "figures")), folders_of(results.folder)
+    gallery, there = FigureWriter(within(out, "figures")), folders_of(results.folder)
     steps.say("tests", 0, 1)
     asked, primary = questions(design, table, axes), primary_metric(design, shown)
-    found = findings(table, [statistics.SUCCESS, *shown, *at_equal], asked, primary)
+    found = findings(table, [statistics.SUCCESS, *shown, *(equal.metrics if equal else ())], asked, primary)
+    main = next((one for one in asked if one.is_main), None)
     sections = [of_share(table, equal, axes, found)] if equal else []
     for number, metric in enumerate(shown):
         steps.say("metrics", number, len(shown))
-        sections.append(section(table, metric, axes, gallery, found, alone, goal=goal))
+        figures = [*gallery.add(metric_figures(table, metric, axes, main))]
+        sections.append(section(table, metric, axes, figures, found, alone, goal=about.has_goal))
     said = answer(table, found)
     first = first_of(sections, primary, found)
     shown_runs = list(pictures(table, shown[0] if shown else None, axes, results.folder, there, out, steps))
@@ -145,15 +123,15 @@ def write_report(
         "design": design_table,
         "answer": said,
         "first": first,
-        "not_reached": not_reached(table, goal=goal),
-        "outcome": outcome(whole, results.planned, goal=goal),
+        "not_reached": not_reached(table, goal=about.has_goal),
+        "outcome": outcome(whole, results.planned, goal=about.has_goal),
         "warnings": [
             *cautions(table, axes),
             *identical(results.table, axes),
             *untested(design, table, axes),
             *confounds(design, results.table),
         ],
-        "overview": list(overview(table, results.folder, axes, gallery, steps)),
+        "overview": list(gallery.add(overview_figures(table, results.folder, axes, steps))),
         "highlights": [*success, *best],
         "sections": sections,
         "failures": failed(results.failures, axes, results.folder, there, out),
@@ -193,105 +171,26 @@ def design_sheet(design: "Design") -> Sheet:
     return Sheet("Design", ("element", "family", "name", "value"), rows, (False,) * 4)
 
 
-def overview(
-    table: "pl.DataFrame", folder: Path, axes: Axes, gallery: "FigureWriter", steps: Steps = Steps()
-) -> Iterator[dict[str, Any]]:
-    """Yield the figures with several metrics, and what was explored and found over time."""
-    if axes.x:
-        fleet = [m for m in FLEET_METRICS if m in table.columns and table[m].drop_nulls().len()]
-        robot = [m for m in ROBOT_METRICS if m in table.columns and table[m].drop_nulls().len()]
-        layout = axes.beside(table)
-        for suffix, part, where in panels(table, layout):
-            if len(fleet) > 1 and axes.has_sizes(table) and "reached" in part["status"]:
-                picture = fleet_metrics(part, axes.x, axes.apart, fleet)
-                yield from gallery.add(f"fleet{suffix}", picture, f"The fleet{where}.")
-            if robot:
-                picture = robot_metrics(part, axes.x, axes.apart, robot)
-                yield from gallery.add(f"robots{suffix}", picture, f"What a robot's computer and radio did{where}.")
-    layout = axes.over_time(table)
-    by = " and ".join(map(label, layout.curves)) or None
-    for suffix, part, where in panels(table, layout):
-        curves = explored_curves(part, folder, layout.curves, steps)
-        if curves:
-            yield from gallery.add(f"explored{suffix}", explored_bands(curves, by), f"Explored share over time{where}.")
-        found = finds(part, folder, layout.curves)
-        if found:
-            caption = f"V(t): share of the targets that are found{where}."
-            yield from gallery.add(f"found{suffix}", found_curves(shares(found), by), caption)
-        for kind in dict.fromkeys(kind for runs in found.values() for run in runs for kind in run.targets):
-            caption = f"Targets of the kind {kind} that are not found yet{where}."
-            picture = targets_left(left(found, kind), kind, by)
-            yield from gallery.add(f"{folder_name(kind)}_left{suffix}", picture, caption)
-
-
-def panels(table: "pl.DataFrame", layout: Layout) -> Iterator[tuple[str, "pl.DataFrame", str]]:
-    """Yield for each figure of a layout a suffix for its file name, its runs, and their description for the caption."""
-    pooled = f"; all values of {' and '.join(map(label, layout.pooled))} pooled" if layout.pooled else ""
-    for number, (key, part) in enumerate(statistics.groups(table, layout.panels), start=1):
-        named = zip(map(label, layout.panels), map(written, key), strict=True)
-        where = ", ".join(f"{name} {value}" for name, value in named)
-        suffix = f"_{number}_{folder_name('_'.join(map(written, key)))}" if layout.panels else ""
-        yield suffix, part, f" ({where}{pooled})" if where else pooled
-
-
-def explored_curves(
-    table: "pl.DataFrame", folder: Path, by: tuple[str, ...], steps: Steps = Steps()
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the explored share of all runs by setting, at equal times."""
-    found, read = {}, 0
-    for key, part in statistics.groups(table, by):
-        curves = []
-        for run_id in part["run_id"]:
-            steps.say("runs of a figure", read, len(table))
-            read += 1
-            if (curve := _curve(folder / RUNS / run_id)) is not None:
-                curves.append(curve)
-        if curves:
-            times = np.linspace(0.0, max(t[-1] for t, _ in curves), 200)
-            named = ", ".join(map(written, key)) if key else "all runs"
-            found[named] = (times, np.array([np.interp(times, *c) for c in curves]))
-    return found
-
-
-def metric_figures(table: "pl.DataFrame", metric: str, axes: Axes, gallery: "FigureWriter") -> Iterator[dict[str, Any]]:
-    """Yield the figures of one metric: one for each setting that the colours and the axis do not show."""
-    has_map = axes.x and axes.apart and min(table[axes.x].n_unique(), table[axes.apart].n_unique()) > 2
-    for suffix, part, where in panels(table, axes.beside(table)) if axes.x else ():
-        assert axes.x is not None
-        boxes = box_plots(part, metric, axes.x, axes.apart)
-        yield from gallery.add(f"{metric}_box{suffix}", boxes, f"{label(metric)} by {label(axes.x)}{where}.")
-        if has_map and axes.apart:
-            cells = heat_map(part, metric, axes.x, axes.apart)
-            yield from gallery.add(f"{metric}_heat{suffix}", cells, f"Median {label(metric)}{where}.")
-    if not is_time_to_goal(metric):
-        return
-    layout = axes.over_time(table)
-    for suffix, part, where in panels(table, layout):
-        curves = survival_curves(part, metric, layout.curves)
-        by = f", by {' and '.join(map(label, layout.curves))}" if layout.curves else ""
-        yield from gallery.add(f"{metric}_survival{suffix}", curves, f"Runs that are not there yet{by}{where}.")
-
-
 class FigureWriter:
     """Writes figures into a folder, each as PNG, SVG and PDF, and returns them for the page."""
 
     def __init__(self, folder: Path):
         self.folder, self.paths, self.captions = folder, [], dict[str, str]()
 
-    def add(self, name: str, picture: "Picture | None", caption: str) -> Iterator[dict[str, Any]]:
-        """Write a picture and yield it for the page; yield nothing if there is none."""
-        if picture is None:
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for kind in ("png", "svg", "pdf"):
-            data = picture.to_bytes(kind)
-            write_whole(self.folder / f"{name}.{kind}", data)
-            self.paths.append(self.folder / f"{name}.{kind}")
-            if kind == "svg":
-                wide = picture.get_size_inches()[0] > style.COLUMN_IN
-                said = f"{caption} {picture.note}".strip()
-                self.captions[name] = said
-                yield {"data": base64.b64encode(data).decode(), "caption": said, "wide": wide}
+    def add(self, figures: Iterable[Figure]) -> Iterator[dict[str, Any]]:
+        """Draw and write figures, and yield them for the page."""
+        for one in figures:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            picture = one.draw()
+            for kind in ("png", "svg", "pdf"):
+                data = picture.to_bytes(kind)
+                write_whole(self.folder / f"{one.name}.{kind}", data)
+                self.paths.append(self.folder / f"{one.name}.{kind}")
+                if kind == "svg":
+                    wide = picture.get_size_inches()[0] > style.COLUMN_IN
+                    said = f"{one.caption} {picture.note}".strip()
+                    self.captions[one.name] = said
+                    yield {"data": base64.b64encode(data).decode(), "caption": said, "wide": wide}
 
 
 def outcome(table: "pl.DataFrame", planned: int, *, goal: bool = True) -> str:
@@ -336,12 +235,6 @@ def annex(design: "Design") -> Sheet | None:
     return Sheet("All settings", ("setting", "value"), rows, (False, False), caption)
 
 
-def shown_metrics(design: "Design", table: "pl.DataFrame") -> list[str]:
-    """Return the metrics with a section: those named in the report, else those of the design, else the usual ones."""
-    wanted = tuple(map(column_of, design.report.y)) or design.columns or FLEET_METRICS
-    return [name for name in wanted if name in table.columns and table[name].dtype.is_numeric()]
-
-
 def first_of(sections: Sequence[Section], primary: str | None, found: Sequence[Finding]) -> Section:
     """Return the table and the figure that answer the question, taken out of the section of the primary metric."""
     first = Section("", "")
@@ -354,36 +247,18 @@ def first_of(sections: Sequence[Section], primary: str | None, found: Sequence[F
     return first
 
 
-def rank_figure(table: "pl.DataFrame", metric: str, asked: Question, gallery: FigureWriter) -> Iterator[dict[str, Any]]:
-    """Yield the diagram of the average ranks of three or more values, if some seeds have a run of each."""
-    better, name = metric in LARGER_IS_BETTER, asked.parameter
-    try:
-        found, test = statistics.average_ranks(
-            table, metric, name, asked.over, asked.places, larger_is_better=better, alpha=ALPHA
-        )
-    except InvalidValueError:
-        return
-    names = [written(value) for value in found[name]]
-    least = test.critical_difference if test.p < ALPHA else None
-    picture = rank_diagram(names, found["average_rank"].to_list(), least, test.blocks)
-    yield from gallery.add(f"{metric}_ranks", picture, f"{label(metric)}, by {label(name)}.")
-
-
 def section(
     table: "pl.DataFrame",
     metric: str,
     axes: Axes,
-    gallery: FigureWriter,
+    figures: list[dict[str, Any]],
     found: Sequence[Finding],
     alone: "pl.DataFrame",
     *,
     goal: bool,
 ) -> Section:
     """Return the section about one metric; ``alone``, ``goal``: see `analysis.of_metric`."""
-    one = Section(f"{metric}", _meaning(metric))
-    one.figures += metric_figures(table, metric, axes, gallery)
-    asked = next((finding.question for finding in found if finding.metric == metric and finding.question.is_main), None)
-    one.figures += rank_figure(table, metric, asked, gallery) if asked else ()
+    one = Section(f"{metric}", _meaning(metric), figures)
     one.tables += analysis.of_metric(table, metric, axes, found, alone, goal=goal)
     one.remarks += analysis.hidden([finding for finding in found if finding.metric == metric])
     return one
@@ -439,14 +314,3 @@ def _which(shown: int, settings: int, metrics: Sequence[str]) -> str:
 def _shown(value: Any) -> Any:
     """Return a value as text for the page, without characters that a browser would interpret or hide."""
     return printable(value) if type(value) is str else value
-
-
-def _curve(folder: Path) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return times [s] and the explored share of a run; None if it was not kept."""
-    path = folder / "team.parquet"
-    if not path.is_file():
-        return None
-    with reading(path):
-        columns = read_columns(path, ("time_s", "explored_share_union"))
-        times, share = (columns[name].to_numpy() for name in ("time_s", "explored_share_union"))
-    return times, share.astype(np.float64)

@@ -17,7 +17,7 @@ from covey.results.figures.curves import explored_curve
 from covey.results.figures.heat import coverage_heat, exploration_heat
 from covey.results.figures.overview import overview
 from covey.results.figures.search import finds
-from covey.results.figures.style import Picture
+from covey.results.figures.style import KINDS, Picture
 from covey.results.figures.trajectories import trajectories
 from covey.results.folder import FIGURES, unwritable, within, write_whole
 
@@ -44,8 +44,6 @@ FILMS: dict[str, Callable[["Run"], Iterable[Image.Image]]] = {"animation": anima
 NAMES = (*PICTURES, *VIEWS, *FILMS)
 ON_GROUND = ("belief", "belief_error", "perspective", "film")
 """Those that only a run on a ground has."""
-KINDS = ("png", "svg", "pdf")
-"""Formats of still pictures."""
 _PER_SECOND = 12.0
 
 Progress = Callable[[str, float], None]

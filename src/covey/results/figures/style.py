@@ -7,6 +7,7 @@ Colours: M. Okabe, K. Ito: Color universal design, 2008.
 import io
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -16,7 +17,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from covey.errors import printable
+from covey.errors import InvalidValueError, RunFolderError, printable
+from covey.results.folder import write_whole
 
 ROBOTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5230", "#5D3A9B")
 INK, FAINT, GRID = "#1A1A1A", "#6B6B6B", "#D9D9D9"
@@ -25,6 +27,10 @@ LINK_COLOR = "#F0C000"
 COLUMN_IN, PAGE_IN = 3.486, 7.139
 """Width of one column and of the page of IEEE's papers, 252 and 516 pt of 1/72.27 inch, rounded down [inch]."""
 DPI = 300
+KINDS = ("png", "svg", "pdf")
+"""Formats of still pictures."""
+STYLES = ("ieee",)
+"""What pictures are made for."""
 FONT, SMALL = 8.0, 7.0
 LABELLED = 12
 """Largest number of robots that are named in a picture."""
@@ -61,6 +67,25 @@ class Picture(Figure):
             finally:
                 mpl.rcParams.update(before)
         return buffer.getvalue()
+
+    def save(self, path: Path | str) -> None:
+        """Write the picture; where its path ends with .pdf or .svg it is vectors, with fonts that journals take.
+
+        Args:
+            path: a file name that ends with .png, .svg or .pdf.
+
+        Raises:
+            InvalidValueError: the file name has another ending.
+            RunFolderError: the file cannot be written.
+        """
+        target, kind = Path(path), Path(path).suffix.removeprefix(".").lower()
+        if kind not in KINDS:
+            raise InvalidValueError(f"path {str(path)!r}: end it with .{', .'.join(KINDS)}")
+        try:
+            target.parent.mkdir(exist_ok=True)
+            write_whole(target, self.to_bytes(kind))
+        except OSError as error:
+            raise RunFolderError(f"cannot write {str(target)!r}: {error.strerror or error}") from error
 
     def _texts(self) -> Iterator[Text]:
         """Yield all texts of the figure, including the ticks of its axes: names are text, never mathematics."""
