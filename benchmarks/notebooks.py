@@ -4,7 +4,7 @@ The script writes the course into a folder, starts JupyterLab there, and drives 
 the solution into the gap, runs all cells, and reads what the page shows. A lesson is right if its check says `done`, no
 cell fails or warns, and pictures are drawn. Then a cell plays at the speed of the clock: the live page must be alive in
 its frame and the line below it go on while the cell runs, and the recording be in its place afterwards. In another one,
-at speed 0, each press of Step must be one step.
+at speed 0, each press of Step must be one step. A third one draws a run and shows its page.
 
     make notebooks          # installs JupyterLab into .notebooks, and runs this script
     python benchmarks/notebooks.py --jupyter VENV/bin/jupyter [--pictures FOLDER] [--lessons 1 5]
@@ -42,6 +42,13 @@ out = covey.play(lambda team: (0.5, 0.3), robots=3, stop_s=8, seed=2, speed=1)
 BY_HAND = """import covey
 out = covey.play(lambda team: (0.5, 0.3), robots=3, stop_s=0.5, speed=0)
 """
+SHOWN = (
+    """import covey
+run = covey.load_scenario("hello").build().run(until_s=3)
+run.plot("trajectories")
+""",
+    "run.view()\n",
+)
 TOLD = re.compile(r"\d+ contacts?, first .*; see out\.events\s*")  # a fact, not an error
 LOAD_S, RUN_S = 120.0, 300.0
 
@@ -134,15 +141,17 @@ def with_solutions(folder: Path) -> list[str]:
     for lesson in lessons():
         file = folder / f"{lesson.name}.ipynb"
         book = json.loads(file.read_text())
-        for (kind, _), cell in zip(lesson.cells, book["cells"], strict=True):
+        cells = [cell for cell in book["cells"] if cell["id"] != "install"]
+        for (kind, _), cell in zip(lesson.cells, cells, strict=True):
             if kind == "complete":
                 cell["source"] = lesson.solution.splitlines(keepends=True)
         file.write_text(json.dumps(book))
         names.append(file.name)
     about = json.loads((folder / names[0]).read_text())
-    for name, code in {"live": LIVE, "by_hand": BY_HAND}.items():
-        cell = {"id": name, "cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": code}
-        (folder / f"{name}.ipynb").write_text(json.dumps(about | {"cells": [cell]}))
+    for name, codes in {"live": (LIVE,), "by_hand": (BY_HAND,), "shown": SHOWN}.items():
+        code_cell = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
+        cells = [code_cell | {"id": f"{name}{k}", "source": code} for k, code in enumerate(codes)]
+        (folder / f"{name}.ipynb").write_text(json.dumps(about | {"cells": cells}))
     return names
 
 
@@ -199,6 +208,17 @@ def by_hand(page: Page, pictures: Path | None) -> tuple[list[str], str]:
     return [] if right else [f"the page shows {times} s after 0, 1, 2, 3 and 4 steps"], f"{len(times)} steps by Step"
 
 
+def drawn(page: Page, pictures: Path | None) -> tuple[list[str], str]:
+    """Draw a run in a cell, and show its page in another; return what is wrong, and what was seen."""
+    run_all(page)
+    wrong, images = kept(page, None), page.locator(".jp-OutputArea-output img")
+    if images.count() != 1 or shown(page)["broken"]:
+        wrong.append(f"{images.count()} pictures, of which do not load: {shown(page)['broken']}")
+    if pictures is not None:
+        page.screenshot(path=pictures / "notebook_shown.png")
+    return wrong, "a picture, and a page to play"
+
+
 def has_run(page: Page) -> bool:
     """Return whether the first cell has run."""
     return page.evaluate("() => /\\[\\d+\\]/.test(document.querySelector('.jp-CodeCell .jp-InputPrompt').innerText)")
@@ -253,7 +273,7 @@ def main() -> None:
                 if options.pictures is not None:
                     page.screenshot(path=options.pictures / f"{name[:-6]}.png")
                 no_kernels(page, base, token)
-            for name, tried in {"live": live, "by_hand": by_hand}.items():
+            for name, tried in {"live": live, "by_hand": by_hand, "shown": drawn}.items():
                 opened(page, base, token, f"{name}.ipynb")
                 wrong, seen = tried(page, options.pictures)
                 bad += bool(wrong)

@@ -1,4 +1,4 @@
-"""Whether code runs in a notebook, or in another shell of IPython."""
+"""Whether code runs in a notebook, in Google Colab, or in another shell of IPython."""
 
 import sys
 from typing import Any
@@ -13,3 +13,8 @@ def shell() -> Any:
 def in_notebook() -> bool:
     """Return whether the code runs in a notebook; that its package has been imported is not enough."""
     return "ipykernel" in sys.modules and shell() is not None
+
+
+def in_colab() -> bool:
+    """Return whether the notebook is Google Colab's, where a browser reaches no WebSocket of the kernel's machine."""
+    return "google.colab" in sys.modules and in_notebook()

@@ -55,8 +55,9 @@ def test_the_command_writes_notebooks_and_never_over_the_work_of_others(folder, 
         for cell in book["cells"]:
             keys = {"cell_type", "id", "metadata", "source"}
             assert set(cell) == keys if cell["cell_type"] == "markdown" else keys | {"execution_count", "outputs"}
-        for name in {part.split(")")[0] for part in "".join(book["cells"][-1]["source"]).split("](")[1:]}:
-            assert (path.parent / name).is_file()
+        (picture,) = "".join(book["cells"][-1]["source"]).split("](")[1:]
+        assert picture.startswith("data:image/png;base64,"), "a notebook needs no other file"
+        exec("".join(book["cells"][1]["source"]), {})  # Covey is there
     assert main(["lessons", "course"]) == 2
     assert "exists already" in capsys.readouterr().err
     with pytest.raises(CoveyError, match="there is no lesson 11"):

@@ -26,6 +26,15 @@ out = covey.play(lambda team: (0.2, 0.1), robots=2, stop_s=0.5, speed=0)
 
 
 SHOWN = (1, 9)
+LOOK = """covey.view(out.run)
+---
+out.run.plot("trajectories")
+---
+import sys, types
+sys.modules["google.colab"] = types.ModuleType("google.colab")
+out = covey.play(lambda team: (0.2, 0.1), robots=2, stop_s=0.5, speed=1)
+"""
+"""Cells after these: a run's page, a picture, and one as in Colab."""
 
 
 @pytest.mark.slow
@@ -37,17 +46,21 @@ def test_lessons_run_in_a_kernel_and_their_solutions_are_right():
         nbformat.validate(nbformat.from_dict(own))
         if int(lesson.name[:2]) not in SHOWN:
             continue
-        for (kind, _), cell in zip(lesson.cells, own["cells"], strict=True):
+        cells = [cell for cell in own["cells"] if cell["id"] != "install"]
+        for (kind, _), cell in zip(lesson.cells, cells, strict=True):
             if kind != "markdown":
                 text = lesson.solution if kind == "complete" else "".join(cell["source"])
                 book.cells.append(nbformat.v4.new_code_cell(text))
-    book.cells.append(nbformat.v4.new_code_cell(LIVE))
+    book.cells += [nbformat.v4.new_code_cell(text) for text in (LIVE, *LOOK.split("---\n"))]
     nbclient.NotebookClient(book, timeout=240, kernel_name="python3").execute()
     said = "".join(out.get("text", "") for cell in book.cells for out in cell.outputs)
     assert re.findall(r"lesson (\d+): done", said) == [str(k) for k in SHOWN]
     assert "not yet" not in said
     pictures = [out for cell in book.cells for out in cell.outputs if "image/png" in out.get("data", {})]
     assert len(pictures) >= 1  # `out` at the end of a cell draws
-    page, line = book.cells[-1].outputs[:2]
-    assert "srcdoc" in page["data"]["text/html"]
-    assert re.fullmatch(r"0.5 s in \d+.\d s: timeout", line["data"]["text/plain"])
+    (page, line), (view,), (picture,), (line_in_colab, page_in_colab) = (cell.outputs for cell in book.cells[-4:])
+    for shown in (page, view, page_in_colab):
+        assert "srcdoc" in shown["data"]["text/html"]
+    for shown in (line, line_in_colab):
+        assert re.fullmatch(r"0.5 s in \d+.\d s: timeout", shown["data"]["text/plain"])
+    assert picture["data"]["image/png"]

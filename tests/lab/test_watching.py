@@ -157,6 +157,16 @@ def test_at_speed_0_a_notebook_waits_for_steps_of_the_page(cell):
     assert runs[0].status == "timeout"
 
 
+@pytest.mark.parametrize("speed", [1000, 0])  # nobody can press Step
+def test_colab_shows_how_far_the_run_is_and_then_the_recording(cell, monkeypatch, speed):
+    monkeypatch.setitem(sys.modules, "google.colab", object())
+    assert covey.play(law, stop_s=0.3, speed=speed).status == "timeout"
+    line, (recording,) = cell.parts
+    assert line[0]["text/plain"] == "0 of 0.3 s; Colab shows no live page; the recording follows"
+    assert re.fullmatch(r"0.3 s in \d+.\d s: timeout", line[-1]["text/plain"])
+    assert "srcdoc" in recording._repr_html_()
+
+
 def test_a_run_whose_page_nobody_opens_goes_on(cell, monkeypatch):
     monkeypatch.setattr(watching, "ALONE_S", 0.01)
     monkeypatch.setattr(watching, "EVERY_S", 0.0)

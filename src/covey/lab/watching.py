@@ -11,7 +11,7 @@ import webbrowser
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
-from covey.notebook import in_notebook
+from covey.notebook import in_colab, in_notebook
 from covey.results.run import Run
 from covey.runtime.keys import key_by_key
 from covey.runtime.simulation import Simulation
@@ -80,13 +80,15 @@ class Cell:
 
     Below the live page stands how far the run is. At speed 0 each step waits for Step in the page. When the run has
     ended, the page that the saved notebook keeps takes the place of the live one. At ``"max"`` there is only the line.
+    Google Colab leads to no live page: there is the line, and then the recording.
     """
 
     def __init__(self, speed: float | Literal["max"], drawn: Mapping[str, Callable[[], Any]]):
-        self.speed, self._drawn = speed, drawn
+        self.speed: float | Literal["max"] = speed
+        self._drawn = drawn
         self.observers: tuple[Callable[..., Any], ...] = ()
         self._live: Any = None
-        if speed != "max":
+        if speed != "max" and not in_colab():
             self._live = _live(speed, drawn)
             self.observers = (self._live.observe,)
 
@@ -96,9 +98,13 @@ class Cell:
 
         line = ProgressLine(sim.stop.timeout_s)
         if self._live is None:
-            run = sim.run("max", before_step=line.before_step)
+            if self.speed != "max":
+                line.begin("Colab shows no live page; the recording follows")
+            run = sim.run(self.speed or "max", before_step=line.before_step)
             line.end(run)
             done(run)
+            if self.speed != "max":
+                _display(covey.view(run))
             return run
         live = self._live
         with covey.viewer.Server(live, framed=True) as server:

@@ -1,5 +1,6 @@
 """The lessons as files: notebooks, plain Python, solutions and pictures."""
 
+import base64
 import json
 import re
 from dataclasses import dataclass
@@ -11,6 +12,17 @@ from covey.results.folder import unwritable
 
 _HERE = Path(__file__).parent
 _CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
+_PICTURE = re.compile(r"(?<=\]\()pictures/\w+\.png")
+INSTALL = """\
+# Installs Covey where it is missing, as in Google Colab.
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("covey") is None:
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "covey[lab]"], check=True)
+"""
+"""The second cell of each notebook."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +58,27 @@ class Lesson:
         return "\n\n".join(own)
 
     def notebook(self) -> dict[str, Any]:
-        """Return the lesson as a notebook, of nbformat 4.5."""
+        """Return the lesson as a notebook, of nbformat 4.5; it needs no other file, and installs Covey if need be."""
+        code = {"metadata": {}, "cell_type": "code", "execution_count": None, "outputs": []}
         cells = []
         for i, (kind, text) in enumerate(self.cells):
             cell: dict[str, Any] = {"id": f"cell{i}", "metadata": {}}
             if kind == "markdown":
                 text = "\n".join(line.removeprefix("#").removeprefix(" ") for line in text.splitlines())
+                text = _PICTURE.sub(lambda found: _inside(_HERE / found[0]), text)
                 cell |= {"cell_type": "markdown"}
             else:
-                cell |= {"cell_type": "code", "execution_count": None, "outputs": []}
+                cell |= code
             cells.append(cell | {"source": text.splitlines(keepends=True)})
+        cells.insert(1, code | {"id": "install", "source": INSTALL.splitlines(keepends=True)})
         kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
         about = {"kernelspec": kernel, "language_info": {"name": "python"}}
         return {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _inside(picture: Path) -> str:
+    """Return a picture as an address that holds it."""
+    return f"data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode()}"
 
 
 def lessons() -> list[Lesson]:
