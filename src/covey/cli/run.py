@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -257,4 +258,4 @@ def _print_paths(run: Run, drawn: list[Path]) -> None:
     say(f"\nrun folder  {run.folder} (metrics.json has all {len(run.metrics)} metrics)")
     if drawn:
         names = ", ".join(path.name for path in drawn)
-        say(f"pictures    {drawn[0].parent} ({names}); for more: covey plot {run.folder}")
+        say(f"pictures    {drawn[0].parent} ({names}); for more: covey plot {shlex.quote(str(run.folder))}")
