@@ -1,4 +1,4 @@
-.PHONY: demo terrain suite test slow cluster notebooks container recipes lowest check docs package lock clean
+.PHONY: demo terrain test slow everything cluster notebooks container recipes lowest check docs package lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -31,16 +31,17 @@ terrain: $(VENV)/.installed
 # 3 workers also on two cores: many tests wait for processes
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations=30 --durations-min=5
 
-# both of those below at once: tests are collected, and processes get warm, once
-suite: $(VENV)/.developing
-	$(PYTEST) -m 'not cluster and not site'
-
+# the suite, pages in a browser included: at most 8 minutes on two cores that do nothing else
 test: $(VENV)/.developing
 	$(PYTEST) -m 'not slow and not cluster and not site'
 
 # the tests that take seconds each: kills, clusters, attacks, many processes, statistics of many runs
 slow: $(VENV)/.developing
 	$(PYTEST) -m 'slow and not cluster and not site'
+
+# both at once: tests are collected, and processes get warm, once
+everything: $(VENV)/.developing
+	$(PYTEST) -m 'not cluster and not site'
 
 # studies on a real Slurm of this machine (Debian: slurm-wlm, munge); a few minutes
 cluster: $(VENV)/.developing

@@ -87,7 +87,6 @@ def test_a_file_that_cannot_be_read_makes_the_run_red(tmp_path):
     assert "RACING" not in again.stdout
 
 
-@pytest.mark.slow
 def test_a_run_that_failed_without_a_failed_test_is_red(tmp_path):
     again, _ = run(tmp_path, "", "--no-such-option")
     assert again.returncode == 1

@@ -128,7 +128,6 @@ def test_the_errors_of_laws_are_those_of_the_page(tmp_path, monkeypatch, capsys,
         assert_printed([claimed], said)
 
 
-@pytest.mark.slow
 def test_the_floor_plan_is_told_as_on_its_page(tmp_path, monkeypatch, capsys):
     pytest.importorskip("ezdxf", reason="ezdxf, of the extra covey[lab], is not installed")
     monkeypatch.chdir(tmp_path)
@@ -176,7 +175,6 @@ def test_a_controller_that_was_edited_answers_as_on_the_page(tmp_path, monkeypat
     assert_printed(block("docs/first_controller.md", "scout0 answers"), told)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "claim"),
     [

@@ -124,7 +124,6 @@ def test_a_scenario_and_frontiers_are_shown_as_pictures_in_notebooks():
     assert Image.open(io.BytesIO(find_frontiers(np.zeros((2, 2), np.int8))._repr_png_())).size
 
 
-@pytest.mark.slow
 def test_a_plot_in_a_script_is_written_and_said_and_shown_where_there_is_a_display(tmp_path, monkeypatch, capsys):
     opened = tmp_path / "opened"
     for name in ("xdg-open", "open"):

@@ -18,7 +18,6 @@ def blocks(page, language):
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.slow
 def test_the_python_of_the_answers_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = {}

@@ -265,7 +265,6 @@ for folder in sys.argv[1:]:
 """
 
 
-@pytest.mark.slow
 def test_a_cache_folder_is_the_users_alone(tmp_path):
     """As code that somebody planted in it would run. One process looks at all folders."""
     modes = {"group": 0o770, "others": 0o702, "new": None, "readable": 0o755, "of another": 0o700}
@@ -292,7 +291,6 @@ def test_a_cache_folder_is_the_users_alone(tmp_path):
             assert f"{said} {folder}" in done.stderr
 
 
-@pytest.mark.slow
 def test_a_full_disk_under_the_cache_is_a_warning_and_the_kernel_runs(tmp_path):
     """A limit of the size of files stands for a full disk: both refuse to write (EFBIG, ENOSPC)."""
     (tmp_path / "mine.py").write_text(

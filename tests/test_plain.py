@@ -215,7 +215,6 @@ def test_a_message_is_a_length_a_header_and_arrays_at_multiples_of_eight():
     assert sent[4 + length :] == bytes([1, 2, 3, 0, 0, 0, 0, 0]) + bytes.fromhex("0000c03f") + bytes(4)
 
 
-@pytest.mark.slow
 @given(
     st.lists(
         st.sampled_from([np.uint8, np.int8, np.uint16, np.int16, np.int32, np.uint32, np.float32, np.float64]).flatmap(

@@ -111,7 +111,6 @@ def test_the_system_test_is_that_of_its_rows():
     assert same(said, row["shift"], row["shift_low"], row["shift_high"], row["p"], row["blocks"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "strategy", "robots"),
     [("coordination", "hungarian_assignment", 6), ("system_test_30x30", "first_frontier", 1)],

@@ -62,7 +62,6 @@ def asks(robot):
 ALONE = "2 robots keep their maps to themselves, but "
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("controller", "more", "is_said"),
     [
@@ -164,7 +163,6 @@ def test_check_calls_no_controller_and_leaves_nothing(folder, capsys, monkeypatc
     assert "mine" not in sys.modules
 
 
-@pytest.mark.slow
 def test_check_builds_no_simulation_of_a_huge_world_and_says_so(folder, capsys):
     (folder / "huge.yaml").write_text(
         "world: {empty_m: [161, 160], resolution_m: 0.05}\nrobots: [{controller: wander}]\n"

@@ -35,7 +35,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.slow
 def test_a_design_is_run_and_its_results_are_printed_in_four_ways(folder, capsys):
     assert main(["run", "sizes.yaml", "--dry-run"]) == REACHED
     assert "4 runs: 0 have ended already, 4 would run" in capsys.readouterr().out
@@ -179,7 +178,6 @@ def test_check_places_the_robots_of_every_vector(folder, capsys):
     assert "the robots of all 2 vectors have room to start with all 5 seeds" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_check_says_what_makes_a_difference_of_controllers_hard_to_read(folder, capsys):
     lines = [

@@ -86,7 +86,6 @@ def test_a_robot_answers_alone_what_it_answered_among_the_others(recorded, capsy
     assert f"scout0 gives the same answers in all {len(shown)} steps" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_a_controller_that_ships_is_replayed_too(recorded, tmp_path, capsys):
     assert main(["replay-robot", str(recorded / "run"), "minpos0", "--out", str(tmp_path / "x.jsonl.gz")]) == 0
     assert "minpos0 gives the same answers in all 30 steps" in capsys.readouterr().out
@@ -122,7 +121,6 @@ def _module(path):
     return f"covey_user_mine_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
 
 
-@pytest.mark.slow
 def test_an_edit_is_seen_from_the_step_on_at_which_it_matters(recorded, tmp_path, capsys):
     log = edited(recorded, tmp_path, "if turn == 3:", "if turn == 4:")
     steps = [line for line in lines_of(log)[1:] if "step" in line]

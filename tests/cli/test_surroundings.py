@@ -22,7 +22,6 @@ def test_a_terminal_that_is_not_utf_8_gets_question_marks(monkeypatch):
     assert shown.getvalue().isascii()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["0", "1"])
 def test_help_ends_on_a_terminal_without_width(columns):
     """In a process of its own: what prints help keeps the width of its first time for all that the process prints."""
@@ -32,7 +31,6 @@ def test_help_ends_on_a_terminal_without_width(columns):
     assert "--trusted-only" in done.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [

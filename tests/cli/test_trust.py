@@ -79,7 +79,6 @@ def write(folder, way):
     (folder / "d.yaml").write_text("design: d\n" + "".join(f"{k}: {json.dumps(v)}\n" for k, v in content.items()))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("way", [*WAYS, "vectors"])
 def test_looking_runs_no_code_and_running_does(way, folder, capsys):
     write(folder, way)
@@ -112,7 +111,6 @@ def test_trusted_only_refuses_every_way_for_every_command(way, folder, capsys):
     assert not ran(folder)
 
 
-@pytest.mark.slow
 def test_trusted_only_refuses_the_folder_of_a_run_whose_row_names_code(folder, capsys, monkeypatch):
     write(folder, "controller")
     executed_here(monkeypatch)

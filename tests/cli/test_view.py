@@ -17,7 +17,6 @@ def recorded(tmp_path_factory):
     return covey.Simulation(covey.World.empty(4, 4), recording=folder).run(until_s=0.5)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT")
 @pytest.mark.parametrize("looked_at", [False, True])
 def test_ctrl_c_ends_the_page_of_a_run_with_one_word(recorded, looked_at):

@@ -116,7 +116,6 @@ def test_transmissions_of_stop_and_wait(net):
     assert sent / (pairs * messages) == pytest.approx(1.0 / (1.0 - loss) ** 2, rel=0.02)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("others", "weaker_db"), [(1, 0.0), (1, 10.0), (8, 0.0)])
 def test_capture_among_shadowed_interferers(net, others, weaker_db):
     """A packet is received if its power, 10 log10 of the sum of the others' away, is 3 dB; each draws its shadow."""

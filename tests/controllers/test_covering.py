@@ -37,7 +37,6 @@ def cover(name, robots=1, known=True, dies_s=None, places=None):
     return covey.Simulation(world, [group], mission=Coverage(), stop=stop, faults=faults, seed=2).run()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_one_robot_covers_everything_and_touches_nothing(name):
     run = cover(name)

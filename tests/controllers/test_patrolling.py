@@ -123,7 +123,6 @@ def patrol(name, robots, until_s, dies_s=None, **parameters):
     return sim, sim.run(until_s=until_s)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PATROLS)
 def test_every_patrol_comes_round_alone_and_in_pairs(name):
     for robots in (1, 2):
@@ -152,7 +151,6 @@ def test_the_waypoints_of_a_partner_that_dies_are_still_visited(name):
     assert set(late["text"]) == {f"visits waypoint {k}" for k in range(6)}
 
 
-@pytest.mark.slow
 def test_the_part_of_a_partner_that_dies_is_left_alone_without_meetings():
     _, run = patrol("partitioned_patrol", 2, 150, dies_s=30)
     late = run.events.filter((run.events["kind"] == "mission") & (run.events["time_s"] > 60))

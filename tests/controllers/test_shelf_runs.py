@@ -26,7 +26,6 @@ def parameters_of(name):
     return {"door_m": 1.2} if name == "minotaur" else {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_a_team_explores_two_rooms_and_says_so_though_one_vanishes(name):
     world = covey.World.polygons(OUTLINE, walls_m=WALLS, resolution_m=0.1)
@@ -54,7 +53,6 @@ def test_a_robot_alone_without_radio_or_sight_explores_all(name):
     assert sim.status == "reached"
 
 
-@pytest.mark.slow
 def test_ssb_covers_all_that_its_body_gets_to_and_its_tiles_are_told(run_on):
     sim, run = run_on("ssb", (3, 2), robots=2, timeout_s=200)
     assert sim.status == "reached"
@@ -80,7 +78,6 @@ def test_ssb_goes_on_when_its_partner_vanishes():
     assert sim.scoring.coverage.cells.share > 0.6
 
 
-@pytest.mark.slow
 def test_ssb_drives_the_lanes_of_a_room_once_and_without_standing_still():
     # 6 x 4 m in lanes of 0.27 m: 24 / 0.27 = 89 m of way at up to 1 m/s. A strip one cell wide stays along the walls.
     world = covey.World.empty(6, 4, resolution_m=0.1)
@@ -95,7 +92,6 @@ def test_ssb_drives_the_lanes_of_a_room_once_and_without_standing_still():
     assert inner.mean() > 0.97
 
 
-@pytest.mark.slow
 def test_ssb_without_radio_covers_alone(run_on):
     sim, _ = run_on("ssb", (3, 2), robots=1, timeout_s=200, radio=0.01)
     assert sim.status == "reached"

@@ -19,7 +19,6 @@ def test_wander_touches_nothing_and_goes_places():
     assert (run.series("distance_m")[-1] > 15).all()
 
 
-@pytest.mark.slow
 def test_the_ballistic_walk_turns_by_50_to_180_degrees_to_either_side():
     group = covey.Group("w", covey.robots.disc(), [(0, 0, 0.3), (1, 1, 2)], controllers.get("random_ballistic_walk"))
     sim = covey.Simulation(covey.World.empty(5, 5), [group], seed=2)

@@ -335,7 +335,6 @@ events:
 """
 
 
-@pytest.mark.slow
 def test_declared_and_called_events_give_the_same_run_and_repeat(tmp_path):
     declared = parse_scenario(DECLARED).build(tmp_path / "declared").run()
     kinds = {row[0] for row in events_of(declared)}

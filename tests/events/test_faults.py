@@ -191,7 +191,6 @@ def test_wheels_that_slip_move_the_robot_less_than_its_odometry_believes():
         assert thought == pytest.approx(0.3 * (end_s - begin_s), abs=0.02)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "struck",
     [

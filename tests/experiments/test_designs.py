@@ -50,7 +50,6 @@ def test_a_shipped_design_says_where_it_comes_from_and_its_ends_run(name, tmp_pa
     assert sum(map(len, set_up(found[-1]).poses)) == sum(group.count for group in found[-1].robots)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "runs"), RUNS.items())
 def test_a_published_design_has_as_many_runs_as_it_says(name, runs):
     design = known(name)

@@ -88,7 +88,6 @@ def test_a_run_in_which_nobody_reports_anything_counts_with_no_finds(study, tmp_
     assert (times[1], reached) == (6.0, [True, False])
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_the_report_of_a_rescue_has_curves_of_finds_by_kind(study, tmp_path):
     table, folder = study

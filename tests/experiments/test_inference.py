@@ -97,7 +97,6 @@ def one(found, metric, parameter=CONTROLLER, by=()):
     return {(row["a"], row["b"]): row for row in rows.iter_rows(named=True)}
 
 
-@pytest.mark.slow
 def test_nobody_is_the_cheapest_who_did_not_get_there(table, found):
     """By the metres of all runs alone, the quitter would be first in the depot: it stopped when the time was up."""
     depot = table.filter(place="depot")
@@ -239,7 +238,6 @@ def test_two_timeouts_are_no_difference_of_zero():
     assert row["mean_low"] < row["mean_shift"] < row["mean_high"]
 
 
-@pytest.mark.slow
 def test_a_difference_and_its_test_agree():
     """The 95 % interval holds zero exactly if p is above 5 %, for timeouts and several settings of a seed, too."""
     rng = np.random.default_rng(3)
@@ -289,7 +287,6 @@ def test_what_is_not_tested_is_said_with_the_reason(table):
     assert len(lines) == 3
 
 
-@pytest.mark.slow
 def test_many_strategies_are_compared_with_the_best_and_the_reference():
     rng = np.random.default_rng(1)
     rows = [
@@ -355,7 +352,6 @@ def test_a_report_opens_with_the_question_and_its_answer(table, found):
     assert not_reached(table, goal=False) is None
 
 
-@pytest.mark.slow
 def test_what_cannot_be_told_or_is_not_shown_is_said_in_words(table):
     few = asked_of(table.filter((pl.col("seed") < 2) & (pl.col("place") == "atrium")))
     assert few.answer == (

@@ -29,7 +29,6 @@ def way(motions, start=(0.0, 0.0, 0.0)):
     return np.array(poses)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("known_to_m", [0.0, 0.01])
 def test_gmappings_noise_is_found_again(known_to_m):
     motions, random = driven(1)
@@ -53,7 +52,6 @@ def test_gmappings_noise_is_found_again(known_to_m):
     assert (found.distance_scale, found.turn_scale) == pytest.approx((1.0, 1.0), abs=0.02)
 
 
-@pytest.mark.slow
 def test_jumps_of_the_better_poses_are_left_out():
     motions, random = driven(4)
     e, (dx, _, turn) = random.normal(size=motions.shape), np.abs(motions).T
@@ -66,7 +64,6 @@ def test_jumps_of_the_better_poses_are_left_out():
     assert (found.gmapping.m_per_m, found.gmapping.rad_per_rad) == pytest.approx((0.05, 0.1), rel=0.3)
 
 
-@pytest.mark.slow
 def test_noise_of_velocities_is_found_again():
     motions, random = driven(2)
     turn = motions[:, 2]
@@ -82,7 +79,6 @@ def test_noise_of_velocities_is_found_again():
     assert found.velocity.alpha[4:] == (0.0, 0.0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("distance", "turn"), [(1.05, 1.0), (1.0, 0.9)])
 def test_a_wheel_of_another_size_shows_as_a_scale(distance, turn):
     motions, _ = driven(3, minutes=3.0)

@@ -142,7 +142,6 @@ def test_of_very_many_settings_some_are_shown_from_the_best_to_the_worst():
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.slow
 @pytest.mark.parametrize("keep", ["measurements", "rows"])
 def test_runs_without_maps_have_no_pictures_and_none_that_is_broken(keep, plain, tmp_path):
     written = report_of(plain(keep=keep), tmp_path)[2]
@@ -176,7 +175,6 @@ def test_failures_with_the_same_reason_stand_together(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.slow
 def test_a_report_tells_its_progress(done, tmp_path):
     said = []
     write_report(*done[:2], tmp_path, observer=lambda *step: said.append(step))
@@ -373,7 +371,6 @@ def test_results_against_themselves_do_not_differ(done):
     assert differences(done[1], done[1]) == []
 
 
-@pytest.mark.slow
 def test_results_that_share_no_setting(plain, tmp_path, in_this_process):
     crossed = [
         [{"robots.scout.count": 1, "execution.step_s": 0.1}, {"robots.scout.count": 2, "execution.step_s": 0.2}],
@@ -455,7 +452,6 @@ BY_LINE_AND_FACET = Axes("robots.scout.count", "strategy", "world.terrain", ())
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.slow
 def test_worlds_are_never_pooled_in_a_figure(tmp_path):
     gallery = FigureWriter(tmp_path)
     captions = [
@@ -469,7 +465,6 @@ def test_worlds_are_never_pooled_in_a_figure(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.slow
 def test_what_has_to_be_pooled_says_so(tmp_path):
     table = three_by_three().with_columns(radio=pl.int_range(pl.len()) % 30)
     table = table.select("run_id", "vector", "iteration", "seed", "radio", *table.columns[4:-1])
@@ -498,7 +493,6 @@ def test_few_seeds_in_many_settings_are_tested_together():
     assert row["p (Holm)"] == f"{3 * 2 / 2**12:.2g}"  # all 12 blocks one way; three tests
 
 
-@pytest.mark.slow
 def test_tables_name_their_tests_and_what_is_not_shown():
     table = three_by_three()
     found = three(table)
@@ -557,7 +551,6 @@ def test_names_are_text_everywhere(hostile):
             assert "\x1b" not in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_labelled_sizes_have_no_best_fleet(hostile):
     design, results, _ = hostile
     assert of_fleets(results.table, Axes.of(design, results.table)) == []
@@ -572,7 +565,6 @@ def has_class(name):
     return len(found.stdout.split()) == len(needed)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdfLaTeX (Debian: texlive-latex-recommended)")
 @pytest.mark.parametrize("style", ["{article}", "[twocolumn]{article}", "[journal]{IEEEtran}", "{llncs}"])
 def test_the_tables_compile_and_fit_the_page(style, hostile, tmp_path):
@@ -643,7 +635,6 @@ def test_figures_are_as_wide_as_ieees_columns():
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.slow
 def test_a_design_with_a_controller_of_its_own_is_reported_from_its_results(write, capsys, in_this_process):
     from covey.cli import main
 
@@ -665,7 +656,6 @@ def test_the_median_of_results_counts_those_that_did_not_get_there():
     assert _median(far) == "> 100"
 
 
-@pytest.mark.slow
 def test_different_worlds_are_not_compared_without_a_word(write, capsys, in_this_process):
     from covey.cli import main
 
@@ -702,7 +692,6 @@ def test_another_interval_of_measuring_runs_nothing_again(plain, tmp_path, in_th
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.slow
 def test_the_command_that_a_design_names_at_its_end_writes_its_report(write, capsys, in_this_process):
     from covey.cli import main
 

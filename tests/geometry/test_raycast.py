@@ -43,7 +43,6 @@ def slab_distance(solid, u, v, du, dv, grown):
     return best
 
 
-@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 60), PLACE, PLACE.map(lambda a: a * 0.75), DIRECTION, DIRECTION)
 def test_a_ray_ends_between_slightly_grown_and_slightly_shrunk_squares(seed, u, v, du, dv):

@@ -320,7 +320,6 @@ def alike(a, b):
     return type(a) is type(b) and a == b
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["run.npz", "run.mat", "folder"])
 def test_what_addons_gave_and_drew_is_saved_and_comes_back(tmp_path, name):
     out = play(stand, [Everything, "voronoi", "delaunay", Number], starts=[*TWO, (5, 2, 0), (5, 8, 0)])

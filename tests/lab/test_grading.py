@@ -54,7 +54,6 @@ def test_what_the_gap_defines_is_taken_and_nothing_else(hand_in, number):
     assert wrong_in(number, hand_in(LESSONS[number - 1].solution)) == []
 
 
-@pytest.mark.slow
 def test_settings_of_a_hand_in_do_not_count(hand_in):
     easy = "settings = dict(starts=[(6.5, 5, 0)], stop_s=10, robots=1)\n\n\n"
     straight = "def law(team):\n    return min(0.5, team.distance_to((8, 5))[0]), 0.0\n"
@@ -122,7 +121,6 @@ def test_a_hand_in_that_never_ends_is_ended(hand_in, tmp_path):
     assert grade == ("01.py", 1, False, ("it takes longer than 0.1 s; does a loop in it never end?",))
 
 
-@pytest.mark.slow
 def test_a_hand_in_is_not_told_where_its_grade_is_written(hand_in, tmp_path):
     hand_in("import os\nimport sys\n\nopen(sys.argv[3], 'w').write('[]')\nos._exit(0)\n", "in/01_first_robot.py")
     (grade,) = graded(tmp_path / "in")

@@ -144,7 +144,6 @@ def test_wrong_files(out, call, said):
         call(out)
 
 
-@pytest.mark.slow
 def test_a_folder_that_is_missing_is_told(out, tmp_path):
     for write in (out.plot, out.film, out.save):
         ending = ".gif" if write == out.film else ".png" if write == out.plot else ".npz"

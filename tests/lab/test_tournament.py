@@ -65,7 +65,6 @@ def written(folder: Path, **laws: str) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_law_that_fails_loses(tmp_path, fault):
     text, why = FAULTS[fault]
@@ -379,7 +378,6 @@ def played(tmp_path, game, law, limits=LawLimits(step_s=10.0)):
     return play_match(str(tmp_path / "tiny.py"), {"laws": file}, 0, limits, tmp_path / "run")
 
 
-@pytest.mark.slow
 def test_the_game_of_exploration_ends_when_the_hidden_room_is_seen(tmp_path):
     outcome = played(tmp_path, EXPLORATION, GOES)
     assert (outcome.ended, outcome.failed) == ("goal reached", {})
@@ -399,7 +397,6 @@ def test_a_law_that_is_slow_in_each_step_loses_by_the_time_of_the_game(tmp_path,
     assert outcome.time_s < 1.0  # of 8 s: three steps of 0.04 s are too many
 
 
-@pytest.mark.slow
 def test_a_law_of_a_team_has_a_time_for_the_game_too(tmp_path):
     (tmp_path / "short.py").write_text(GAME)
     slow = "import time\n\n\ndef law(team):\n    time.sleep(0.04)\n    return 0.0, 0.0\n"

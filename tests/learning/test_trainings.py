@@ -55,7 +55,6 @@ def test_wrong_sizes_of_a_training_are_one_sentence(tmp_path, monkeypatch, capsy
     assert "give an even number of worlds" in said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "needs", "options", "said"),
     [

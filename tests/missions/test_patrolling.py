@@ -70,7 +70,6 @@ def test_visits_are_events_and_other_missions_have_no_idleness():
     assert other.mission == {"kind": "exploration"}
 
 
-@pytest.mark.slow
 def test_generated_waypoints_see_every_free_cell_and_hang_together():
     world = covey.World.office(seed=5)
     start = world.grid.to_world(np.argwhere(world.free & (world.clearance > 0.5))[:1])

@@ -35,7 +35,6 @@ def run(model, command, steps, substeps=10, pose=(0.0, 0.0, 0.0), world=None, su
     return state, np.array(poses), np.array(twists)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("v", "turn", "substeps"), [(0.5, 0.3, 1), (0.5, 0.3, 10), (-0.9, 2.9, 10), (1.0, 1e-9, 10), (1.0, 0.0, 10)]
 )

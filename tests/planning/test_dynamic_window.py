@@ -88,7 +88,6 @@ def surroundings(draw):
     return points, int(draw.integers(9)), tracks
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("wheel", [0.0, 0.6, 1.2], ids=["wheels of any speed", "slow wheels", "a Pioneer's wheels"])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_command_is_the_nearest_of_all_safe_ones_in_the_window(seed, wheel):

@@ -13,7 +13,6 @@ sys.modules[spec.name] = grid_rounds  # compiled code is loaded by the name of i
 spec.loader.exec_module(grid_rounds)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("agents", "density", "rounds", "spread"),
     [(1, 0.15, 68.664, 5.3344), (1, 0.85, 88.009, 11.7624), (4, 0.15, 24.016, 3.8645), (4, 0.85, 28.025, 5.4118)],

@@ -54,7 +54,6 @@ def test_save_all_writes_every_picture_whole(record, tmp_path):
             assert ET.parse(path).getroot().tag.endswith("svg")
 
 
-@pytest.mark.slow
 def test_only_the_pictures_that_were_asked_for_are_drawn_and_it_says_how_far_it_is(record, tmp_path):
     said = []
     run = record(tmp_path / "run", steps=20)
@@ -138,7 +137,6 @@ def test_picture_has_the_same_bytes_each_time_and_in_threads(record, kind):
     assert found == [expected, expected]
 
 
-@pytest.mark.slow
 def test_drawing_leaves_matplotlib_as_it_was(record, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = dict(mpl.rcParams)
@@ -250,7 +248,6 @@ def test_heat_colours_can_be_told_apart_without_colour():
     assert (np.diff(lightness) < 0).all()
 
 
-@pytest.mark.slow
 def test_pictures_without_maps_are_left_out(record, tmp_path):
     run = record(tmp_path / "run", maps=False, steps=10)
     assert [f(run) for f in (union_map, robot_maps, exploration_heat, coverage_heat)] == [None] * 4

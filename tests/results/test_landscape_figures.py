@@ -99,7 +99,6 @@ def test_what_is_behind_a_ridge_is_hidden():
     assert not near(still(altitude, ground.frame, camera, bodies=[behind], dots=[dots]), RED).any()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("heading", [0.0, 1.5, 3.0, -1.2])
 @pytest.mark.parametrize("wide_m", [6.0, 250.0])
 def test_robots_are_seen_from_far_away_too_and_their_white_nose_is_ahead(heading, wide_m):
@@ -119,7 +118,6 @@ def test_robots_are_seen_from_far_away_too_and_their_white_nose_is_ahead(heading
     assert to_nose @ way > 0.7 * np.linalg.norm(to_nose) * np.linalg.norm(way)
 
 
-@pytest.mark.slow
 def test_a_marker_in_a_robot_does_not_hide_it():
     ground = flat(size_m=(20, 20))
     camera = Camera.over((0, 0, 0), 6.0, elevation_deg=50.0, size=(320, 200))

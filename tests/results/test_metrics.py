@@ -250,7 +250,6 @@ def test_no_metric_cites_a_number_that_readers_do_not_have():
     assert not [name for name in metrics.names() if re.search(r"\b00\d-\d+", metrics.get(name).__doc__ or "")]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("knows", "bytes_each"), [(True, 50), (False, 130)])
 def test_the_end_of_a_long_run_does_not_hold_its_tables(knows, bytes_each, tmp_path, circle_frame, monkeypatch):
     """Of each robot and step there are 18 numbers; with estimates, 6 errors of each are kept, and pooled."""

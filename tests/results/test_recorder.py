@@ -240,7 +240,6 @@ def test_a_killed_run_is_whole_up_to_its_last_checkpoint(tmp_path):
     assert len(Run(tmp_path / "run", incomplete=True).measurements) == 700  # again, from the whole tables
 
 
-@pytest.mark.slow
 def test_checkpoints_change_no_byte_and_leave_nothing(record, tmp_path, monkeypatch):
     names = ("measurements.parquet", "team.parquet", "events.parquet")
     monkeypatch.setattr(recorder_module, "_ROWS", 14)

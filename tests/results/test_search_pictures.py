@@ -246,7 +246,6 @@ def test_a_legend_takes_as_many_rows_as_it_needs():
     assert heights == [0, 18, 36, 54]
 
 
-@pytest.mark.slow
 def test_they_are_written(run, tmp_path):
     written = {path.name for path in save_all(run, tmp_path, ("png",), names=["finds", "trajectories"])}
     assert written == {"finds.png", "trajectories.png"}

@@ -342,7 +342,6 @@ def band_at(picture, time):
     return ends.min(), ends.max()
 
 
-@pytest.mark.slow
 def test_figures_are_fit_to_print():
     """Journals refuse fonts of type 3 and captions inside a figure, and print without colours."""
     curves = survival_curves(table(times=some_fail), by=TERRAIN)

@@ -44,7 +44,6 @@ def test_the_discs_of_a_polygon_are_sought_once():
     assert model.body_discs is model.body_discs
 
 
-@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=4, max_size=9))
 def test_discs_cover_any_hull(points):

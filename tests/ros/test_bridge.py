@@ -69,7 +69,6 @@ def in_lockstep(domain, steps=30, lidar=LIDAR):
         return answer_of(started), poses
 
 
-@pytest.mark.slow
 def test_a_program_drives_a_robot_in_lockstep(domain):
     got, poses = in_lockstep(domain)
     times = [round(0.1 * k, 6) for k in range(30)]
@@ -364,7 +363,6 @@ def test_ros_watches_while_controllers_drive(domain, peer, tmp_path):
     assert tables[0] == tables[1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_ctrl_c_and_sigterm_end_the_command_and_keep_the_run(domain, peer, start, tmp_path, how, code):
     started = start("ros", "run", "hello", "-s", "stop={timeout_s: 36000}", "--out", "run", "-q")
@@ -389,7 +387,6 @@ def test_ctrl_c_and_sigterm_end_the_command_and_keep_the_run(domain, peer, start
     assert run.measurements.height > 2
 
 
-@pytest.mark.slow
 def test_a_page_shows_the_run_that_ros_drives(domain, peer, start):
     started = start("ros", "run", "hello", "--live", "--out", "run", "-q")
     address = until(lambda: re.findall(r"only watch +(http\S+)", started.complained.read_text()), 120.0)[0]

@@ -62,7 +62,6 @@ def test_lockstep_waits_for_a_driver_that_was_killed_until_another_comes(domain)
         assert not run.is_alive()
 
 
-@pytest.mark.slow
 def test_a_reader_that_stands_still_does_not_stop_the_simulation(domain, peer):
     with Participant(domain) as ros:
         bridge = Bridge(ros, BridgeSettings("max"))
@@ -144,7 +143,6 @@ def test_32_robots_are_32_nodes_and_each_hears_its_own_commands(domain, peer):
         assert heard[[0, 17, 31]] == pytest.approx([0.01, 0.18, 0.32])
 
 
-@pytest.mark.slow
 def test_readings_are_those_of_the_world_at_the_promised_rate(domain, peer):
     with Participant(domain) as ros:
         bridge = Bridge(ros, BridgeSettings("max", true_poses=True))

@@ -139,7 +139,6 @@ def test_a_team_takes_the_same_decisions_in_process_in_processes_and_as_nodes(st
     assert world.wait(timeout=LIMIT_S) == 3  # its time is over
 
 
-@pytest.mark.slow
 def test_a_policy_drives_a_robot_as_a_node_as_in_the_environments_in_which_it_was_trained(start, tmp_path):
     weights = np.random.default_rng(1).normal(size=(360, 2)) / np.sqrt(360)
     network(tmp_path / "policy.onnx", {"ranges": weights}, {"ranges": 360}, 2)
@@ -163,7 +162,6 @@ def test_a_policy_drives_a_robot_as_a_node_as_in_the_environments_in_which_it_wa
     assert np.ptp(run.poses[:, 0, :2], axis=0).max() > 0.1
 
 
-@pytest.mark.slow
 def test_nodes_of_robots_without_a_simulated_radio_write_to_each_other(start, tmp_path):
     simulator(start, "team.yaml")
     said = said_by(start, "team.yaml", dict.fromkeys(("scout0", "scout1"), "./mine.py:together"), "--direct")
@@ -175,7 +173,6 @@ def test_nodes_of_robots_without_a_simulated_radio_write_to_each_other(start, tm
         assert int(found) > 1.015 * int(alone[name][-1].split("; ")[1])  # the other's cells are on its map
 
 
-@pytest.mark.slow
 def test_robots_that_no_scenario_describes_explore_together(domain, tag, start, tmp_path):
     command = [sys.executable, "-m", "tests.ros.toy", str(domain), tag, "-5", "5"]
     toys = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
@@ -196,7 +193,6 @@ def test_robots_that_no_scenario_describes_explore_together(domain, tag, start, 
         assert nearest > 0.2 - 0.02
 
 
-@pytest.mark.slow
 def test_a_signal_ends_it_and_stops_the_robot(start, tmp_path, peer):
     long = "-s", "stop.timeout_s=10000"
     world, ours = start("ros", "run", "room.yaml", "--speed", "4", "--out", "run", "-q", *long), node(start)

@@ -199,7 +199,6 @@ def test_a_leader_and_its_follower_with_slam_decide_the_same_in_process_and_as_n
     assert all("frontier at" in lines[0] for lines in wanted.values())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("model", "most_m"), [("skid_steer", 0.15), (WITH_LIDAR, 1e-5)], ids=["wedge", "lidar"])
 def test_nodes_map_the_ground_together(start, wrote, model, most_m):
     path = wrote(HILLS.replace("SENSORS", model))
@@ -213,7 +212,6 @@ def test_nodes_map_the_ground_together(start, wrote, model, most_m):
         assert np.abs(here - there)[both].max() < most_m
 
 
-@pytest.mark.slow
 def test_nodes_that_do_not_know_each_others_starts_find_them_when_they_meet(start, wrote):
     wrote(UNKNOWN)
     simulator(start, "s.yaml")
@@ -226,7 +224,6 @@ def test_nodes_that_do_not_know_each_others_starts_find_them_when_they_meet(star
     assert abs(heading - true.heading) < math.radians(0.5)
 
 
-@pytest.mark.slow
 def test_a_recorded_robot_takes_the_place_of_one_beside_a_simulated_one(start, wrote, tmp_path, peer):
     write(in_process(wrote(HALL))[0], tmp_path / "rec.mcap")
     more = "-s", "robots.scout.count=1", "-s", "stop.timeout_s=10000"

@@ -4,7 +4,6 @@ import re
 import threading
 from pathlib import Path
 
-import pytest
 from tests.ros.world import until
 
 import covey
@@ -120,7 +119,6 @@ def test_the_table_of_the_turtlebot_says_what_covey_sends():
     assert checked == 7
 
 
-@pytest.mark.slow
 def test_the_example_of_the_page_runs(domain, peer, monkeypatch):
     (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))

@@ -143,7 +143,6 @@ def test_clouds_depth_images_and_an_imu_on_a_plain(joined, peer):
     assert points[:, 2] == pytest.approx(np.zeros(len(points)), abs=0.1)  # the plain, with noise of 2 cm
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("distro", "width"), [("humble", 24), ("kilted", 16), ("lyrical", 16), ("rolling", 16)])
 def test_a_robot_speaks_as_the_distribution_does(domain, peer, distro, width):
     """Jazzy is that of all other tests."""

@@ -41,7 +41,6 @@ def covered(model: RobotModel, twist: tuple[float, float], steps: int) -> tuple[
     return sim.scoring.coverage.cells.last_step >= 0, apart.reshape(cells.shape[:2])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "twist", "steps"),
     [

@@ -43,7 +43,6 @@ def believed(sim):
     return sim.localization.teams[0].beliefs
 
 
-@pytest.mark.slow
 def test_beliefs_merge_by_radio_like_other_maps():
     alone, together = simulate(8.0), simulate(8.0, share_maps=1.0)
     apart = simulate(8.0, share_maps=1.0, radio=5.0)

@@ -223,7 +223,6 @@ def test_commands_that_are_complex_are_refused_by_name():
     sim.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "payload", [np.broadcast_to(np.int8(0), 2**40), "x" * 2**25, bytes(2**25), [[0.0] * 2**11] * 2**11, [None] * 2**24]
 )

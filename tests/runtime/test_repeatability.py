@@ -112,13 +112,11 @@ def elsewhere(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
 def test_another_process_hash_seed_and_number_of_threads_change_no_byte(elsewhere, reference):
     """The reference has as many threads as processors."""
     assert digest(elsewhere / "plain") == reference
 
 
-@pytest.mark.slow
 def test_a_sensor_added_to_another_robot_changes_no_byte(tmp_path, reference):
     parse_scenario(text(sensors=MORE), file="s.yaml").build(tmp_path / "run").run()
     assert digest(tmp_path / "run") == reference
@@ -140,7 +138,6 @@ def test_a_changing_world_faults_and_a_lossy_radio_repeat_in_another_process(els
         assert (tmp_path / "here" / table).read_bytes() == (elsewhere / "changing" / table).read_bytes()
 
 
-@pytest.mark.slow
 def test_a_landscape_with_drops_repeats_after_another_run_and_in_another_process(elsewhere, tmp_path):
     pytest.importorskip("mujoco", reason="MuJoCo, of the extra covey[terrain], is not installed")
     other = parse_scenario(DROPS.replace("SEED", "0"), file="s.yaml").build(tmp_path / "other").run()

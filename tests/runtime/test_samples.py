@@ -28,7 +28,6 @@ def all_ahead(group):
     return [[1.0, 0.0, 0.0]] * group.count
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("rate_hz", "variance"), [(10, 0.0100), (20, 0.0050), (50, 0.0020), (100, 0.0010)])
 def test_the_heading_of_dead_reckoning_after_10_m_varies_as_errors_of_independent_samples_do(rate_hz, variance):
     """Each of the n = 10 s x rate samples errs by N(0, (0.1 rad/m x 10 m / n)^2): the sum has variance 1 / n."""

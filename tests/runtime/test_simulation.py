@@ -190,7 +190,6 @@ def test_groups_have_their_own_control_period_and_phase():
     assert times == {"a": [0.0, 0.3, 0.6], "b": [0.1, 0.3, 0.5]}
 
 
-@pytest.mark.slow
 def test_the_union_and_any_robot_stop_the_run_at_their_own_times():
     found = {}
     for of in ("any_robot", "union", "all_robots", "one_map", "all_maps"):

@@ -124,7 +124,6 @@ def test_escape_characters_of_a_file_are_spelled_out():
     assert said.isprintable()
 
 
-@pytest.mark.slow
 def test_a_thin_wall_right_across_a_large_world_takes_little_memory():
     grid = Grid(np.zeros((4000, 4000), np.uint8), 0.1)
     line = shapely.LineString([(0.03, 0.01), (399.98, 399.9)]).buffer(0.001)

@@ -166,7 +166,6 @@ def eyes(robot, random, fov_deg: float = 90.0, range_m: float = 3.0):
     return 1.0, 2.0
 
 
-@pytest.mark.slow
 def test_it_is_drawn_and_recorded_without_another_line(tmp_path):
     starts = [(2.0, 2.0, 0.0), (8.0, 8.0, 0.0)]
     out = play(still, [dark(), gauss(), eyes(), compass(), {"kind": "proximity"}, {"kind": "imu"}], starts=starts)

@@ -1,6 +1,5 @@
 """Viewers change a run: what they do is recorded, repeats, and robots that they drive are let go in time."""
 
-import pytest
 from tests.viewer.test_live import Viewer, running
 
 from covey.events.inputs import recorded_inputs
@@ -108,7 +107,6 @@ def test_who_only_watches_drives_nobody_and_adds_none():
         assert "no scenario" in begin(server).ask(type="add", group="scout", pose=[8, 3, 0])["text"]
 
 
-@pytest.mark.slow
 def test_a_run_that_viewers_have_changed_repeats_to_the_same_bytes(tmp_path):
     live = Live(playing=False)
     sim = simulation(live, tmp_path / "first")

@@ -174,7 +174,6 @@ def test_the_base_install_has_no_library_of_an_export_and_all_has_each():
     assert named == set(project["optional-dependencies"]) - {"all"}
 
 
-@pytest.mark.slow
 def test_rrd_has_the_poses_grids_and_measurements(recorded, tmp_path):
     chunks = pytest.importorskip("rerun.chunk", reason="needs rerun-sdk")
     run, seen = recorded

@@ -199,7 +199,6 @@ def test_who_only_watches_changes_nothing():
         assert not sim.done
 
 
-@pytest.mark.slow
 def test_a_run_with_viewers_has_the_same_bytes(tmp_path):
     def bytes_of(folder):
         return {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet")) if path.stem != "host"} | {

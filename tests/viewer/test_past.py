@@ -99,7 +99,6 @@ def test_who_comes_goes_and_comes_again_has_no_gap_and_the_world_as_it_was(tmp_p
     np.testing.assert_array_equal(second.layers["first_covered"], layers_of(run)["first_covered"]()[1])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("robots", [1, 30, 1000])
 def test_poses_of_a_long_run_stay_within_bounds_and_are_thinned_with_age(robots):
     past, steps = Past(robots, 0.1), 40_000

@@ -120,7 +120,6 @@ def test_blocks_hold_all_poses_in_order_and_none_is_large():
     np.testing.assert_allclose(together, poses, rtol=0, atol=4e-6)  # as `blocks_of` says of 50 m
 
 
-@pytest.mark.slow
 def test_a_recorded_run_is_shown_without_loading_the_simulation(recorded):
     show = (
         "import sys, covey.cli.view as view; from covey.results.run import Run; view.Recorded(Run(sys.argv[1]));"

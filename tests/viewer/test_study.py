@@ -52,7 +52,6 @@ def together(viewer, runs):
     return viewer.until(ended)["progress"]
 
 
-@pytest.mark.slow
 def test_a_viewer_sees_the_rows_of_the_table_and_changes_nothing(tmp_path, in_this_process):
     design = Design.model_validate(PLAIN)
     alone = run.run_design(design, tmp_path / "alone", jobs=1)

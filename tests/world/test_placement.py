@@ -187,7 +187,6 @@ def test_more_robots_than_fit_is_an_error(declared):
         start(declared, World.empty(3, 3), 1, radius=2.0)
 
 
-@pytest.mark.slow
 def test_spreading_over_a_large_world_takes_memory_for_what_it_tries():
     world = World.empty(200, 200, 0.1)
     start({"spread": {}}, world, 20)  # what belongs to the world is kept with it
@@ -211,7 +210,6 @@ MANY = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_groups_one_after_the_other_stand_where_each_alone_would_among_those_before(seed):
     world, draws = World.empty(16, 12), np.random.default_rng(seed)

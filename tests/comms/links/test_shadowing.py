@@ -28,7 +28,6 @@ def test_the_correlation_falls_exponentially_with_the_way_of_either_end(moves_a,
     assert np.corrcoef(before, after)[0, 1] == pytest.approx(expected, abs=4 / math.sqrt(SEEDS))
 
 
-@pytest.mark.slow
 def test_it_is_standard_normal_over_worlds_also_between_near_robots():
     far, near = (
         along(1.0)[0],

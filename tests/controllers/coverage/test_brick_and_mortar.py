@@ -60,7 +60,6 @@ def test_a_loop_is_closed_where_no_way_leads_off():
     assert not closes([True, True, True, False], cells, loop)
 
 
-@pytest.mark.slow
 def test_all_of_a_room_with_a_pillar_is_marked_and_the_loop_around_it_closed(run_on):
     # The pillar is as wide as a passage: around it leads a loop, which no local rule may cut.
     pillar = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]

@@ -178,7 +178,6 @@ def test_the_nearest_points_of_a_wall():
     assert points[:, 0].tolist() == [[1.0, 0.0], [3.0, 0.0]]
 
 
-@pytest.mark.slow
 def test_a_robot_with_a_lidar_needs_no_walls_given():
     model = covey.robots.disc()
     law = Program("potential_field", {"waypoints_m": ((1.4, 0.0),), "q_star_m": 0.5})

@@ -57,7 +57,6 @@ def test_a_mate_comes_to_the_big_fire_and_goes_back(radio):
     assert back < 1.0
 
 
-@pytest.mark.slow
 def test_one_robot_alone_does_not_wait_for_a_meeting_for_ever():
     mission = Rescue(end_when_done=False)  # without meetings
     sim = rescue(Program("rescue_leader", {"kick_off_m": 0}), [(2.0, 1.0, 0.0)], mission=mission, timeout_s=120)
@@ -91,7 +90,6 @@ def lookout_of(camera, seconds, seed):
     return sim.run()
 
 
-@pytest.mark.slow
 def test_a_lookout_reports_what_it_sees_and_not_its_false_alarms():
     for seed in range(3):
         run = lookout_of({"false_per_min": 30.0}, 20, seed)

@@ -48,7 +48,6 @@ def rescue(starts, *, program=None, camera=None, seed=1, timeout_s=150.0, **chan
 PAIR = [(0.0, -1.0, 0.0), (0.0, 1.0, math.pi)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("radio", [50.0, Radio(range_m=50, loss=0.5), Radio(range_m=4)])
 def test_two_robots_find_everything_and_meet(radio):
     run = rescue(PAIR, radio=radio)
@@ -58,7 +57,6 @@ def test_two_robots_find_everything_and_meet(radio):
     assert run.metrics["false_reports"] == 0
 
 
-@pytest.mark.slow
 def test_a_robot_alone_finds_everything_and_ends():
     program = Program("rescue_team", {"targets": 4, "meet": 0})
     run = rescue(PAIR[:1], program=program, mission=Rescue(end_when_done=False), timeout_s=300)
@@ -67,7 +65,6 @@ def test_a_robot_alone_finds_everything_and_ends():
     assert run.status == "reached"  # its controller has finished, and so is the mission
 
 
-@pytest.mark.slow
 def test_many_false_alarms_are_not_reported():
     run = rescue(PAIR, camera={"false_per_min": 20.0})
     assert run.metrics["targets_found"] == 4

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 
 import covey
 from covey.controllers.rescue.missed import Eye, Missed
@@ -33,7 +32,6 @@ def rescue(world, timeout_s=200.0, **changes):
     return covey.Simulation(world, [group], seed=1, stop=covey.Stop(timeout_s=timeout_s), **options).run()
 
 
-@pytest.mark.slow
 def test_two_robots_with_a_right_plan_find_everything_and_meet():
     run = rescue(two_rooms(1.5))
     assert run.status == "reached"
@@ -41,7 +39,6 @@ def test_two_robots_with_a_right_plan_find_everything_and_meet():
     assert run.metrics["false_reports"] == 0
 
 
-@pytest.mark.slow
 def test_a_plan_with_the_door_elsewhere_is_overruled():
     run = rescue(two_rooms(1.5).replace(plan=two_rooms(-1.5)))
     assert run.metrics["targets_found"] == 4

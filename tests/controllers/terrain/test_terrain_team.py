@@ -68,7 +68,6 @@ def test_an_objective_behind_closed_walls_is_found_to_be_enclosed():
     assert run.metrics["explored_share"] > 0.95  # it has looked everywhere before it says so
 
 
-@pytest.mark.slow
 def test_a_place_in_a_wall_is_taken_beside_it_and_a_formation_in_a_wall_is_enclosed():
     sim = team({"objective_m": (-3.0, 3.0), "formation": "rank", "facing_deg": 90.0, "spacing_m": 2.0}, count=3)
     sim.run()  # places at x = -1 (at the wall), -3 and -5
@@ -263,7 +262,6 @@ def in_a_corridor(timeout_s, events=()):
     )  # fmt: skip
 
 
-@pytest.mark.slow
 def test_who_waits_looks_again_at_ground_that_it_has_not_seen_for_long():
     mound = {"centre_m": (-18.0, 0.0), "height_m": 0.8, "radius_m": 1.5}
     run = in_a_corridor(50.0, [{"at_s": 20, "mound": mound}]).run()
@@ -274,7 +272,6 @@ def test_who_waits_looks_again_at_ground_that_it_has_not_seen_for_long():
     assert "waits: others map all edges" in waits
 
 
-@pytest.mark.slow
 def test_who_has_looked_again_stands_still():
     sim, turned = in_a_corridor(40.0), 0
     team = [onboard._runner for onboard in sim.deciding.host.onboard.values()]

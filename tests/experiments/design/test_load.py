@@ -35,7 +35,6 @@ def problems(text, **options):
     return [str(problem) for problem in caught.value.problems]
 
 
-@pytest.mark.slow
 def test_the_example_of_the_paper_is_600_runs_with_paired_seeds(write):
     write(fleet_yaml=OF_THE_ISSUE)
     design = covey.load_design("fleet.yaml")
@@ -47,7 +46,6 @@ def test_the_example_of_the_paper_is_600_runs_with_paired_seeds(write):
     assert (last.robots[0].count, last.world.terrain, last.stop.explored, last.seed) == (30, "maze", 0.99, runs[4].seed)
 
 
-@pytest.mark.slow
 def test_a_design_is_written_as_text_that_loads_into_an_equal_one():
     design = parse_design(OF_THE_ISSUE)
     assert parse_design(design.to_yaml()) == design

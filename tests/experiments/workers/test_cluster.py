@@ -495,7 +495,6 @@ def hosts_over_ssh(folder, port, password):
     return str(path)
 
 
-@pytest.mark.slow
 def test_hosts_over_ssh_work_and_talk_to_nobody_without_the_key_of_the_run(ssh_host, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     port, password, commands = ssh_host

@@ -102,7 +102,6 @@ def test_events_of_a_kind(recorded):
     assert (row["x_m"], row["y_m"]) == pytest.approx(tuple(whole.poses[at, 1, :2]), abs=0.2)
 
 
-@pytest.mark.slow
 def test_a_thin_run_still_has_its_metrics_and_pictures(recorded, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     whole, thin = recorded

@@ -226,7 +226,6 @@ def test_a_design_that_keeps_only_rows_has_no_measurements(plain):
         plain(keep="rows", measurements=[{"every_s": 1, "record": ["position"]}])
 
 
-@pytest.mark.slow
 def test_parts_that_were_run_in_folders_of_their_own_are_one_study_when_their_files_are(
     plain, tmp_path, in_this_process
 ):

@@ -95,7 +95,6 @@ def test_every_run_is_a_row_with_its_status(ended):
     assert len(results.runs) == 2
 
 
-@pytest.mark.slow
 def test_each_failure_says_why_and_where(ended):
     results, rows = ended
     where = f"{results.folder.parent / 'bad.py'}:10 in raises"

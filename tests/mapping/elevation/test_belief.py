@@ -130,7 +130,6 @@ def noticed_by_hand(step_m, before, sights, sure, noise):
     return delay
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "step_m", "delay"),
     [("paper", 0.05, 0.06), ("innovation", 0.05, None), ("innovation", 0.1, 0.0), ("innovation", 1.0, 0.0)],

@@ -103,7 +103,6 @@ def test_what_is_known_around_a_vertex_tells_how_rough_the_ground_may_be_there()
     assert 0.3 * shape < beliefs[0].variance()[3, 3] < variance
 
 
-@pytest.mark.slow
 def test_a_ray_lands_where_it_meets_the_ground_that_is_believed():
     rng, spacing = np.random.default_rng(3), 0.5
     column, row = np.meshgrid(np.arange(30), np.arange(30))

@@ -261,7 +261,6 @@ def write(kind, path, topics=("scan", "odom"), seconds=10.0):
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bag", "mcap", "db3"])
 def test_a_bag_becomes_a_way_and_a_map(kind, tmp_path):
     path = write(kind, tmp_path / "drive")

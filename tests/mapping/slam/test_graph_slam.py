@@ -55,7 +55,6 @@ def follow(laser, motion, scans, start=(-8.0, -5.0, 0.0), **settings):
     return slam, online
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_ring_road_is_driven_without_getting_lost(seed):
     laser, truth, motion, scans = drive(seed)

@@ -160,7 +160,6 @@ def test_covariances_are_cautious(ring):
     assert 0.1 < found.average < found.low
 
 
-@pytest.mark.slow
 def test_a_loop_lowers_the_covariance(ring):
     truth, scans = ring
     rng = np.random.default_rng(1)
@@ -189,7 +188,6 @@ def test_no_wrong_loop_stays_among_rooms_that_look_alike():
     assert_it_keeps_its_way(truth, odometry(rng, truth), [noisy(rng, seen(world, pose)) for pose in truth], 0.4, 0.15)
 
 
-@pytest.mark.slow
 def test_what_changed_since_does_no_harm(ring):
     truth, _ = ring
     before = world_of(12, 10, *WALLS, (-1, -4.2, -0.2, -3.6))
@@ -252,7 +250,6 @@ def test_a_wheel_slips(ring, turn):
     assert_it_keeps_its_way(truth, motion, noisy(rng, scans))
 
 
-@pytest.mark.slow
 def test_noise_of_the_lidar_times_five(ring):
     truth, scans = ring
     rng = np.random.default_rng(7)
@@ -328,7 +325,6 @@ def test_the_graph_of_one_key_frame(ring):
     np.testing.assert_array_equal(slam.covariance, np.zeros((3, 3)))
 
 
-@pytest.mark.slow
 def test_a_large_circuit_is_closed_by_its_looks_beyond_the_window():
     """Wheels slip by 4.5 m along a bare corridor; places are compared up to 4 m away. Looks find where the robot is."""
     walls = [(-18, -4, 18, 4), (-20.5, -2, -19.8, -1.4), (-18.8, 1, -18, 1.4), (-20, 3.2, -19.5, 3.5)]

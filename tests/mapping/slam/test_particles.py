@@ -380,7 +380,6 @@ def test_repeats_agree_to_the_byte_and_other_keys_differ(room):
     assert other.trajectory().tobytes() != slam.trajectory().tobytes()
 
 
-@pytest.mark.slow
 def test_between_processed_scans_odometry_carries_the_pose(room):
     poses, motions, _, _ = room
     slam, steps = slam_in_room(KEY, poses, motions, linear_update_m=1e6, angular_update_rad=1e6, match_every_scan=False)
@@ -392,7 +391,6 @@ def test_between_processed_scans_odometry_carries_the_pose(room):
     assert np.trace(steps[-1][2]) > np.trace(steps[5][2]) > 0.0
 
 
-@pytest.mark.slow
 def test_a_match_of_each_scan_corrects_the_poses_between(room):
     poses, motions, _, _ = room
     errors = {}

@@ -94,7 +94,6 @@ def test_scans_of_other_places_are_told(good):
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.slow
 def test_a_log_that_looks_wrong_is_refused_unless_it_is_wanted(good, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save_log("wrong.npz", replace(good, ranges=good.ranges[:, ::-1])[:60])

@@ -45,7 +45,6 @@ def whitened(graph, free):
     return function
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fixed", [(0,), (7,), (0, 20, 39)])
 def test_the_optimum_is_that_of_dense_least_squares(fixed):
     graph, truth = circuit()

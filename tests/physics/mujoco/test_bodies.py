@@ -168,7 +168,6 @@ def test_halted_under_torque_control_it_brakes_on_a_slope():
     assert abs(state.twist[0, 0]) < 0.01
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("text", "joints"), [(MJCF, (("l",), ("r",))), (URDF, (("l0", "l1"), ("r0", "r1")))])
 def test_a_body_from_a_file_drives_as_told(tmp_path, text, joints):
     left, right = joints
@@ -199,7 +198,6 @@ def test_a_team_of_different_bodies_drives_together(tmp_path):
     assert state.altitude_roll_pitch[:, 0] == pytest.approx([0, 0, 8, 0, 0], abs=0.005)
 
 
-@pytest.mark.slow
 def test_files_that_do_not_fit_are_refused_by_name(tmp_path):
     for changes, message in (
         ({"file": "nowhere.xml"}, "no file 'nowhere.xml'"),

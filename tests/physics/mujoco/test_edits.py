@@ -83,7 +83,6 @@ def test_a_crater_below_robots_takes_them_down_and_they_drive_on(robot):
     assert (field.lowest > 0.05).all()
 
 
-@pytest.mark.slow
 def test_no_edit_buries_or_throws_a_robot():
     rng = np.random.default_rng(3)
     hills = 2.0 * np.sin(np.arange(60) / 7.0)[:, None] * np.cos(np.arange(60) / 6.0)

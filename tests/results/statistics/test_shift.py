@@ -99,7 +99,6 @@ def test_shifts_and_the_share_of_walsh_are_those_of_all_pairs(x):
     assert walsh_share(x, zeros) == np.mean([0.5 + 0.5 * sign for sign in signs])
 
 
-@pytest.mark.slow
 def test_five_thousand_runs_are_compared():
     """All their pairs would take 200 MB. Shifted values differ by the shift, alternating ones by nothing."""
     n = 5_000

@@ -165,7 +165,6 @@ def test_a_pair_without_a_value_is_left_out_of_a_metric_that_is_no_time():
     assert (row["test"], row["n_a"], row["n_b"]) == ("Wilcoxon signed-rank", 1, 1)
 
 
-@pytest.mark.slow
 def test_a_test_that_could_not_have_found_anything_is_not_shown():
     five = {s: [10 * k + i for i in range(5)] for k, s in enumerate("abcd", 1)}
     pairs = compare(studies(five), "exploration_time_s", "strategy")  # 2 / 2^5 > 0.05

@@ -123,7 +123,6 @@ def test_what_the_maps_show_of_the_rest_is_told():
     ) in text
 
 
-@pytest.mark.slow
 def test_a_robot_that_does_not_move_though_it_wants_to_is_told_once_with_what_is_beside_it():
     async def against_the_wall(robot):
         await robot.drive(0.3, for_s=45.0)
@@ -157,7 +156,6 @@ def test_a_robot_that_a_law_of_a_group_drives_against_a_wall_is_told_too(sees):
     assert text.endswith("its controller wants to: a wall is 0.00 m beside it")
 
 
-@pytest.mark.slow
 def test_who_rests_waits_or_is_dead_does_not_stand():
     faults = [{"kind": "dies", "robot": "r1", "at_s": 1.0}]
 

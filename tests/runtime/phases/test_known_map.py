@@ -40,7 +40,6 @@ def carry(sim, seed):
                 return
 
 
-@pytest.mark.slow
 def test_a_robot_knows_its_place_to_some_centimetres_and_how_well():
     sim = office(1)
     errors = drive(sim, 40.0)
@@ -136,7 +135,6 @@ def test_a_plan_beside_the_scenario_is_found(tmp_path, monkeypatch):
     sim.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("known_map", "east_m"), [({"map": "plan"}, 0.5), ({}, 0.0)])
 def test_with_the_old_plan_it_is_where_the_plan_says(known_map, east_m):
     """The walls of the plan lie 0.5 m farther east than the true ones, and so does the robot by its scans."""

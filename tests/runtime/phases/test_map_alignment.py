@@ -160,7 +160,6 @@ def test_a_room_that_looks_the_same_when_turned_is_not_merged():
     assert run.metrics["alignment_error_m"] is None
 
 
-@pytest.mark.slow
 def test_the_same_run_twice_gives_the_same_bytes(met):
     _, run = met
     _, again = finished(RING + MARKS)

@@ -68,7 +68,6 @@ def test_the_map_of_particles_follows_the_best_of_them():
     assert off[at_nodes].max() <= 0.5 * sim.localization.belief_of[0].grid.resolution
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("localization", [Slam(), Particles(preset="yan2017")])
 def test_the_same_seed_gives_the_same_bytes(localization):
     def end():

@@ -41,7 +41,6 @@ def test_doors_that_open_and_shut_do_no_harm():
     assert run.metrics["collisions_wall"] == 0
 
 
-@pytest.mark.slow
 def test_a_robot_that_is_carried_to_where_it_never_was_knows_that_it_does_not_know():
     """It begins a map anew there, touches nothing, and its covariance holds the error."""
     run, error, sim = drive([{"at_s": 20, "place": "scout0", "pose": [25.0, 15.0, 0.0]}], 22)

@@ -95,7 +95,6 @@ def test_larger_teams_know_each_other_and_where_they_are(count, starts):
     assert np.hypot(off[:, 0], off[:, 1]).max() < 0.15
 
 
-@pytest.mark.slow
 def test_without_a_radio_nobody_joins_and_everybody_works_on():
     sim = covey.load("slam_team", SMALL | {"radio.range_m": 0.1})
     until(sim, lambda: False, 16)

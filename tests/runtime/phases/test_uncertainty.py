@@ -25,7 +25,6 @@ def run(tmp_path_factory):
     return parse_scenario(SCENARIO).build(tmp_path_factory.mktemp("run") / "run").run()
 
 
-@pytest.mark.slow
 def test_a_row_for_each_second_and_robot_that_estimates(run):
     table = run.localization
     assert table["robot"].to_list() == ["noisy0", "noisy1", "wheels0"] * 60

@@ -147,7 +147,6 @@ def occupied(folder):
     return {"recording": folder}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [

@@ -138,7 +138,6 @@ def test_the_others_go_on(ended):
     assert run.series("distance_m")[-1][of(run, GOES_ON)[0]] == pytest.approx(0.3 * 0.1 * STEPS)
 
 
-@pytest.mark.slow
 def test_text_that_is_not_utf_8_is_spelled_out(ended):
     run, *_ = ended
     assert r"\udcff and \x1b[2J" in run.events.filter(run.events["kind"] == "note")["text"].to_list()

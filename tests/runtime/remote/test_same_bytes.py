@@ -118,7 +118,6 @@ def test_traffic_is_counted_by_class(runs):
     assert runs["in_process"].metrics["controller_bytes_by_traffic"] is None
 
 
-@pytest.mark.slow
 def test_what_each_process_takes_of_the_machine_is_recorded(runs):
     host = runs["processes"].process_host
     assert set(host["robot"]) == {"scout0", "scout1", "busy0", "busy1", "ring"}

@@ -1,6 +1,5 @@
 """Robots are added by mouse before the first step; the run, and the scenario's text with them, repeat to the same bytes."""
 
-import pytest
 from tests.viewer.browser.conftest import until
 from tests.viewer.browser.test_editing import ROOMS, answer, do, done, drag, give, press, told, tool
 
@@ -19,7 +18,6 @@ def robots(shown, count):
     return shown.page.evaluate("covey.model.hello.robots")
 
 
-@pytest.mark.slow
 def test_robots_are_added_by_mouse_and_the_run_repeats(page_of, tmp_path):
     shown = page_of(parse_scenario(TEXT), folder=tmp_path / "first")
     before = shown.sim.state.pose.copy()
@@ -57,7 +55,6 @@ def test_robots_are_added_by_mouse_and_the_run_repeats(page_of, tmp_path):
             assert (tmp_path / "first" / table).read_bytes() == (tmp_path / other / table).read_bytes(), (other, table)
 
 
-@pytest.mark.slow
 def test_a_robot_is_refused_in_walls_on_robots_and_after_the_start(page_of, tmp_path):
     shown = page_of(parse_scenario(TEXT), folder=tmp_path / "run")
     x, y, _ = shown.sim.state.pose[1]

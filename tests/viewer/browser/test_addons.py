@@ -54,7 +54,6 @@ def check(scene, x):
     assert scene.page.evaluate("document.querySelectorAll('b, img').length") == 0
 
 
-@pytest.mark.slow
 def test_a_run_that_lasts(page_of):
     addons = Addons([Shapes, Halves])
     sim, _ = simulation_of(stand, settings_of({**SETTINGS, "speed": "max"}), addons=addons)
@@ -95,7 +94,6 @@ def see_lamp(shown):
     assert scene.shows(5, 5, "#00ff00")
 
 
-@pytest.mark.slow
 def test_sensors_are_drawn_below_the_robots(page_of, browser, tmp_path):
     settings = {**SETTINGS, "sensors": [lamp()], "workspace": [(0, 0), (10, 0), (10, 10), (0, 10)], "speed": "max"}
     addons = Addons([Floor])

@@ -34,7 +34,6 @@ def test_a_picture_has_the_pixels_of_the_scene(replay):  # noqa: F811
     assert image[round(inside[1]), round(inside[0])].tolist() == [0x2B, 0x34, 0x40]
 
 
-@pytest.mark.slow
 def test_a_drawing_has_robots_as_lines_where_they_are(replay, recorded):  # noqa: F811
     run, seen = recorded
     replay.get_by_role("checkbox", name="Paths and goals").uncheck()  # goals are circles, too
@@ -70,7 +69,6 @@ def test_the_world_is_saved_as_a_map_that_covey_reads(replay, recorded, tmp_path
     assert world.grid.origin == recorded[0].maps.truth.origin
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "at", "mark"),
     [("WebM", 0, bytes.fromhex("1a45dfa3")), ("MP4", 4, b"ftyp")],  # EBML, the container of WebM; ISO base media

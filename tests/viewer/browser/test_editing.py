@@ -180,7 +180,6 @@ def test_a_wall_is_seen_where_robots_have_looked_before(page_of):
     until(lambda: 255 < sum(scene_at(shown, 3, 5)) < 555, "a dark wall, not a scene that is not drawn", page=shown.page)
 
 
-@pytest.mark.slow
 def test_an_obstacle_and_walls_torn_down_in_a_region(page_of):
     shown = opened(page_of, STANDING)
     tool(shown, "Moving obstacle")
@@ -209,7 +208,6 @@ def test_what_is_refused_is_said_in_words(page_of):
     assert shown.sim.state.pose[0, 0] < 4
 
 
-@pytest.mark.slow
 def test_what_is_refused_is_neither_listed_as_done_nor_copied(page_of):
     shown = opened(page_of, STANDING)
     x, y = shown.sim.state.pose[0, :2].tolist()
@@ -248,7 +246,6 @@ def test_a_robot_is_dragged_before_the_start_and_put_back(page_of):
     assert abs(shown.sim.state.pose[0] - start).max() < 0.01
 
 
-@pytest.mark.slow
 def test_with_any_tool_a_drag_on_a_robot_moves_it_and_a_click_chooses_it(page_of):
     shown = opened(page_of, STANDING)
     column = "covey.shell.right"  # the longest tool says that nobody here takes orders
@@ -266,7 +263,6 @@ def test_with_any_tool_a_drag_on_a_robot_moves_it_and_a_click_chooses_it(page_of
     draw(shown, (8.0, 4.0), (9.0, 4.0), "wall_added")
 
 
-@pytest.mark.slow
 def test_what_the_menu_removes_is_dashed_until_it_falls(page_of):
     shown = opened(page_of, STANDING)
     tool(shown, "Wall")
@@ -293,7 +289,6 @@ def test_what_the_menu_removes_is_dashed_until_it_falls(page_of):
     assert told(shown, lambda: menu(5, 3, "Close door d")) == "It happens in the next step."
 
 
-@pytest.mark.slow
 def test_faults_radio_off_jams_and_orders(page_of, orders):
     shown = opened(page_of, STANDING)
     tool(shown, "Fault, radio off")
@@ -319,7 +314,6 @@ def test_faults_radio_off_jams_and_orders(page_of, orders):
     assert "hexagon" in str(entry)
 
 
-@pytest.mark.slow
 def test_faults_and_orders_are_taken_back(page_of, orders):
     shown = opened(page_of, STANDING)
     listed = shown.page.get_by_role("list", name="Done so far")
@@ -350,7 +344,6 @@ def test_faults_and_orders_are_taken_back(page_of, orders):
     assert undo.get_attribute("title") == "Nothing that you have done can be taken back"
 
 
-@pytest.mark.slow
 def test_the_ground_changes_by_every_tool_and_is_saved(page_of, tmp_path):
     shown = opened(page_of, HILLS, tmp_path / "run")
     ground = shown.sim.world_state.ground
@@ -443,7 +436,6 @@ def test_a_robot_is_driven_by_a_gamepad(page_of, lapse):
     ]
 
 
-@pytest.mark.slow
 def test_a_driven_robot_is_let_go_at_once_when_its_page_leaves(page_of, lapse):
     shown = opened(page_of, ROOMS.replace("CONTROLLER", "wander"), playing=True, factor=1.0)
     press(shown, "Drive")
@@ -453,7 +445,6 @@ def test_a_driven_robot_is_let_go_at_once_when_its_page_leaves(page_of, lapse):
     until(lambda: (shown.sim.inputs.driven(shown.sim.commands) == shown.sim.commands).all(), "letting go")
 
 
-@pytest.mark.slow
 def test_what_was_done_becomes_a_scenario_that_gives_the_same_run(page_of, tmp_path):
     shown = opened(page_of, recording=tmp_path / "first")
     shown.steps(5)
@@ -496,7 +487,6 @@ def test_who_only_watches_has_no_edit_panel(page_of):
     assert shown.page.get_by_label("Tool", exact=True).count() == 0
 
 
-@pytest.mark.slow
 def test_two_viewers_undo_their_own_and_what_waits_is_seen(page_of):
     shown = opened(page_of, STANDING)
     tool(shown, "Wall")
@@ -542,7 +532,6 @@ def test_two_viewers_undo_their_own_and_what_waits_is_seen(page_of):
     until(lambda: shown.page.get_by_role("button", name="Undo", exact=True).is_enabled(), page=shown.page)
 
 
-@pytest.mark.slow
 def test_orders_are_offered_where_they_work_and_a_robot_is_sent_to_a_place(page_of):
     endless = ROOMS.replace("CONTROLLER", "still").replace("timeout_s: 600", "timeout_s: 100000000")
     shown = opened(page_of, endless, until_s=1e9)

@@ -64,7 +64,6 @@ def test_a_problem_in_a_closed_part_opens_it(browser, tmp_path):
         assert form.get_by_label("stop.timeout_s").is_visible()
 
 
-@pytest.mark.slow
 def test_the_fields_follow_the_controller_and_the_kinds_of_start_and_localization(browser, tmp_path, monkeypatch):
     asked = []
     with Gallery(tmp_path) as gallery, Server(gallery) as server:
@@ -140,7 +139,6 @@ def look(width, theme):
     return {"viewport": {"width": width, "height": 800}, "color_scheme": theme, "bypass_csp": True}
 
 
-@pytest.mark.slow
 @needs_axe
 @SIZES
 def test_a_screen_reader_finds_its_way_in_the_gallery_and_its_form(browser, tmp_path, width, theme):
@@ -187,7 +185,6 @@ def test_a_screen_reader_finds_its_way_in_a_study(browser, tmp_path, width, them
     lock.release()
 
 
-@pytest.mark.slow
 def test_who_only_watches_has_nothing_to_press(browser, tmp_path):
     with Gallery(tmp_path) as gallery, Server(gallery) as server, opened(browser, server.view_url) as page:
         page.get_by_role("heading", name="Maze", exact=True).wait_for()
@@ -246,7 +243,6 @@ def test_a_study_over_names_says_them_and_its_columns_are_in_sight(browser, tmp_
     lock.release()
 
 
-@pytest.mark.slow
 def test_a_run_of_a_study_is_watched_while_it_lasts_and_opens_as_a_replay_afterwards(browser, tmp_path, monkeypatch):
     monkeypatch.setattr(run, "keep", lambda planned, folder, limits, environment: execute(planned, folder))
     (tmp_path / "slow.py").write_text(SLOW)

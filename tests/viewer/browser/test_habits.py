@@ -17,7 +17,6 @@ def selected(shown):
     return shown.page.evaluate("[...covey.model.selected]")
 
 
-@pytest.mark.slow
 def test_esc_closes_one_thing_at_a_time(page_of):
     shown = opened(page_of, STANDING)
     shown.page.evaluate("covey.model.select([0])")
@@ -37,7 +36,6 @@ def test_esc_closes_one_thing_at_a_time(page_of):
     assert selected(shown) == []
 
 
-@pytest.mark.slow
 def test_esc_leaves_the_list_of_events_and_a_column_over_the_scene_before_the_selection(page_of):
     shown = opened(page_of, STANDING, viewport={"width": 400, "height": 800})
     shown.page.evaluate("covey.model.select([0])")
@@ -64,7 +62,6 @@ def tab_to(shown, name, most=120):
     raise AssertionError(f"Tab does not lead to {name}")
 
 
-@pytest.mark.slow
 def test_the_work_of_an_hour_needs_no_mouse(page_of):
     shown = opened(page_of, STANDING)
     keys = shown.page.keyboard
@@ -124,7 +121,6 @@ SPOKEN = """(() => {
 })()"""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("looks_back", [False, True])
 def test_what_changes_all_the_time_is_not_read_aloud(page_of, looks_back):
     shown = opened(page_of, STANDING, factor=1.0)
@@ -142,7 +138,6 @@ def test_what_changes_all_the_time_is_not_read_aloud(page_of, looks_back):
     assert max(shown.page.evaluate("Object.values(spoken)"), default=0) <= 2, shown.page.evaluate("spoken")
 
 
-@pytest.mark.slow
 def test_places_of_the_scene_need_no_mouse(page_of):
     shown = opened(page_of, STANDING)
     keys = shown.page.keyboard
@@ -161,7 +156,6 @@ def test_places_of_the_scene_need_no_mouse(page_of):
     until(lambda: f"y {y:.2f} m" in under.inner_text(), "the place of the cross", page=shown.page)
 
 
-@pytest.mark.slow
 def test_borders_of_controls_are_seen(page_of):
     shown = page_of(maze())
     for theme in ("light", "dark"):
@@ -225,7 +219,6 @@ def test_the_menu_at_the_pointer_sends_a_robot_and_a_double_click_follows(page_o
     assert (opened_at["x"], opened_at["y"]) == pytest.approx((u, v), abs=2)
 
 
-@pytest.mark.slow
 def test_a_reload_keeps_layers_selection_plots_and_camera(page_of):
     shown = page_of(maze())
     shown.steps(3)

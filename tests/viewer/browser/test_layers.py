@@ -88,7 +88,6 @@ def far_from_robots(sim, wanted, grid):
     return points[np.argmax(np.where(away > 1.0, around, -1))]
 
 
-@pytest.mark.slow
 def test_layers_of_cells(page_of, maze):
     shown = page_of(maze())
     scene, sim = Scene(shown), shown.sim
@@ -136,7 +135,6 @@ def room(starts, controller=still, group=None, world=None, **options):
     return covey.Simulation(world or covey.World.empty(10, 10), groups, controller, **options)
 
 
-@pytest.mark.slow
 def test_routes_starts_tags_trails_and_notes(page_of):
     shown = page_of(room([(-3.5, 0.0, 0.0)], go))
     scene = Scene(shown)
@@ -159,7 +157,6 @@ def test_routes_starts_tags_trails_and_notes(page_of):
         scene.until(lambda x=x, y=y, at=beside: min(scene.color(x, y, *d).sum() for d in at) < 250, label)
 
 
-@pytest.mark.slow
 def test_trails_are_as_long_as_one_chooses(page_of):
     """A robot drives 0.5 m/s to the right for 20 s: a trail of 10 s begins 5 m behind it."""
 
@@ -184,7 +181,6 @@ def test_trails_are_as_long_as_one_chooses(page_of):
         scene.until(lambda drawn=drawn: (is_drawn(3.0), is_drawn(7.0)) == drawn, f"a trail of {seconds} s")
 
 
-@pytest.mark.slow
 def test_heat_maps_have_a_scale_with_numbers(page_of, maze):
     shown = page_of(maze())
     scene, cells = Scene(shown), shown.sim.scoring.coverage.cells
@@ -205,7 +201,6 @@ def test_heat_maps_have_a_scale_with_numbers(page_of, maze):
     assert scene.shows(*place, over(on_scale(1.0 - (60 - cells.last_step[row, column]) / 100.0), 0.85))
 
 
-@pytest.mark.slow
 def test_sensors_and_estimates(page_of):
     shown = page_of(room([(-2.0, 0.0, 0.0), (3.0, 3.0, 0.0)], group={"localization": Noise(sigma_m=1.0)}))
     scene, sim = Scene(shown), shown.sim
@@ -227,7 +222,6 @@ def test_sensors_and_estimates(page_of):
         assert scene.shows(*(estimate + edge), ERROR, within=100)  # a thin line
 
 
-@pytest.mark.slow
 def test_the_ellipse_of_dead_reckoning_is_longer_across_its_way(page_of):
     """Errors of the heading act across: after K motions of length d, (rad_per_m d)^2 d^2 (K - 1) K (2 K - 1) / 6."""
     noise = GmappingNoise(m_per_m=0.0, rad_per_m=0.6, m_per_rad=0.0, rad_per_rad=0.0)
@@ -277,7 +271,6 @@ def test_waypoints_and_orders(page_of):
     assert scene.page.get_by_text("time since the last visit").is_visible()
 
 
-@pytest.mark.slow
 def test_what_a_search_has_found(page_of):
     sharp = TagCamera(detect_near=1, detect_far=1, detect_slant=1, sigma_m=0, sigma_per_m=0, false_per_min=0)
     robot = covey.robots.disc().model_copy(update={"sensors": (*covey.robots.disc().sensors, sharp)})
@@ -325,7 +318,6 @@ def test_targets(page_of):
     assert scene.shows(1.0, 0.0, ACCENT)
 
 
-@pytest.mark.slow
 def test_perspective_shows_walls_with_their_height(page_of, maze):
     shown = page_of(maze())
     scene = Scene(shown)
@@ -344,7 +336,6 @@ def test_perspective_shows_walls_with_their_height(page_of, maze):
     scene.until(lambda: np.abs(scene.color(x, y, dy=up) - rgb(SKY)).max() > 40, "a wall")
 
 
-@pytest.mark.slow
 def test_what_walls_hide_is_faint_in_perspective(page_of):
     """The camera looks from the south, 0.9 rad above the ground: 1 m behind a wall, it sees what is above 1.26 m."""
     text = """
@@ -397,7 +388,6 @@ def test_a_landscape_has_its_altitudes_as_colours(page_of):
         )
 
 
-@pytest.mark.slow
 def test_beliefs_about_a_landscape_and_its_slope(page_of):
     ground = hills(size_m=(30.0, 30.0), height_m=4.0, wavelength_m=30.0, seed=4)
     model = covey.robots.disc().model_copy(update={"sensors": (Wedge(),), "mapping": ElevationMapping()})
@@ -429,7 +419,6 @@ def test_beliefs_about_a_landscape_and_its_slope(page_of):
         assert scene.shows(*place, over(color, 0.9)), label
 
 
-@pytest.mark.slow
 def test_marks_of_robots_that_stopped_or_are_mute(page_of):
     shown = page_of(room([(-2.0, 0.0, 0.0), (2.0, 0.0, 0.0)]))
     scene = Scene(shown)
@@ -446,7 +435,6 @@ def test_marks_of_robots_that_stopped_or_are_mute(page_of):
     scene.until(both_changed, "marks at both robots")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("radio", "steps", "part", "colour"),
     [
@@ -474,7 +462,6 @@ def test_messages_are_shown_on_their_way(page_of, radio, steps, part, colour):
     assert scene.shows(-2.0 + 4.0 * part, 0.0, SKY)
 
 
-@pytest.mark.slow
 def test_symbols_are_large_enough_however_far_away(page_of):
     shown = page_of(room([(-20.0, 0.0, 0.0)], world=covey.World.empty(60, 60)))
     scene = Scene(shown)
@@ -484,7 +471,6 @@ def test_symbols_are_large_enough_however_far_away(page_of):
     assert np.abs(scene.color(-20.0, 0.0, dx=9) - rgb(SKY)).max() < 10
 
 
-@pytest.mark.slow
 def test_heat_maps_of_robots_groups_and_the_team(page_of):
     starts = {"a": (-8.0, 0.0, 0.0), "b": (8.0, 0.0, np.pi)}
     groups = [Group(name, covey.robots.pioneer3dx(), [start]) for name, start in starts.items()]

@@ -1,7 +1,6 @@
 """The page in a cell of a notebook."""
 
 import numpy as np
-import pytest
 from tests.viewer.browser.conftest import until
 
 import covey
@@ -32,7 +31,6 @@ def test_a_run_plays_in_a_cell(browser, recorded):
     page.context.close()
 
 
-@pytest.mark.slow
 def test_a_simulation_is_shown_as_it_is_now_and_stays_as_it_was(browser, tmp_path):
     def simulation(folder):
         world = covey.World.maze(size_m=(20, 14), seed=1)

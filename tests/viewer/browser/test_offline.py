@@ -3,7 +3,6 @@
 from contextlib import contextmanager
 
 import numpy as np
-import pytest
 from tests.viewer.browser.conftest import numbers, until
 
 from covey.cli import main
@@ -48,7 +47,6 @@ def test_the_file_plays_without_a_network(browser, recorded, tmp_path):
         until(lambda: page.evaluate("covey.model.step() > 22"), page=page)
 
 
-@pytest.mark.slow
 def test_the_file_holds_paths_scans_and_maps_as_they_grew(browser, detailed, tmp_path):
     run, seen = detailed
     with exported(browser, run, tmp_path) as page:

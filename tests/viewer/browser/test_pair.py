@@ -40,7 +40,6 @@ def two(browser, recorded, shorter):
     assert errors == []
 
 
-@pytest.mark.slow
 def test_both_show_the_same_time(two, recorded, shorter):
     page, (left, right) = two
     for frame, other in ((left, right), (right, left)):
@@ -58,14 +57,12 @@ def test_both_show_the_same_time(two, recorded, shorter):
     assert left.evaluate("covey.model.step()") >= 70
 
 
-@pytest.mark.slow
 def test_each_says_which_run_it_is(two, recorded, shorter):
     names = [f"{run.folder.parent.name}/{run.folder.name}" for run in (recorded[0], shorter)]
     heads = [frame.get_by_role("heading", level=1).inner_text() for frame in two[1]]
     assert heads == [f"A: {names[0]}, seed 3", f"B: {names[1]}, seed 8"]
 
 
-@pytest.mark.slow
 def test_both_look_at_the_same_place(two):
     page, (left, right) = two
     looks = "[covey.view.pixel_m, ...covey.view.ground(100, 100).toArray()]"
@@ -76,7 +73,6 @@ def test_both_look_at_the_same_place(two):
         assert other.evaluate(looks) == moved.evaluate(looks)
 
 
-@pytest.mark.slow
 def test_runs_in_different_worlds_have_a_camera_each(browser, recorded, elsewhere):
     errors = []
     server = Server(Recorded(recorded[0]), second=Recorded(elsewhere))
@@ -102,7 +98,6 @@ def test_runs_in_different_worlds_have_a_camera_each(browser, recorded, elsewher
     assert errors == []
 
 
-@pytest.mark.slow
 def test_the_difference_shows_what_the_other_has_seen(two, recorded, shorter):
     page, (left, _) = two
     mine, theirs = (run.maps.first_explored for run in (recorded[0], shorter))

@@ -15,7 +15,6 @@ def maze(**options):
     return covey.Simulation(world, robots=3, controller="nearest_frontier", share_maps=1.0, seed=3, **options)
 
 
-@pytest.mark.slow
 def test_the_inspector_shows_what_the_simulation_has(page_of):
     shown = page_of(maze())
     shown.page.get_by_role("listbox", name="Robots").get_by_role("option", name="robot1").click()
@@ -70,7 +69,6 @@ def test_the_plot_of_traffic_is_what_was_sent(page_of):
     until(lambda: curve_pixels(figure, "#d55e00") > 20, "the curve", page=shown.page)
 
 
-@pytest.mark.slow
 def test_the_plot_of_processor_time_has_the_phases_of_the_step(page_of):
     shown = page_of(maze())
     shown.steps(5)
@@ -124,7 +122,6 @@ def curve_pixels(figure, colour):
     )
 
 
-@pytest.mark.slow
 def test_what_the_maps_say_is_told_under_the_pointer(page_of):
     shown = page_of(maze())
     shown.steps(15)
@@ -158,7 +155,6 @@ def test_the_dialog_lists_the_keys(page_of):
     assert not dialog.is_visible()
 
 
-@pytest.mark.slow
 def test_columns_fold_and_nothing_is_cut_off(page_of):
     shown = page_of(maze())
     for width in (400, 980, 1400):
@@ -191,7 +187,6 @@ def test_at_twice_the_size_nothing_lies_over_the_robots_and_the_scene_stays(page
     assert shown.page.get_by_label("The world and its robots").bounding_box()["height"] >= 100
 
 
-@pytest.mark.slow
 @needs_axe
 @pytest.mark.parametrize(("width", "theme"), [(980, "light"), (400, "dark")])
 def test_a_screen_reader_finds_its_way(page_of, width, theme):
@@ -207,7 +202,6 @@ def test_a_screen_reader_finds_its_way(page_of, width, theme):
     assert not barriers(shown.page)
 
 
-@pytest.mark.slow
 @needs_axe
 @pytest.mark.parametrize(("text", "width", "theme"), [(STANDING, 980, "light"), (HILLS, 400, "dark")])
 def test_a_screen_reader_finds_its_way_in_the_edit_panel(page_of, text, width, theme):

@@ -13,7 +13,6 @@ from covey.missions.patrolling import Patrolling
 from covey.viewer import Live, Server
 
 
-@pytest.mark.slow
 def test_who_joins_late_steps_back_to_poses_before_it_came(page_of):
     sim, poses = maze(), []
     sim.observers.append(lambda snapshot: poses.append(snapshot.pose.copy()))
@@ -37,7 +36,6 @@ def test_who_joins_late_steps_back_to_poses_before_it_came(page_of):
     assert page.evaluate("covey.model.measured.times.length") >= 4
 
 
-@pytest.mark.slow
 def test_a_page_that_comes_back_has_the_whole_past(page_of):
     shown = page_of(maze())
     shown.steps(10)
@@ -48,7 +46,6 @@ def test_a_page_that_comes_back_has_the_whole_past(page_of):
     assert shown.page.evaluate("covey.model.history.map((one) => one.step)") == [*range(31)]
 
 
-@pytest.mark.slow
 def test_a_server_that_comes_back_at_its_port_shows_its_run_from_the_start(page_of):
     first = page_of(maze())
     first.steps(25)
@@ -97,7 +94,6 @@ def running(live, sim):
         assert not thread.is_alive()
 
 
-@pytest.mark.slow
 def test_what_the_page_keeps_of_a_long_run_has_bounds(page_of):
     """Frames of four hours go through the page's model, as the server sends them."""
     shown = page_of(maze())
@@ -178,7 +174,6 @@ THEN = """(step) => {
 }"""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mission", [{}, {"mission": Patrolling(sight_m=6.0)}], ids=["exploration", "patrol"])
 def test_with_viewers_that_come_and_go_the_past_is_that_of_the_recording(page_of, browser, tmp_path, mission):
     """Pages are open in steps 1 to 12, 20 to 30 and from 60 on; each then is compared with the page of `covey view`."""

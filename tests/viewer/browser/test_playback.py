@@ -1,7 +1,5 @@
 """The page's playback and time line steer the simulation, and show its past."""
 
-import pytest
-
 import covey
 
 
@@ -24,7 +22,6 @@ def button(shown, name):
     return shown.page.get_by_role("button", name=name, exact=True)
 
 
-@pytest.mark.slow
 def test_play_and_pause(page_of):
     shown = page_of(endless(), until_s=1e9)
     assert shown.sim.clock.step == 0
@@ -91,7 +88,6 @@ def test_the_speed_is_that_of_the_gate(page_of):
     assert shown.live.gate.state["factor"] is None
 
 
-@pytest.mark.slow
 def test_ten_clicks_are_ten_steps(page_of):
     shown = page_of(endless(), until_s=1e9)
     for _ in range(10):
@@ -112,7 +108,6 @@ def test_ten_clicks_are_ten_steps(page_of):
     assert shown.live.gate.stands
 
 
-@pytest.mark.slow
 def test_while_looking_back_play_step_and_speed_are_those_of_the_past(page_of):
     shown = page_of(maze(), factor=0.5)
     shown.steps(30)
@@ -136,7 +131,6 @@ def test_while_looking_back_play_step_and_speed_are_those_of_the_past(page_of):
     shown.until("covey.model.frame.factor === 2")
 
 
-@pytest.mark.slow
 def test_the_end_keeps_the_run_and_its_past_can_be_played(page_of):
     shown = page_of(maze())
     shown.steps(30)

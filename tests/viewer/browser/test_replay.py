@@ -89,7 +89,6 @@ def test_play_pause_and_steps_in_both_directions(replay):
     assert not replay.get_by_role("button", name="End run").is_visible()
 
 
-@pytest.mark.slow
 def test_it_stops_at_the_end_and_begins_again(replay, recorded):
     replay.get_by_role("combobox", name="Speed").select_option("50")
     replay.get_by_role("button", name="Play", exact=True).click()
@@ -145,7 +144,6 @@ def test_plans_are_those_of_the_step(detailed_replay, detailed):
         np.testing.assert_allclose(floats(page, "path").reshape(-1, 2), seen[step]["path"], atol=1e-4)
 
 
-@pytest.mark.slow
 def test_scans_of_the_selected_robots_are_those_recorded_last(detailed_replay, detailed):
     _, seen = detailed
     page = detailed_replay
@@ -162,7 +160,6 @@ def test_scans_of_the_selected_robots_are_those_recorded_last(detailed_replay, d
     assert page.get_by_text("Recorded every 1 s.").is_visible()
 
 
-@pytest.mark.slow
 def test_maps_are_those_recorded_last_in_both_directions(detailed_replay, detailed):
     _, seen = detailed
     page = detailed_replay
@@ -179,7 +176,6 @@ def test_maps_are_those_recorded_last_in_both_directions(detailed_replay, detail
         box.uncheck()
 
 
-@pytest.mark.slow
 def test_pixels_show_what_a_robot_knew(detailed_replay, detailed):
     run, seen = detailed
     page = detailed_replay

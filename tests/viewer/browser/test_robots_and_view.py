@@ -24,7 +24,6 @@ def selected(shown):
     return shown.page.evaluate("[...covey.model.selected].sort()")
 
 
-@pytest.mark.slow
 def test_robots_are_found_sorted_and_selected(page_of):
     shown = page_of(empty())
     shown.steps(30)
@@ -150,7 +149,6 @@ def test_the_view_moves_by_keys_wheel_and_fingers(page_of):
     shown.until(f"Math.abs(covey.view.pixel_m / {length} - 0.5) < 0.02")
 
 
-@pytest.mark.slow
 def test_the_mouse_moves_the_flat_view_and_turns_the_perspective(page_of):
     shown = page_of(empty())
     before = pixel(shown, 0.0, 0.0)

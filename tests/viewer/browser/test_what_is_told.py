@@ -38,7 +38,6 @@ def test_while_a_run_gets_ready_the_page_says_so_and_has_its_speed(browser, ling
         assert page.get_by_text("Getting ready …").count() == 0
 
 
-@pytest.mark.slow
 def test_the_header_says_how_far_the_mission_is_at_the_time_that_is_shown(browser, recorded):
     run = recorded[0]
     with replayed(browser, run) as page:
@@ -76,7 +75,6 @@ def test_a_failed_controller_has_a_reason(page_of):
     until(lambda: reason.count() == 0, "the time before", page=shown.page)
 
 
-@pytest.mark.slow
 def test_a_file_that_cannot_be_read_says_why_on_its_card(browser, tmp_path):
     text = "world: {terrain: nowhere}\nrobots: [{count: 1}]\nstop: {timeout_s: 20}\n"
     (tmp_path / "bad.yaml").write_text(text)
@@ -111,7 +109,6 @@ def test_a_robot_that_has_died_has_no_path(page_of):
     until(lambda: colour_at(shown, 4.0, 0.0)[3] == 0, "no goal", page=shown.page)
 
 
-@pytest.mark.slow
 def test_of_a_wall_it_is_not_said_that_nobody_has_seen_it(page_of):
     shown = page_of(parse_scenario(ROOMS.replace("CONTROLLER", "still")).build())
     shown.steps(2)

@@ -35,7 +35,6 @@ def test_floors_have_the_statistics_of_the_course_and_targets_that_robots_can_se
         all_can_be_seen(world, lay(FIVE, world, np.column_stack((STARTS, (0, 0))), [0.22, 0.22], seed), 0.22)
 
 
-@pytest.mark.slow
 def test_the_start_room_has_one_exit():
     for seed in range(8):
         plan = rescue_plan(seed)

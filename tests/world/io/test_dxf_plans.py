@@ -116,7 +116,6 @@ def test_curves_are_where_theory_has_them(tmp_path):
     assert differs(inside, [shapely.LineString(line) for line in lines]) == 0
 
 
-@pytest.mark.slow
 def test_nested_blocks_are_moved_turned_stretched_and_mirrored(tmp_path):
     def draw(space, document):
         desk = document.blocks.new("DESK", base_point=(1, 1))
@@ -316,7 +315,6 @@ def test_a_number_that_cannot_be_read_is_found_in_the_text(tmp_path):
         World.from_file(path)
 
 
-@pytest.mark.slow
 def test_blocks_that_contain_themselves_or_explode_are_refused_quickly(tmp_path, monkeypatch):
     def cycle(space, document):
         for name, other in (("A", "B"), ("B", "A")):
@@ -408,7 +406,6 @@ def test_a_thin_wall_has_no_gaps():
         assert missed.mean() < 0.5
 
 
-@pytest.mark.slow
 def test_a_plan_of_600_entities_takes_less_than_two_seconds_of_processor_time(tmp_path):
     def draw(space, document):
         house(space, document, 4)

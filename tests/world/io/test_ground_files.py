@@ -244,7 +244,6 @@ def valid_files():
 FILES = valid_files()
 
 
-@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from(sorted(FILES)))
 def test_whatever_bytes_stand_in_a_file(data, name):

@@ -49,7 +49,6 @@ def test_targets_of_a_scenario_replace_those_of_the_world():
     assert ready.targets.kinds == ("victim",) * 3
 
 
-@pytest.mark.slow
 def test_the_five_are_different_and_do_not_go_by_the_seed():
     records = [NamedWorld.model_validate({"named": name}) for name in NAMES]
     for record in records:

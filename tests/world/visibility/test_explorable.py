@@ -21,7 +21,6 @@ def test_a_closed_room_is_not():
     np.testing.assert_array_equal(seen[world.free], x < 5)
 
 
-@pytest.mark.slow
 def test_behind_a_slit_only_what_lies_in_sight():
     """A slit of 0.2 m lets no body through; what is seen is compared with all lines of sight, one by one."""
     walls = [[(5, 0), (5, 1.85)], [(5, 2.15), (5, 4)]]

@@ -21,7 +21,6 @@ def explorable(world, starts, views=(VIEW,)):
     return explorable_ground(world, cells, starts, np.full(n, 0.2), [*views][:n], cached=False)
 
 
-@pytest.mark.slow
 def test_what_can_be_seen_agrees_with_plain_rays_from_all_that_can_be_reached():
     ground = hills(size_m=(13.0, 12.0), height_m=1.5, wavelength_m=8.0, roughness=0.3, seed=2)
     world = ground.world()
