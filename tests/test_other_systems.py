@@ -89,6 +89,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # three commands, one after the other
 @pytest.mark.parametrize(("system", "console"), [("win32", "cp1252"), ("darwin", "utf-8")])
 def test_runs_and_a_study_where_much_is_missing(folder, system, console, tmp_path):

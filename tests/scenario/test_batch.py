@@ -72,10 +72,10 @@ def note(team):
     for sensor in team.robot.sensors:
         for sample in team.samples(sensor.name):
             fields |= {f"{sensor.name}.{name}@{sample.time}": a for name, a in sample.reading.arrays().items()}
-    shared = ("angles", "mount")
-    for k in range(getattr(team, "worlds", 1)):
+    shared, worlds = ("angles", "mount"), getattr(team, "worlds", None)
+    for k in range(worlds or 1):
         part = {
-            name: (a[k] if hasattr(team, "worlds") and name.partition("@")[0].split(".")[-1] not in shared else a)
+            name: (a[k] if worlds and name.partition("@")[0].split(".")[-1] not in shared else a)
             for name, a in fields.items()
         }
         SEEN.append((team.name, team.time, k, {name: np.ascontiguousarray(a).tobytes() for name, a in part.items()}))
