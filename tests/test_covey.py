@@ -37,6 +37,14 @@ def test_help_imports_nothing_heavy():
     assert result.stdout.split() == []
 
 
+def test_a_checked_scenario_waits_for_no_library_that_it_does_not_use():
+    code = "import sys\nfrom covey.cli import main\nmain(['check', 'hello'])\nprint(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines())
+    assert "covey.scenario.load" in loaded
+    assert not loaded & {"scipy.ndimage", "polars", "matplotlib", "shapely", "networkx", "PIL"}
+
+
 @pytest.mark.parametrize("name", covey.__all__)
 def test_every_name_of_the_facade_leads_somewhere(name):
     assert getattr(covey, name) is not None

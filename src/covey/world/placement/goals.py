@@ -1,8 +1,8 @@
 """Goals: a free place for each robot of a team to drive to."""
 
 import numpy as np
-from scipy.ndimage import distance_transform_edt
 
+from covey.lazy import ndimage
 from covey.random import generator
 from covey.world.visibility.coverable import coverable
 from covey.world.world import World
@@ -18,7 +18,7 @@ def drawn_goals(world: World, pose: np.ndarray, radius: np.ndarray, seed: int) -
         seed: of the run.
     """
     grid = world.grid
-    room = np.asarray(distance_transform_edt(np.pad(world.free, 1)))[1:-1, 1:-1] * grid.resolution
+    room = np.asarray(ndimage.distance_transform_edt(np.pad(world.free, 1)))[1:-1, 1:-1] * grid.resolution
     fits = coverable(world, pose, radius) & (room > radius.max() + grid.resolution)
     cells = np.argwhere(fits if fits.any() else world.free)
     random = generator(seed, "goals")
