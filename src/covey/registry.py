@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -64,7 +64,7 @@ class Registry(Generic[T]):
 
     def is_registered_here(self, name: str) -> bool:
         """Return whether a name has been registered in this process, other than by an installed package."""
-        return name in self._items and not any(entry.name == name for entry in _installed(self.kind))
+        return name in self._items and not any(entry.name == name for entry in self._of_packages())
 
     def forget(self, name: str) -> None:
         """Forget a registered object."""
@@ -82,7 +82,7 @@ class Registry(Generic[T]):
             self._load_shelf()
         name = self.renamed.get(name, name)
         if name not in self._items:
-            for entry in _installed(self.kind):
+            for entry in self._of_packages():
                 if entry.name == name:
                     self._items[name] = entry.load()
         if name not in self._items:
@@ -91,6 +91,9 @@ class Registry(Generic[T]):
 
     def name_of(self, item: Any) -> str | None:
         """Return the name under which ``item`` is registered, or None."""
+        loaded = next((name for name, known in self._items.items() if known is item), None)
+        if loaded or not _module_of(item).startswith("covey."):  # the shelf has only what Covey defines
+            return loaded
         return next(iter(self.names_of(item)), None)
 
     def names_of(self, item: Any) -> list[str]:
@@ -106,7 +109,10 @@ class Registry(Generic[T]):
     def names(self) -> list[str]:
         """Return all known names, sorted, including those of installed packages, without loading them."""
         self._load_shelf()
-        return sorted({*self._items, *(entry.name for entry in _installed(self.kind))})
+        return sorted({*self._items, *(entry.name for entry in self._of_packages())})
+
+    def _of_packages(self) -> EntryPoints:
+        return _installed().select(group=f"covey.{self.kind}")
 
     def _load_alone(self, name: str) -> bool:
         """Load the module of a name, if the shelf has one; return whether the name is registered then."""
@@ -155,9 +161,9 @@ def registry_of(kind: str) -> "Registry[Any]":
 
 
 @cache
-def _installed(kind: str) -> tuple[EntryPoint, ...]:
-    """Return the entry points of installed packages for a kind."""
-    return tuple(entry_points(group=f"covey.{kind}"))
+def _installed() -> EntryPoints:
+    """Return the entry points of all installed packages, which are read once."""
+    return entry_points()
 
 
 @dataclass
