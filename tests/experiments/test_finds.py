@@ -6,8 +6,8 @@ import pytest
 
 import covey
 from covey.experiments.design.axes import Axes
+from covey.experiments.report.figures import overview_figures
 from covey.experiments.report.finds import finds, left, shares
-from covey.experiments.report.report import FigureWriter, overview
 from covey.missions import Rescue
 from covey.results.run import Run
 from covey.results.statistics.sample import sample
@@ -89,12 +89,11 @@ def test_a_run_in_which_nobody_reports_anything_counts_with_no_finds(study, tmp_
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_the_report_of_a_rescue_has_curves_of_finds_by_kind(study, tmp_path):
+def test_the_report_of_a_rescue_has_curves_of_finds_by_kind(study):
     table, folder = study
-    axes, gallery = Axes("strategy", None, None, ()), FigureWriter(tmp_path)
-    captions = [one["caption"] for one in overview(table, folder, axes, gallery)]
-    names = {path.stem for path in gallery.paths}
-    assert {"found", "victim_left", "big_fire_left"} <= names
+    figures = [*overview_figures(table, folder, Axes("strategy", None, None, ()))]
+    assert {"found", "victim_left", "big_fire_left"} <= {one.name for one in figures if one.draw()}
+    captions = [one.caption for one in figures]
     assert any(c.startswith("Targets of the kind big_fire that are not found yet.") for c in captions)
 
 

@@ -10,7 +10,7 @@ from covey import ScenarioError
 from covey.errors import UnknownNameError
 from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import PlannedRun, plan
-from covey.experiments.report.report import shown_metrics
+from covey.experiments.report.figures import shown_metrics
 from covey.experiments.workers.execute import execute
 from covey.registry import forget_files, looking
 from covey.results.metrics import is_time_to_goal, metrics
