@@ -161,7 +161,7 @@ def registry_of(kind: str) -> "Registry[Any]":
 
 
 @cache
-def _installed() -> EntryPoints:
+def _installed() -> Any:
     """Return the entry points of all installed packages, which are read once."""
     return entry_points()
 
