@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import yaml
 
 import covey
+from covey.experiments.design.load import parse_design
+from covey.experiments.workers.cluster_file import ClusterFile
 from covey.registry import looking
 from covey.scenario.load import parse_scenario
 
@@ -77,13 +80,52 @@ def test_definitions_on_the_pages_work(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_scenarios_on_the_pages_are_valid():
-    count = 0
-    for page in PAGES:
-        for text in blocks(page, "yaml"):
-            data = yaml.safe_load(text) if "…" not in text else None
-            if isinstance(data, dict) and {"world", "robots"} <= data.keys():
-                with looking():  # files that they name are not there
-                    parse_scenario(text)
-                count += 1
-    assert count > 3
+GROUP = {"name": "scout", "robot": "pioneer3dx", "controller": "wander", "count": 4}
+BASE = {"world": {"empty_m": [60, 40]}, "robots": [GROUP], "radio": {"range_m": 10}}
+STUDY = {
+    "design": "study",
+    "scenario": BASE,
+    "parameters": {"robots.scout.count": [1, 2], "robots.scout.controller": ["nearest_frontier", "minpos"]},
+}
+
+
+def fragments(text):
+    """Yield what a block holds: where a key comes again, another file begins."""
+    found = [{}]
+    for part in re.split(r"^(?=\w)", textwrap.dedent(text), flags=re.MULTILINE):
+        for key, value in (yaml.safe_load(part) or {}).items():
+            if key in found[-1]:
+                found.append({})
+            found[-1][key] = value
+    return found
+
+
+def read(found, folder):
+    """Read what a page shows of a scenario, a robot, a design or a cluster, with the rest as it is by default."""
+    if "design" in found or {"report", "metrics"} & {*found}:
+        return parse_design(yaml.safe_dump(found if "design" in found else STUDY | found), folder=folder)
+    if {"slurm", "sge", "ssh"} & {*found}:
+        return ClusterFile(**found)
+    of_robot = {key: found.pop(key) for key in ("robot", "localization") if key in found}
+    if sensors := found.pop("sensors", None):
+        of_robot["robot"] = {"base": "turtlebot3_waffle", "sensors": sensors}
+    groups = [GROUP | {"name": f"scout{k or ''}"} | one for k, one in enumerate(found.pop("robots", [of_robot]))]
+    return parse_scenario(yaml.safe_dump(BASE | found | {"robots": groups}), folder=folder)
+
+
+YAML = [(page, text) for page in PAGES for text in blocks(page, "yaml")]
+
+
+@pytest.mark.parametrize(("page", "text"), YAML, ids=[page.stem for page, _ in YAML])
+def test_yaml_on_the_pages_is_valid(page, text, tmp_path):
+    (tmp_path / "finder.py").write_text("def finder(robot):\n    robot.drive(0.1)\n")
+    for found in fragments(text):
+        with looking():  # other files that they name are not there
+            read(found, tmp_path)
+
+
+def test_a_wrong_fragment_is_seen(tmp_path):
+    first, second = fragments("radio: {range_m: 20}\n\nradio:\n  rang_m: 20\n")
+    read(first, tmp_path)
+    with pytest.raises(covey.ScenarioError, match="rang_m"):
+        read(second, tmp_path)

@@ -3,13 +3,19 @@
 import importlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
+
+import covey
+from covey.results.figures import overview
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -46,6 +52,35 @@ def test_the_gallery_says_of_each_picture_what_made_it_and_what_draws_it():
             assert stem in text or re.sub(r"\d$", "{i}", stem) in text, entry
         else:
             assert drawn.startswith("`covey run "), entry
+
+
+def unlike(made, picture):
+    """Return whether a picture differs from that of the repository in more than what versions of libraries change."""
+    ours = Image.open(ROOT / picture).convert("RGB")
+    made = Image.open(made).convert("RGB")
+    return made.size != ours.size or np.abs(np.asarray(made, float) - np.asarray(ours, float)).mean() > 1.0
+
+
+@pytest.mark.site
+@pytest.mark.parametrize("script", ["digging", "floor_plan", "ground", "lessons", "search", "worlds"])
+def test_pictures_are_those_that_their_script_draws(script, tmp_path):
+    """The other scripts take pictures of pages, in a browser."""
+    place = tmp_path / "docs/images"
+    place.mkdir(parents=True)
+    shutil.copy(DOCS / f"images/{script}.py", place)
+    (tmp_path / "src/covey/lab/lessons").mkdir(parents=True)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    done = subprocess.run([sys.executable, place / f"{script}.py"], capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    drawn = [path.relative_to(tmp_path) for path in tmp_path.rglob("*.png") if "examples" not in path.parts]
+    assert drawn
+    assert [f"{name}" for name in drawn if unlike(tmp_path / name, name)] == [], "renew them with the script"
+
+
+@pytest.mark.site
+def test_the_picture_of_the_maze_is_that_of_its_run(tmp_path):
+    overview(covey.load("maze").run()).save(tmp_path / "maze.png")
+    assert not unlike(tmp_path / "maze.png", "docs/images/maze.png")
 
 
 def public():
