@@ -149,7 +149,8 @@ def test_hand_ins_are_judged_as_on_the_page(tmp_path, monkeypatch, capsys):
     from covey.lab.lessons.course import lessons
 
     book = lessons()[0].notebook()
-    (gap,) = (cell for cell, (kind, _) in zip(book["cells"], lessons()[0].cells, strict=True) if kind == "complete")
+    text = next(text for kind, text in lessons()[0].cells if kind == "complete")
+    (gap,) = (cell for cell in book["cells"] if "".join(cell["source"]) == text)
     gap["source"] = lessons()[0].solution
     anna.with_suffix(".ipynb").write_text(json.dumps(book))
     bob.write_text("def law(team):\n    return 0.5, 0\n")  # straight on to the north, as far as the wall
