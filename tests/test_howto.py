@@ -31,9 +31,8 @@ def test_the_python_of_the_answers_runs(tmp_path, monkeypatch, capsys):
         metrics.forget("mean_turn_rad_s")
 
 
-@pytest.mark.parametrize("page", ["first_study.md", "paper.md"])
-def test_the_study_of_a_page_is_a_design(page, tmp_path):
-    (text,) = blocks(page, "yaml")
+def test_the_study_of_a_page_is_a_design(tmp_path):
+    (text,) = blocks("first_study.md", "yaml")
     path = tmp_path / "study.yaml"
     path.write_text(text, encoding="utf-8")
     assert len(plan(load_design(path))) == 12

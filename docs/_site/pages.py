@@ -12,6 +12,7 @@ from typing import Any
 from covey.cli.app import app
 from covey.controllers import controllers
 from covey.experiments.design.load import design_summaries
+from covey.experiments.design.quantities import quantity_summaries
 from covey.experiments.design.shipped import designs
 from covey.results.metrics import metrics
 from covey.scenario.fields import page as fields_of_scenarios
@@ -37,6 +38,7 @@ def written() -> dict[str, str]:
         "reference/scenario.schema.json": _schema("scenario"),
         "reference/design.schema.json": _schema("design"),
         "reference/names/scenarios.md": _files("Scenarios", summaries("scenarios"), library(), "covey run"),
+        "reference/names/quantities.md": _quantities(),
         "reference/names/designs.md": _files("Designs", design_summaries(), designs(), "covey check"),
         **names,
         **api,
@@ -195,6 +197,12 @@ def _files(title: str, said: dict[str, str], files: dict[str, Path], command: st
         text = path.read_text(encoding="utf-8").rstrip()
         lines += [f"## {name}", said[name], f"```yaml\n{text}\n```"]
     return "\n\n".join(lines) + "\n"
+
+
+def _quantities() -> str:
+    """Return the page of what the measurements of a design can record."""
+    rows = [f"- `{name}`: {said}" for name, said in quantity_summaries().items()]
+    return "\n\n".join(["# Quantities", "What `covey list quantities` prints.", "\n".join(rows)]) + "\n"
 
 
 def _metrics() -> str:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from covey.experiments.design import fields
+from covey.cli import main
 from covey.experiments.design import plan as planning
 from covey.experiments.design.alone import with_alone
 from covey.experiments.design.describe import FAMILIES, table
 from covey.experiments.design.load import design_summaries, load_design, parse_design
 from covey.experiments.design.plan import base_scenario, plan, scenarios
+from covey.experiments.design.quantities import QUANTITIES
 from covey.experiments.design.shipped import designs, is_design
 from covey.experiments.design.vectors import vectors
 from covey.mapping.exchange.merge_rules import GreedyFill, Probabilistic
@@ -127,9 +128,11 @@ def test_the_list_tells_source_and_outcome():
     assert "11 robots" in summaries["table4"]
 
 
-def test_the_page_about_designs_has_its_quantities_as_they_are():
-    page = (Path(__file__).parents[2] / "docs" / "designs.md").read_text(encoding="utf-8")
-    assert fields.renew(page) == page, "renew it: python -m covey.experiments.design.fields"
+def test_a_command_lists_what_a_measurement_can_record(capsys):
+    assert main(["list", "quantities"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"  {name} " in said for name in QUANTITIES)
+    assert "true pose in the world frame [m, m, rad]; x_m, y_m, heading_rad" in said
 
 
 @pytest.mark.slow

@@ -337,6 +337,7 @@ def list_(
         "planners",
         "controllers",
         "metrics",
+        "quantities",
     ]
     | None = None,
     /,
@@ -350,10 +351,12 @@ def list_(
     """
     from covey.cli.tables import print_names
     from covey.experiments.design.load import design_summaries
+    from covey.experiments.design.quantities import quantity_summaries
     from covey.scenario.shelf import KINDS, summaries
 
-    for one in (kind,) if kind else (KINDS[0], "designs", *KINDS[1:]):
-        print_names(one, design_summaries() if one == "designs" else summaries(one))
+    others = {"designs": design_summaries, "quantities": quantity_summaries}
+    for one in (kind,) if kind else (KINDS[0], "designs", *KINDS[1:], "quantities"):
+        print_names(one, others[one]() if one in others else summaries(one))
 
 
 @app.command

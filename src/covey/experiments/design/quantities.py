@@ -79,6 +79,12 @@ OF_COMPUTERS = ("cpu_percent", "ram_percent")
 """Quantities that exist only if robots have computers (`robot.computer`) or processes of their own."""
 
 
+def quantity_summaries() -> dict[str, str]:
+    """Return the quantities, each with its columns, of what it is, and what it means."""
+    scopes = {"robot": "", "team": "team: ", "event": "events only: "}
+    return {name: f"{scopes[q.scope]}{q.meaning}; {', '.join(q.columns)}" for name, q in QUANTITIES.items()}
+
+
 def unknown_quantity(name: str, *, at_events: bool) -> str:
     """Return why a measurement cannot record a name; empty if it can."""
     known = [known for known, quantity in QUANTITIES.items() if at_events or quantity.scope != "event"]
