@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 import covey
 from covey.experiments.design.load import load_design
 from covey.experiments.design.plan import plan
