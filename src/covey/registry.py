@@ -140,7 +140,7 @@ def has_code_of_users() -> bool:
 
 def _module_of(item: Any) -> str:
     """Return the name of the module that defines an object, or the function in it."""
-    return getattr(getattr(item, "func", item), "__module__", "")
+    return getattr(getattr(item, "func", item), "__module__", None) or ""  # code of a string has none
 
 
 def kinds_of(name: str) -> set[str]:
