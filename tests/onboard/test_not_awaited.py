@@ -392,3 +392,28 @@ def test_an_until_that_returns_a_coroutine_is_refused(caplog):
 
     assert run(go).status == "failed"
     assert "this `until` returned a coroutine" in caplog.text
+
+
+def test_a_controller_whose_goals_are_where_the_robot_is_hears_that_it_stands(caplog):
+    async def go(robot):
+        await robot.goto((1.0, 0.0))
+        while robot.time < 9.0:
+            await robot.goto(robot.pose)
+
+    assert run(go, until_s=10.0).status == "reached"
+    line = go.__code__.co_firstlineno + 3
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert f"{__file__}:{line}: the robot is at this goal already, as at the 49 before, so it stands; choose" in said
+
+
+def test_a_controller_that_waits_at_its_goal_in_steps_of_a_function_or_by_sleep_hears_nothing(caplog):
+    def holds(robot):
+        robot.goto((0.0, 0.0))
+
+    async def waits(robot):
+        while robot.time < 12.0:
+            await robot.goto(robot.pose)
+            await robot.sleep(0.1)
+
+    run(holds, until_s=8.0), run(waits, until_s=13.0)
+    assert not caplog.records

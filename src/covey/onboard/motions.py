@@ -224,11 +224,12 @@ class Goto(Motion):
         self.goal, self.heading, self.tolerance_m = goal, heading, tolerance_m
 
     def twist(self, state: "OnboardState") -> Twist:
-        navigator = state.navigator
-        if not self.began:
+        navigator, begins = state.navigator, not self.began
+        if begins:
             navigator.start(self.goal, self.heading, self.tolerance_m)
             self.began = True
         twist, end = state.navigate()
+        state.count_arrivals(begins and end == "reached", self)
         if end == "reached":
             self.outcome = REACHED
         elif end != "driving":

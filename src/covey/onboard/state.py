@@ -33,6 +33,7 @@ from covey.robots.model import RobotModel
 HISTORY = 100
 """Number of past steps of readings and commands that a robot remembers."""
 _TOLD_AGAIN_S = 60.0  # after this time it tells again that it gives up the same goal
+_STANDS_AFTER = 50  # so many awaited goals in a row that lie where the robot is: it stands
 
 
 class Call(NamedTuple):
@@ -136,6 +137,7 @@ class OnboardState:
         self.work = None if model.computer is None else Work()
         navigator.work = self.work
         self._gave_up: dict[tuple[int, int, str], float] = {}  # goals, to a metre, and why: when told last
+        self._arrivals = 0  # awaited goals in a row that lay where it was
 
     # -- what it knows -----------------------------------------------------------------------------------------------
 
@@ -264,11 +266,18 @@ class OnboardState:
         elif early and by is not None:
             self.warn(by, "await", "this motion replaces one that has not begun; of one step, only the last counts")
 
+    def count_arrivals(self, at_once: bool, motion: Motion) -> None:
+        """Warn of a robot that stands because each goal that its controller awaits is where it is already."""
+        self._arrivals = self._arrivals + 1 if at_once and motion.awaited else 0
+        if self._arrivals == _STANDS_AFTER:
+            text = f"the robot is at this goal already, as at the {_STANDS_AFTER - 1} before, so it stands"
+            self.warn(self.begun_at, "stands", f"{text}; choose goals farther away, or await robot.sleep(1) to wait")
+
     def check_wait(self) -> None:
         """Warn of a sleep, or a wait for a message, that nobody awaits."""
         if self.wait is not None:
             wait, call = self.wait
-            self.wait = None
+            self.wait, self._arrivals = None, 0
             if not wait.awaited:
                 what, how = wait.said
                 text = f"nobody awaits this {what.removeprefix('a ')}, so it does nothing; write {how}"
