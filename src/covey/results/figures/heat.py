@@ -64,7 +64,7 @@ def _heat(run: "Run", last_step: np.ndarray, what: str) -> style.Picture:
     if (pixels == style.rgb(style.UNKNOWN_COLOR)).all(axis=-1).any():
         entries.append(layout.patch(style.UNKNOWN_COLOR, "out of reach"))
     layout.legend(axes, entries)
-    layout.scale_bar(axes)
+    layout.scale_bar(axes, np.ptp(axes.get_xlim()) / 8)  # short: the legend beside it is long
     _color_bar(picture, axes, what, length_s)
     return picture
 
