@@ -114,11 +114,9 @@ def test_the_colours_of_a_heat_map_reach_from_the_start_of_a_short_run_to_its_en
 
 
 def test_the_legend_of_a_heat_map_leaves_the_scale_bar_free():
-    run = covey.Simulation(
-        covey.World.empty(50, 50, resolution_m=0.1),
-        controller=lambda robot: robot.drive(0.5),
-        stop=covey.Stop(timeout_s=0.5),
-    ).run()
+    floor, closed = [[0, 0], [50, 0], [50, 50], [0, 50]], [[5, 5], [15, 5], [15, 15], [5, 15], [5, 5]]
+    world = covey.World.polygons(floor, walls_m=[closed], border="open", wall_m=1, resolution_m=0.5)
+    run = covey.Simulation(world, controller=lambda robot: robot.drive(0.5), stop=covey.Stop(timeout_s=0.5)).run()
     axes = coverage_heat(run).axes[0]
     legend, scale = axes.get_legend().get_window_extent(), axes.texts[0].get_window_extent()
     assert len(axes.get_legend().texts) == 3
