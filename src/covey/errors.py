@@ -63,9 +63,10 @@ class PlacementError(CoveyError):
 class UnknownNameError(CoveyError, KeyError):
     """A name that no registry knows."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]):
+    def __init__(self, kind: str, name: str, known: Iterable[str], meant: str = ""):
         self.kind, self.name, self.known = kind, name, sorted(set(known))
-        super().__init__(f"unknown {kind} {name!r}{did_you_mean(name, self.known)}")
+        hint = f", did you mean {meant!r}?" if meant else did_you_mean(name, self.known)
+        super().__init__(f"unknown {kind} {name!r}{hint}")
 
     def __str__(self) -> str:  # KeyError would show the repr
         return printable(str(self.args[0]))

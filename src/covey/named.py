@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, ValidationInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, core_schema
 
-from covey.errors import CoveyError, InvalidValueError, did_you_mean
+from covey.errors import CoveyError, InvalidValueError, UnknownNameError, did_you_mean
 from covey.records import Record, hinted_at, located, unknown_key
-from covey.registry import Registry, Unread, load_from_file, stand_in
+from covey.registry import Registry, Unread, load_from_file, own_code, stand_in
 
 T = TypeVar("T", bound="Named")
 
@@ -239,7 +239,12 @@ def find(name: Any, registry: Registry[Any], context: dict[str, Any]) -> Any:
     if ".py:" not in name:
         if name.endswith(".py") or "/" in name:
             raise InvalidValueError(f"{name!r} names a file; write {name}:NAME, the function or class in it")
-        return registry.get(name)
+        try:
+            return registry.get(name)
+        except UnknownNameError as error:
+            folder = Path(context.get("folder", "."))
+            meant = own_code(name, folder) or own_code(name, Path())
+            raise UnknownNameError(error.kind, name, error.known, meant) from None
     refuse_code(name, context)
     return load_from_file(name, Path(context.get("folder", ".")))
 

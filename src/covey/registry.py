@@ -4,12 +4,13 @@ import ast
 import hashlib
 import importlib.util
 import os
+import re
 import site
 import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,6 +26,7 @@ from covey.plain_files import beside
 T = TypeVar("T")
 Item = TypeVar("Item")
 _PREFIX = "covey_user_"  # of the module names of users' files
+_MOST_FILES = 100  # Python files of a folder that are searched for a name
 
 
 class Registry(Generic[T]):
@@ -250,6 +252,19 @@ def load_from_file(reference: str, folder: Path) -> Any:
     except AttributeError:
         names = [n for n in vars(module) if not n.startswith("_")]
         raise UnknownNameError(f"name in {path.name}", attribute, names) from None
+
+
+def own_code(name: str, folder: Path) -> str:
+    """Return how files write ``mine:Name``, or the ``Name`` that Python files of a folder define; empty if none does."""
+    defined = re.compile(rf"^(async def|def|class) {re.escape(name)}\b".encode(), re.MULTILINE)
+    with suppress(OSError, ValueError):
+        module, _, attribute = name.partition(":")
+        if attribute and (folder / f"{module}.py").is_file():
+            return f"./{module}.py:{attribute}"
+        for path in sorted(folder.glob("*.py"))[:_MOST_FILES]:
+            if path.is_file() and defined.search(path.read_bytes()):
+                return f"./{path.name}:{name}"
+    return ""
 
 
 def _place(reference: str, folder: Path) -> tuple[Path, str]:

@@ -55,6 +55,8 @@ WRONG = {
     "./gone.py:Mine": "no file 'gone.py'",
     "./mnie.py:loud": "mine.py'?",
     "./torn.py:go": "SyntaxError: torn.py:2: '(' was never closed",
+    "loud": "unknown controller 'loud', did you mean './mine.py:loud'?",
+    "mine:loud": "unknown controller 'mine:loud', did you mean './mine.py:loud'?",
     "nearest_frontie": "unknown controller 'nearest_frontie', did you mean 'nearest_frontier'?",
 }
 
