@@ -179,15 +179,18 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
-    """Return the valid name that a misspelt one is like, or has the letters of; empty if there is none.
+    """Return the valid name that one begins, is like, or has the letters of; empty if there is none.
 
     Examples:
         >>> nearest("mase", ["maze", "loop"]), nearest("dwar", ["draw", "count"]), nearest("x", ["maze"])
         ('maze', 'draw', '')
+        >>> nearest("near", ["nearest_frontier", "nees"])
+        'nearest_frontier'
     """
     known = sorted(known)
+    longer = [one for one in sorted(known, key=len) if len(name) > 3 and one.startswith(name)]
     same_letters = [one for one in known if sorted(one) == sorted(name)]
-    return next(iter([*difflib.get_close_matches(name, known, 1, likeness), *same_letters]), "")
+    return next(iter([*longer, *difflib.get_close_matches(name, known, 1, likeness), *same_letters]), "")
 
 
 def cure_of(error: BaseException, said: str | None = None) -> str:

@@ -255,7 +255,7 @@ def load_from_file(reference: str, folder: Path) -> Any:
 
 
 def own_code(name: str, folder: Path) -> str:
-    """Return how files write ``mine:Name``, or the ``Name`` that Python files of a folder define; empty if none does."""
+    """Return how files write ``mine:Name``, or a ``Name`` that Python files of a folder define; empty if none does."""
     defined = re.compile(rf"^(async def|def|class) {re.escape(name)}\b".encode(), re.MULTILINE)
     with suppress(OSError, ValueError):
         module, _, attribute = name.partition(":")

@@ -49,7 +49,8 @@ def test_a_design_is_run_and_its_results_are_printed_in_four_ways(folder, capsys
     table = pl.read_parquet(folder / "runs" / "two-sizes-more" / "results.parquet")
 
     assert main(["results", "sizes.yaml"]) == REACHED
-    heads, first, second = capsys.readouterr().out.splitlines()
+    heads, first, second, note = capsys.readouterr().out.splitlines()
+    assert note == "Metrics are medians over the runs of a line."
     assert heads.split() == ["robots.scout.count", "ended", "simulated_time_s", "min_separation_m"]
     assert first.split() == ["1", "2/2", "1", "-"]
     median = table.filter(pl.col("vector") == 1)["min_separation_m"].median()
@@ -102,6 +103,16 @@ def test_options_that_do_not_fit(arguments, message, capsys):
 def test_results_of_nothing(capsys):
     assert main(["results", "sizes.yaml"]) == BAD_INPUT
     assert "is not the folder of a design" in capsys.readouterr().err
+
+
+def test_results_are_found_by_the_name_of_their_design(folder, capsys):
+    (folder / "runs" / "sizes").mkdir(parents=True)
+    (folder / "runs" / "sizes" / "design.yaml").write_text(DESIGN)
+    for command in ("results", "report"):
+        assert main([command, "sizes"]) == BAD_INPUT
+        assert "did you mean the results in 'runs/sizes'?" in capsys.readouterr().err
+    assert main(["compare", "sizes", "other"]) == BAD_INPUT
+    assert "sizes: there is no such folder or file, did you mean 'runs/sizes'?" in capsys.readouterr().err
 
 
 def test_the_line_of_progress_counts_and_estimates():

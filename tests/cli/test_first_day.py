@@ -105,6 +105,15 @@ def test_check_says_that_it_has_not_run_a_file_that_nobody_trusts(controller, fo
         assert WRONG[controller] in said.err
 
 
+def test_what_is_no_scenario_is_answered_with_the_command_for_it(folder, capsys):
+    assert main(["run", "mine.py"]) == BAD_INPUT
+    assert "a scenario names what is in it, controller: ./mine.py:NAME; covey play mine.py" in capsys.readouterr().err
+    (folder / "first").mkdir()
+    (folder / "first" / "manifest.json").write_text("{}")
+    assert main(["run", "first"]) == BAD_INPUT
+    assert "to repeat it: covey run --inputs first" in capsys.readouterr().err
+
+
 def test_a_parameter_with_a_typing_mistake_is_found(folder, capsys):
     assert main(["check", write(folder, {"name": "./mine.py:loud", "gian": 2}), "--trust"]) == BAD_INPUT
     said = capsys.readouterr().err

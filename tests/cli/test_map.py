@@ -36,7 +36,7 @@ def test_a_floor_plan_is_told_drawn_and_saved(tmp_path, monkeypatch, capsys):
     saved = covey.World.from_file("floor.yaml")
     assert np.array_equal(saved.grid.cells, covey.World.from_file(FLOOR, layers=["A-WALL"]).grid.cells)
     assert main(["map", "floor.yaml", "--out", "again.svg", "--door", "0.5"]) == 0
-    assert "1 rooms, 1 of them closed" in capsys.readouterr().out
+    assert "1 room, 1 of them closed" in capsys.readouterr().out
     assert Path("again.svg").read_text().startswith("<?xml")
 
 

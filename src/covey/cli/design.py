@@ -179,7 +179,9 @@ def compare_command(a: str, b: str, metrics: list[str], form: Literal["table", "
         path = Path(source)
         if not (is_run or is_design(source) or (path / DESIGN).is_file()):
             said = "it is neither a run nor a design" if path.exists() else "there is no such folder or file"
-            raise InvalidValueError(f"{source}: {said}{near_run(path)}; give two run folders, or two designs")
+            kept = Path("runs", source)
+            near = f", did you mean {str(kept)!r}?" if (kept / DESIGN).is_file() else near_run(path)
+            raise InvalidValueError(f"{source}: {said}{near}; give two run folders, or two designs")
     if single[0] != single[1]:
         one, other = (a, b) if single[0] else (b, a)
         raise InvalidValueError(f"{one} is one run and {other} is not; give two runs, or the results of two designs")

@@ -78,8 +78,8 @@ def _print_rooms(world: World, found: tuple[Room, ...], door_m: float) -> None:
     wide, high = world.grid.size_m
     print(f"{wide:.4g} m x {high:.4g} m, cells of {world.grid.resolution:g} m, {world.free_area_m2:.1f} m² free")
     print(world.cells_in_words)
-    closed = sum(room.closed for room in found)
-    print(f"{len(found)} rooms, {closed} of them closed, if openings up to {door_m:g} m count as doors")
+    closed, rooms = sum(room.closed for room in found), "room" if len(found) == 1 else "rooms"
+    print(f"{len(found)} {rooms}, {closed} of them closed, if openings up to {door_m:g} m count as doors")
     table = Table("room", "area", "at", "", box=None, header_style="bold", pad_edge=False, padding=(0, 2))
     for number, room in enumerate(found[:_SHOWN], start=1):
         at = f"({room.x_m:.2f}, {room.y_m:.2f})"

@@ -49,8 +49,13 @@ def read_file(path: Path, source: str | os.PathLike[str]) -> tuple[bytes, str]:
     """
     file = str(source) if path == Path(source) else path.name
     try:
+        if (path / "manifest.json").is_file():
+            raise ScenarioError([Problem(f"is the folder of a run; to repeat it: covey run --inputs {file}", file)])
         if not path.is_file():
             raise ScenarioError([Problem("is not a file", file)])
+        if path.suffix == ".py":
+            how = f"a scenario names what is in it, controller: ./{path.name}:NAME; covey play {file} runs a law"
+            raise ScenarioError([Problem(f"is Python, not a scenario or a design; {how}", file)])
         with path.open("rb") as stream:
             return stream.read(MAX_BYTES + 1), file
     except (OSError, ValueError) as error:

@@ -37,6 +37,9 @@ def find_file(kind: str, source: str | os.PathLike[str], known: Mapping[str, Pat
     beside, hint = path.with_name(f"{path.name}.yaml"), did_you_mean(str(source), known)
     if not hint.startswith(",") or str(beside) in os.listdir():
         hint = near_file(beside) or hint
+    kept = Path("runs", source)
+    if kind == "design" and (kept / "design.yaml").is_file():
+        hint = f", did you mean the results in {str(kept)!r}?"
     raise ScenarioError([Problem(f"unknown {kind} {str(source)!r}{hint} (or give the path of a .yaml file)")])
 
 

@@ -73,7 +73,7 @@ def _sheet(results: "Results") -> Sheet:
     heads, lines = summary(results)
     varied = len(parameters(results.table))
     right = tuple(i >= varied for i in range(len(heads)))
-    return Sheet("", tuple(heads), tuple(map(tuple, lines)), right)
+    return Sheet("", tuple(heads), tuple(map(tuple, lines)), right, "Metrics are medians over the runs of a line.")
 
 
 def as_csv(results: "Results") -> str:
