@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from importlib import metadata
 
 import pytest
@@ -110,9 +109,9 @@ def test_help_names_every_argument(capsys):
 def test_list_and_show_know_everything_registered(capsys):
     code, out, _ = covey(capsys, "list")
     assert code == REACHED
-    kinds = [line[:-1] for line in out.splitlines() if not line.startswith(" ")]
-    assert kinds == ["scenarios", "designs", *KINDS[1:]]
-    for name in [re.split("  +", line)[1] for line in out.splitlines() if line.startswith("  ")]:
+    kinds = [line.partition(": ") for line in out.partition("\n\n")[0].replace("\n  ", " ").splitlines()]
+    assert [kind for kind, _, _ in kinds] == ["scenarios", "designs", *KINDS[1:]]
+    for name in [name for _, _, names in kinds for name in names.split(", ")]:
         code, shown, _ = covey(capsys, "show", name)
         assert code == REACHED
         assert f" {name}" in shown.splitlines()[0]

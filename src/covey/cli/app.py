@@ -347,16 +347,20 @@ def list_(
     Parameters
     ----------
     kind
-        What to list. Default: everything.
+        What to list, each with a sentence. Default: the names of everything.
     """
-    from covey.cli.tables import print_names
+    from covey.cli.tables import print_all_names, print_names
     from covey.experiments.design.load import design_summaries
     from covey.experiments.design.quantities import quantity_summaries
     from covey.scenario.shelf import KINDS, summaries
 
     others = {"designs": design_summaries, "quantities": quantity_summaries}
-    for one in (kind,) if kind else (KINDS[0], "designs", *KINDS[1:], "quantities"):
-        print_names(one, others[one]() if one in others else summaries(one))
+    kinds = (kind,) if kind else (KINDS[0], "designs", *KINDS[1:], "quantities")
+    found = {one: others[one]() if one in others else summaries(one) for one in kinds}
+    if kind:
+        print_names(kind, found[kind])
+    else:
+        print_all_names(found)
 
 
 @app.command

@@ -1,7 +1,8 @@
 """Tables for a terminal; plain lines if the output goes to a file or another program."""
 
 import math
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -24,6 +25,15 @@ def print_names(kind: str, summaries: Mapping[str, str]) -> None:
         print(f"{kind}:")
         for name, summary in summaries.items():
             print(f"  {name:{width}}  {summary}".rstrip())
+
+
+def print_all_names(kinds: Mapping[str, Iterable[str]]) -> None:
+    """Print the names of each kind."""
+    width = Console().width
+    for kind, names in kinds.items():
+        words = printable(f"{kind}: {', '.join(names)}")
+        print(textwrap.fill(words, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
+    print("\ncovey list KIND says what each of a kind is, covey show NAME all about one")
 
 
 def print_metrics(chosen: Mapping[str, tuple[Any, str]]) -> None:
