@@ -51,7 +51,7 @@ def _check_design(source: str, jobs: int | None, trusted_only: bool, seen: Looki
     for line in (*unequal_parameters(design), *without_one_alone(design), *deaf_controllers(design)):
         print(printable(f"note: {line}"))
     if seen.unread:
-        return say_unread(seen)
+        return say_unread(seen, ", and to estimate the time")
     cores = processors()
     for line in _lines(estimate(design), jobs or cores):
         print(line)

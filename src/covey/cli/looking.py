@@ -43,7 +43,7 @@ def check_scenario(source: str, changes: Mapping[str, Any], trusted_only: bool, 
         say_unread(seen)
 
 
-def say_unread(seen: Looking) -> None:
-    """Print which code was not run, and how to run it."""
+def say_unread(seen: Looking, more: str = "") -> None:
+    """Print which code was not run, how to run it, and what ``more`` is had then."""
     if seen.unread:
-        print(f"not run: {', '.join(seen.unread)}; add --trust to run and check this code")
+        print(f"not run: {', '.join(seen.unread)}; add --trust to run and check this code{more}")

@@ -17,9 +17,10 @@ def in_tiles(value_m: float, tile_m: float, what: str, least: int = 1, unit: str
             raise InvalidValueError(f"{name} is {value!r}; it must be a positive number of metres")
     count = round(value_m / tile_m)
     if abs(count * tile_m - value_m) > 1e-9 * max(value_m, tile_m) or count < least:
-        raise InvalidValueError(
-            f"{what} is {value_m:g}; it must be a multiple ({least} or more) of {unit}, {tile_m:g} m"
+        near = (
+            f"it must be a multiple ({least} or more) of {unit}, {tile_m:g} m, such as {max(count, least) * tile_m:g}"
         )
+        raise InvalidValueError(f"{what} is {value_m:g}; {near}")
     return count
 
 
