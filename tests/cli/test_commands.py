@@ -110,8 +110,8 @@ def test_list_and_show_know_everything_registered(capsys):
     code, out, _ = covey(capsys, "list")
     assert code == REACHED
     kinds = [line.partition(": ") for line in out.partition("\n\n")[0].replace("\n  ", " ").splitlines()]
-    assert [kind for kind, _, _ in kinds] == ["scenarios", "designs", *KINDS[1:]]
-    for name in [name for _, _, names in kinds for name in names.split(", ")]:
+    assert [kind for kind, _, _ in kinds] == ["scenarios", "designs", *KINDS[1:], "quantities"]
+    for name in [name for _, _, names in kinds[:-1] for name in names.split(", ")]:
         code, shown, _ = covey(capsys, "show", name)
         assert code == REACHED
         assert f" {name}" in shown.splitlines()[0]
