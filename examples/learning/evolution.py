@@ -38,6 +38,27 @@ class Network:
         scales[2] *= self.alike == 1
         return np.concatenate(scales) * random.normal(size=self.size)
 
+    def imitating(self, rows: np.ndarray, values: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """Return weights (size,) by which rows (m, k) that are judged alike get nearly these values (m,)."""
+        from scipy.optimize import least_squares
+
+        def forward(weights: np.ndarray) -> tuple[np.ndarray, ...]:
+            first, first_offset, last, last_offset = (part[0].astype(float) for part in self.parts(weights[None]))
+            hidden = np.tanh(rows @ first + first_offset)
+            return hidden, last[:, 0] * (1 - hidden**2), (hidden @ last + last_offset)[:, 0] - values
+
+        def slopes(weights: np.ndarray) -> np.ndarray:
+            hidden, back, error = forward(weights)
+            of_first = rows[:, :, None] * back[:, None]
+            of_all = (of_first.reshape(len(rows), -1), back, hidden, np.ones_like(error)[:, None])
+            return np.vstack((np.hstack(of_all), small * np.eye(self.size)))
+
+        def errors(weights: np.ndarray) -> np.ndarray:
+            return np.concatenate((forward(weights)[2], small * weights))
+
+        small = 0.2  # keeps weights small, as noise of evolution is the same for all
+        return least_squares(errors, random.normal(size=self.size), slopes, method="lm", max_nfev=40).x
+
     def parts(self, weights: np.ndarray) -> list[np.ndarray]:
         """Return the matrices and offsets of k networks, (k, …) each, from rows of weights (k, size)."""
         ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])[:-1]
@@ -111,6 +132,8 @@ def train(
     noise: float = 0.1,
     step: float = 0.03,
     every: int = 10,
+    decay: float = 0.005,
+    first: np.ndarray | None = None,
 ) -> None:
     """Train a network, and write it as ONNX, with its record and its learning curve.
 
@@ -122,9 +145,11 @@ def train(
         discount: factor of the reward for each decision.
         noise: standard deviation of the noise. ``step``: of Adam.
         every: rounds between two tests of the network itself, in worlds of their own; the best is written.
+        decay: how much of the weights each gradient takes away.
+        first: weights to begin with; None: random ones.
     """
     count, random, begun = len(worlds.worlds), np.random.default_rng(options.seed), time.process_time()
-    mean = network.first(random)
+    mean = network.first(random) if first is None else first
     slope, square = np.zeros(network.size), np.zeros(network.size)
     tested = (2**31 + np.arange(count)).tolist()
     space = worlds.single_observation_space
@@ -148,7 +173,7 @@ def train(
         weights = mean + noise * tried
         gains = episode(worlds, lambda shown, w=weights: act(w, shown), seeds, discount)
         ranks = gains.argsort(kind="stable").argsort() / (count - 1) - 0.5
-        gradient = ranks @ tried / (count * noise) - 0.005 * mean
+        gradient = ranks @ tried / (count * noise) - decay * mean
         slope, square = 0.9 * slope + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
         corrected = slope / (1 - 0.9 ** (number + 1)), square / (1 - 0.999 ** (number + 1))
         mean = mean + step * corrected[0] / (np.sqrt(corrected[1]) + 1e-8)

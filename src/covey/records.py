@@ -96,9 +96,30 @@ def as_record(kind: type[R], value: Any, place: str, *, trusted_only: bool = Fal
     if isinstance(value, kind):
         return value
     try:
-        return kind.model_validate(value, strict=True, context={"trusted_only": trusted_only})
+        record = kind.model_validate(value, strict=True, context={"trusted_only": trusted_only})
     except ValidationError as error:
         raise InvalidValueError(text_of(error, kind, place)) from None
+    for path, wanted_kind, given_value in coerced(value, record):
+        where = ".".join(map(str, filter(None, (place, *path))))
+        raise InvalidValueError(f"{where}: must be {wanted_kind}; given: {given_value!r:.60}")
+    return record
+
+
+def coerced(data: Any, record: Any, path: tuple[str | int, ...] = ()) -> Iterator["Located"]:
+    """Yield path, what is wanted, and value where data has text or a truth value that a record took as a number."""
+    if isinstance(data, dict) and isinstance(record, BaseModel):
+        names = {(field.alias or name): name for name, field in type(record).model_fields.items()}
+        if len(data) == 1 and not data.keys() & names.keys():  # {name: {parameter: …}}
+            ((name, below),) = data.items()
+            path, data = (*path, name), below if isinstance(below, dict) else {}  # {kind: name} has nothing below
+        for key, value in data.items():
+            if key in names:
+                yield from coerced(value, getattr(record, names[key]), (*path, key))
+    elif isinstance(data, list) and isinstance(record, (list, tuple)) and len(data) == len(record):
+        for i, (value, item) in enumerate(zip(data, record, strict=True)):
+            yield from coerced(value, item, (*path, i))
+    elif isinstance(data, (bool, str)) and isinstance(record, (bool, int, float)) and type(data) is not type(record):
+        yield path, "true or false" if isinstance(record, bool) else "a number", data
 
 
 Located = tuple[tuple[str | int, ...], str, Any]

@@ -248,3 +248,23 @@ def test_a_record_without_a_time_between_decisions_is_refused(every_s, tmp_path)
         InvalidValueError, match=r"policy.onnx.json: every_s is .*; give the time between two decisions"
     ):
         read_record(tmp_path / "policy.onnx")
+
+
+def test_a_policy_that_fails_at_its_first_step_ends_the_run_as_failed(tmp_path):
+    file = tmp_path / "p.onnx"
+    network(file, {"velocity": np.zeros((3, 2))}, {"velocity": 3}, 2)
+    record = {"observe": ["velocity"], "action": "twist", "every_s": 0.1}
+    (tmp_path / "p.onnx.json").write_text(json.dumps(record))
+    for name in ("onnx", "onnx_each"):
+        given = {"robots.robot.controller": {"name": name, "file": str(file)}, "stop.timeout_s": 0.5}
+        run = build(load_scenario("hello", given)).run()
+        assert run.status == "failed"
+
+
+def test_a_file_with_the_name_of_a_shipped_policy_is_asked_for_by_its_folder(tmp_path):
+    (tmp_path / "avoider").write_text("mine")
+    path = tmp_path / "a.yaml"
+    for file, said in (("avoider", "write ./avoider for the file"), ("./avoider", "no record of the policy")):
+        path.write_text(SCENARIO.replace("CONTROLLER", f"{{name: onnx, file: {file}}}"))
+        with pytest.raises(CoveyError, match=said):
+            build(load_scenario(path, {"execution.on_controller_error": "raise"})).run()

@@ -472,3 +472,22 @@ def test_what_robots_say_is_checked():
         world.save_record("never.onnx")
     world.close()
     assert "messages" in covey.env(room(), action={"twist": {"message": 3}}).observation_space("r0").spaces
+
+
+def test_a_reward_cannot_change_what_it_is_given():
+    def reward(known):
+        for array in (known.pose, known.team, known.velocity, known.goals):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
+        return 0.0
+
+    world = covey.env(room(), reward=reward, goals=True, observe="goal")
+    world.reset(seed=1)
+    world.step({name: np.zeros(2) for name in world.agents})
+    world.close()
+
+
+def test_a_truth_value_is_no_number_of_a_parameter():
+    for given in ({"twist": {"message": True}}, {"twist": {"message": "1"}}):
+        with pytest.raises(InvalidValueError, match=r"action.twist.message: must be a number; given: "):
+            covey.env(room(), action=given)

@@ -55,6 +55,7 @@ def test_wrong_sizes_of_a_training_are_one_sentence(tmp_path, monkeypatch, capsy
     assert "give an even number of worlds" in said
 
 
+@pytest.mark.filterwarnings("default")  # of these libraries
 @pytest.mark.parametrize(
     ("name", "needs", "options", "said"),
     [

@@ -242,8 +242,8 @@ class Environment(ParallelEnv):
         return observed(chosen)
 
     def _goals_of(self, first: int, count: int) -> np.ndarray | None:
-        """Return the goals of some robots; a copy, as an observation may write there."""
-        return None if self._places is None else self._places[first : first + count].copy()
+        """Return the goals of some robots."""
+        return None if self._places is None else self._places[first : first + count]
 
     def _known(self) -> list[KnownInSimulation]:
         """Return what the robots of each group that learns know now."""

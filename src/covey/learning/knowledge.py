@@ -9,6 +9,7 @@ import numpy as np
 
 from covey.controllers.policies.knowledge import Knowledge, MapStack
 from covey.errors import InvalidValueError
+from covey.geometry.constant import constant
 from covey.mapping.occupancy.belief import Beliefs
 from covey.onboard.group import Group
 from covey.robots.team import TeamState
@@ -28,7 +29,7 @@ class KnownInBatch(Knowledge):
     """
 
     def __init__(self, batch: Batch, group: Group, goals: np.ndarray | None = None):
-        self.batch, self.goals = batch, goals
+        self.batch, self.goals = batch, None if goals is None else constant(goals)
         self.name, self.names, self.robot, self.time_s = group.name, group.names, group.robot, batch.time
         self.members = batch.members[group.name]
         self.part = slice(self.members.start, self.members.stop)
@@ -37,12 +38,12 @@ class KnownInBatch(Knowledge):
     @cached_property
     def pose(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Where the robots believe to be, float64 (n, 3)."""
-        return self.batch.localization.pose[self.part].copy()
+        return constant(self.batch.localization.pose[self.part])
 
     @cached_property
     def teams(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Where all robots of each world believe to be, float64 (worlds, m, 3)."""
-        return self.batch.localization.pose[self.batch.index]
+        return constant(self.batch.localization.pose[self.batch.index])
 
     @property
     def kin(self) -> np.ndarray:
@@ -52,7 +53,7 @@ class KnownInBatch(Knowledge):
     @cached_property
     def velocity(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Velocities in the world frame, float64 (n, 2)."""
-        return in_world_frame(self.batch.state, self.part)
+        return constant(in_world_frame(self.batch.state, self.part))
 
     @property
     def workspace(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -119,7 +120,8 @@ class KnownInSimulation(Knowledge):
         goals: np.ndarray | None = None,
         messages: Sequence[Sequence[np.ndarray]] | None = None,
     ):
-        self.sim, self._group, self.goals, self.messages = sim, group, goals, messages
+        self.sim, self._group, self.messages = sim, group, messages
+        self.goals = None if goals is None else constant(goals)
         self.name, self.names, self.robot, self.time_s = group.name, group.names, group.robot, sim.time
         self.members = range(first, first + len(group.start))
         self.own, self.is_lost = np.array(self.members), sim.localization.frames is not None
@@ -139,17 +141,17 @@ class KnownInSimulation(Knowledge):
     @cached_property
     def pose(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Where the robots believe to be, float64 (n, 3)."""
-        return self.sim.localization.pose[self._part].copy()
+        return constant(self.sim.localization.pose[self._part])
 
     @cached_property
     def team(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Where all robots of the team believe to be, float64 (m, 3)."""
-        return self.sim.localization.pose.copy()
+        return constant(self.sim.localization.pose)
 
     @cached_property
     def velocity(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Velocities in the world frame, float64 (n, 2)."""
-        return in_world_frame(self.sim.state, self._part)
+        return constant(in_world_frame(self.sim.state, self._part))
 
     @property
     def workspace(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -158,7 +158,7 @@ class EpisodesTogether:
         first, n = 0, self._learning.shape[1]
         for group, _ in self._teams:
             part = slice(self.batch.members[group.name].start, self.batch.members[group.name].stop)
-            known = KnownInBatch(self.batch, group, None if self._goals is None else self._goals[part].copy())
+            known = KnownInBatch(self.batch, group, None if self._goals is None else self._goals[part])
             for one in self._one.observe[group.name]:
                 rows = into[one.key if len(into) > 1 else ""]
                 if group.count == n and self.here.all():

@@ -235,7 +235,17 @@ def _with_map(localization: Any, folder: Path) -> Any:
 
 
 def _with_files(program: Any, folder: Path) -> Any:
-    """Return a program whose files are found from any folder."""
+    """Return a program whose files are found from any folder.
+
+    Raises:
+        InvalidValueError: a file in the folder has the name of a policy that ships with Covey.
+    """
+    for value in program.parameters.values():
+        if isinstance(value, str) and policy_file(value) != value and (folder / value).is_file():
+            raise InvalidValueError(
+                f"file is {value!r}, a policy that ships with Covey and also a file in {folder}; write ./{value} for "
+                "the file, or give it another name"
+            )
     found = {key: str(beside(folder, name).resolve()) for key, name in _files_of(program).items()}
     return replace(program, parameters={**program.parameters, **found}) if found else program
 

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from covey.errors import CoveyError, Problem, did_you_mean
-from covey.named import Named
-from covey.records import hinted_at, misspelt, unknown_key, wanted, wrong_length
+from covey.records import coerced, hinted_at, misspelt, unknown_key, wanted, wrong_length
 from covey.scenario.yaml12 import Document, Path
 
 R = TypeVar("R", bound=BaseModel)
@@ -46,22 +45,10 @@ def problems_of(error: ValidationError, document: Document, model: type[BaseMode
     return [unique[place] for place in sorted(unique)]
 
 
-def coercions(data: Any, record: Any, document: Document, path: Path = ()) -> Iterator[Problem]:
+def coercions(data: Any, record: Any, document: Document) -> Iterator[Problem]:
     """Yield a problem where the file has text or true/false and the record accepted it as a number."""
-    if isinstance(data, dict) and isinstance(record, BaseModel):
-        names = {(f.alias or name): name for name, f in type(record).model_fields.items()}
-        if isinstance(record, Named) and len(data) == 1 and not data.keys() & names.keys():
-            ((name, below),) = data.items()
-            path, data = (*path, name), below if isinstance(below, dict) else {}  # {kind: name} has nothing below
-        for key, value in data.items():
-            if key in names:
-                yield from coercions(value, getattr(record, names[key]), document, (*path, key))
-    elif isinstance(data, list) and isinstance(record, (list, tuple)) and len(data) == len(record):
-        for i, (value, item) in enumerate(zip(data, record, strict=True)):
-            yield from coercions(value, item, document, (*path, i))
-    elif isinstance(data, (bool, str)) and isinstance(record, (bool, int, float)) and type(data) is not type(record):
-        wanted = "true or false" if isinstance(record, bool) else "a number"
-        yield document.problem(f"{dotted(path)}must be {wanted}; given: {_shown(data)}", path)
+    for path, kind, value in coerced(data, record):
+        yield document.problem(f"{dotted(path)}must be {kind}; given: {_shown(value)}", path)
 
 
 def _by_value(error: ValidationError, document: Document) -> dict[Path, dict[Any, list[Any]]]:

@@ -152,7 +152,8 @@ class Onnx:
     not code in a file.
 
     Args:
-        file: the policy, or the name of one that ships with Covey: avoider, pursuers.
+        file: the policy, or the name of one that ships with Covey: ``avoider`` for differential robots with 12 rays of
+            2 m and the mission ``navigation``; ``pursuers`` for holonomic ones in a group beside that of the evader.
         every_s: time between two decisions [s]; 0: that of the record.
 
     Raises:
@@ -183,7 +184,8 @@ async def onnx_each(robot: Robot, *, file: File, every_s: Stay = 0.0) -> None:
 
     Args:
         robot: a robot.
-        file: the policy, or the name of one that ships with Covey: avoider, pursuers.
+        file: the policy, or the name of one that ships with Covey: ``avoider``, see `Onnx`; ``explorer`` for robots
+            with a lidar and a map. ``pursuers`` needs `Onnx`, as it observes poses over the workspace.
         every_s: time between two decisions [s]; 0: that of the record.
 
     Raises:

@@ -198,15 +198,19 @@ class Deciding:
         If robots have controllers of their own, only these count; else those of groups, which say that they are done.
         """
         if not self.answered:
-            return bool(self._done_groups) and self._done_groups >= {group.name for group, *_ in self._acting}
+            return bool(self._acting) and all(
+                group.name in self._done_groups or members[0] in self.failed for group, _, members, _ in self._acting
+            )
         gone = self.failed | self.lost
         answers = self.answered.items()
         return all(i in gone or answer.status in ("done", "resting") for i, answer in answers)
 
     @property
     def all_failed(self) -> bool:
-        """True if the controllers of all robots with a controller of their own have failed."""
-        return bool(self.answered) and self.failed >= self.answered.keys()
+        """True if the controllers of all robots that have their own have failed; else those of all groups."""
+        if self.answered:
+            return self.failed >= self.answered.keys()
+        return bool(self._acting) and all(members[0] in self.failed for _, _, members, _ in self._acting)
 
     def views(self, time_s: float) -> list[GroupView]:
         """Return the inputs of group and team controllers."""

@@ -1,6 +1,7 @@
 """The explorable cells: the denominator G of every explored share."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,7 @@ class ExplorableFrom:
     """The cells of a world that teams with several starts can see; what follows from the same parts is found once."""
 
     def __init__(self, world: World):
-        self._world = world
-        self._parts: dict[float, tuple[np.ndarray, int]] = {}  # by radius: labels, and how many
+        self._world, self._reachable = world, ReachableFrom(world)
         self._seen: dict[Any, np.ndarray] = {}
 
     def of(self, starts: np.ndarray, bodies: np.ndarray, ranges: np.ndarray) -> np.ndarray:
@@ -62,6 +62,21 @@ class ExplorableFrom:
         return seen[0] if len(seen) == 1 else constant(np.logical_or.reduce(seen))
 
     def _of_kind(self, starts: np.ndarray, radius_m: float, range_m: float) -> np.ndarray:
+        parts, reached = self._reachable.of(starts, radius_m)
+        if (key := (range_m, *parts)) not in self._seen:
+            self._seen[key] = constant(visible_from(self._world, reached(), range_m))
+        return self._seen[key]
+
+
+class ReachableFrom:
+    """The cells of a world that bodies can reach from several starts."""
+
+    def __init__(self, world: World):
+        self._world = world
+        self._parts: dict[float, tuple[np.ndarray, int]] = {}  # by radius: labels, and how many
+
+    def of(self, starts: np.ndarray, radius_m: float) -> tuple[tuple[Any, ...], Callable[[], np.ndarray]]:
+        """Return what these cells follow from, to be a key, and a function that returns them, see `reachable`."""
         if radius_m not in self._parts:
             labels, counts = label_by_size(passable(self._world, radius_m))
             self._parts[radius_m] = labels, len(counts)
@@ -70,12 +85,13 @@ class ExplorableFrom:
         parts = np.unique(labels[around[:, 0], around[:, 1]])
         parts = parts[parts > 0]
         aside = np.unique(cells[~np.isin(labels[cells[:, 0], cells[:, 1]], parts)], axis=0)
-        key = radius_m, range_m, parts.tobytes(), aside.tobytes()
-        if key not in self._seen:
+
+        def reached() -> np.ndarray:
             wanted = np.zeros(count + 1, bool)
             wanted[parts] = True
-            self._seen[key] = constant(visible_from(self._world, wanted[labels] | _mask(labels.shape, aside), range_m))
-        return self._seen[key]
+            return wanted[labels] | _mask(labels.shape, aside)
+
+        return (radius_m, parts.tobytes(), aside.tobytes()), reached
 
 
 def _cells_at(world: World, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
