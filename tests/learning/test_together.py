@@ -10,13 +10,18 @@ from covey.scenario.records import Scenario
 RING = {"kind": "proximity", "sectors": 6, "range_m": 2, "sigma_m": 0.02, "dropout": 0.1}
 
 
-def room(timeout_s=0.7, **group):
+def room(timeout_s=0.7, mission="exploration", **group):
     """Return a scenario of three robots that learn among two that stand."""
     robot = {"base": "disc", "sensors": [RING], "command_delay_s": 0.05}
     learning = {"name": "r", "robot": robot, "count": 3, "start": {"apart": {}}, "controller": "still"} | group
     still = {"name": "s", "robot": "disc", "count": 2, "start": {"apart": {}}}
     return Scenario.model_validate(
-        {"world": {"empty_m": [4, 4]}, "robots": [still, learning], "stop": {"timeout_s": timeout_s}}
+        {
+            "world": {"empty_m": [4, 4]},
+            "robots": [still, learning],
+            "mission": mission,
+            "stop": {"timeout_s": timeout_s},
+        }
     )
 
 
@@ -65,9 +70,14 @@ def same(ours, theirs):
         (room(), {"action": "headings"}),
         (floor(explored=0.3), {"reward": None, "observe": [{"patch": {"cells": 9}}, "map", "frontiers"]}),
         (floor(), {"reward": {"explored_share": 1.0}, "observe": "patch", "every_s": 0.2}),
+        (room(timeout_s=1, mission="navigation"), {"reward": None, "observe": ["goal", "ranges"], "every_s": 0.1}),
+        (
+            room(timeout_s=2.4, mission={"dispersion": {"within_m": 1.2}}),
+            {"reward": None, "observe": ["places", "pose"], "every_s": 0.2},
+        ),
         (room(timeout_s=4, count=1), {"goals": True, "reward": None, "observe": ["goal", "ranges"], "every_s": 0.2}),
     ],
-    ids=["twist", "every third step", "headings", "maps", "a map", "goals"],
+    ids=["twist", "every third step", "headings", "maps", "a map", "navigation", "dispersion", "goals"],
 )
 def test_a_batch_has_the_bytes_of_worlds_apart(scenario, settings, mode):
     together, apart = pair(scenario, autoreset=mode, **settings)

@@ -25,15 +25,27 @@ class KnownInBatch(Knowledge):
     Args:
         batch: the batch, before its robots decide.
         group: the group.
-        goals: places to which they are to drive, x, y [m], float64 (n, 2); None: they have none.
     """
 
-    def __init__(self, batch: Batch, group: Group, goals: np.ndarray | None = None):
-        self.batch, self.goals = batch, None if goals is None else constant(goals)
+    def __init__(self, batch: Batch, group: Group):
+        self.batch = batch
         self.name, self.names, self.robot, self.time_s = group.name, group.names, group.robot, batch.time
         self.members = batch.members[group.name]
         self.part = slice(self.members.start, self.members.stop)
         self.own = np.tile(np.flatnonzero(np.isin(batch.index[0], self.members)), batch.worlds)
+
+    @cached_property
+    def goals(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Places to which they are to drive, float64 (n, 2); None: they have none."""
+        if self.batch.tracker is None or self.batch.tracker.goals is None:
+            return None
+        kin = np.flatnonzero(self.kin)
+        return constant(self.batch.tracker.goals[:, kin].reshape(-1, 2))
+
+    @property
+    def places(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Places to visit, float64 (worlds, m, 3); None: there are none."""
+        return None if self.batch.tracker is None else self.batch.tracker.places
 
     @cached_property
     def pose(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -152,6 +164,11 @@ class KnownInSimulation(Knowledge):
     def velocity(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Velocities in the world frame, float64 (n, 2)."""
         return constant(in_world_frame(self.sim.state, self._part))
+
+    @cached_property
+    def places(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Places to visit, float64 (1, m, 3); None: there are none."""
+        return None if self.sim.tracker.places is None else constant(self.sim.tracker.places[None])
 
     @property
     def workspace(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]

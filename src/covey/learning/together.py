@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from covey.clock import exact
-from covey.learning.environment import THERE_M, Environment
+from covey.learning.environment import Environment
 from covey.learning.knowledge import KnownInBatch
 from covey.learning.learners import Learners
+from covey.missions import Exploration, Navigation
+from covey.missions.navigation import NavigationInWorlds
 from covey.onboard.group import Group
 from covey.scenario.batch import Batch
 from covey.scenario.refusals import is_still, refused, sensors_of
-from covey.world.placement.goals import drawn_goals
 
-_MEASURED = ("distance_m", "energy_j", "collisions_robot", "collisions_wall", "goal_m")
+_MEASURED = ("distance_m", "energy_j", "collisions_robot", "collisions_wall", "goal_m", "taken")
 """What a batch measures."""
 _EXPLORED = ("explored_share", "explored_share_union")
 """What it measures with maps."""
@@ -24,6 +25,8 @@ _EXPLORED = ("explored_share", "explored_share_union")
 def why_apart(one: Environment) -> str:
     """Return why worlds like this one cannot be in one batch; empty if they can."""
     scenario, _ = one.with_learners(one.scenario)
+    if one.goals and type(one.scenario.mission) is not Exploration:
+        return "goals beside a mission"
     if one.vary or one.record is not None or one.render_mode is not None:
         return "worlds that vary, are recorded or rendered"
     if callable(one.reward) or {*one.weights()} - {*_MEASURED, *_EXPLORED}:
@@ -72,7 +75,6 @@ class EpisodesTogether:
         self.batch: Batch | None = None
         self.here = np.zeros(worlds, bool)
         self._teams: list[tuple[Group, Learners]] = []
-        self._goals: np.ndarray | None = None
         self._counted: dict[str, np.ndarray] = {}
 
     def begin(self, which: np.ndarray, seeds: Sequence[int]) -> None:
@@ -86,13 +88,6 @@ class EpisodesTogether:
         else:
             batch.begin_anew(which, seeds)
         self.here |= which
-        if self._one.goals:
-            if self._goals is None:
-                self._goals = np.zeros((len(batch.state.pose), 2))
-            for world, seed in zip(np.flatnonzero(which).tolist(), seeds, strict=True):
-                robots = batch.index[world]
-                place, pose, radius = batch.sensing.world.world, batch.state.pose[robots], batch.model.radius[robots]
-                self._goals[robots] = drawn_goals(place, pose, radius, seed)
         self._counted = self._measures()
 
     def leave(self, world: int) -> None:
@@ -103,6 +98,8 @@ class EpisodesTogether:
 
     def _made(self, seeds: list[int]) -> Batch:
         scenario, teams = self._one.with_learners(self._one.scenario)
+        if self._one.goals:
+            scenario = scenario.model_copy(update={"mission": Navigation()})
         self.batch = batch = Batch(scenario, seed=seeds, maps=needs_maps(self._one))
         groups = {group.name: group for group in batch.groups}
         self._teams = [(groups[name], own) for name, own in zip(self._one.observe, teams, strict=True)]
@@ -112,6 +109,8 @@ class EpisodesTogether:
         members = [batch.members[group.name] for group, _ in self._teams]
         self._columns = np.concatenate([np.flatnonzero(np.isin(batch.index[0], own)) for own in members])
         self._learning = batch.index[:, self._columns]
+        if self._one.goals and isinstance(batch.tracker, NavigationInWorlds):
+            batch.tracker.who = self._columns
         return batch
 
     def _later(self, group: Group) -> Callable[[], KnownInBatch]:
@@ -143,11 +142,7 @@ class EpisodesTogether:
         for _ in range(self._one.steps):
             if batch.done:
                 break
-            running = ~batch.over
             batch.step()
-            if self._goals is not None:
-                away = self._distances()[self._learning]
-                batch.end(running & (away <= THERE_M).all(axis=1))
         ended = batch.over & ~over
         return self._rewards(), ended & batch.reached, ended & ~batch.reached
 
@@ -157,8 +152,7 @@ class EpisodesTogether:
         self.batch.sense(at_the_end=True)
         first, n = 0, self._learning.shape[1]
         for group, _ in self._teams:
-            part = slice(self.batch.members[group.name].start, self.batch.members[group.name].stop)
-            known = KnownInBatch(self.batch, group, None if self._goals is None else self._goals[part])
+            known = KnownInBatch(self.batch, group)
             for one in self._one.observe[group.name]:
                 rows = into[one.key if len(into) > 1 else ""]
                 if group.count == n and self.here.all():
@@ -168,19 +162,14 @@ class EpisodesTogether:
                 whole[self.here] = one.of(known).reshape(whole.shape)[self.here]
             first += group.count
 
-    def _distances(self) -> np.ndarray:
-        """Return how far all robots are from their goals [m], float64 (robots,)."""
-        assert self.batch is not None
-        assert self._goals is not None
-        return np.hypot(*(self._goals - self.batch.state.pose[:, :2]).T)
-
     def _measures(self) -> dict[str, np.ndarray]:
         """Return the present values of what is rewarded, float64 (B, n) each."""
         batch: Any = self.batch
         found = dict[str, np.ndarray]()
+        scored = {} if batch.tracker is None else batch.tracker.values(batch.pose)
         for name in self._one.weights():
-            if name == "goal_m":
-                found[name] = self._distances()[self._learning]
+            if name in scored:
+                found[name] = scored[name][:, self._columns]
             elif name == "explored_share_union":
                 found[name] = np.repeat(batch.explored_share_union[:, None], len(self._columns), axis=1)
             else:

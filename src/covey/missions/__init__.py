@@ -1,11 +1,12 @@
 """Missions of a team, and their scores from the truth: exploration, coverage, patrolling, formation, navigation,
-pursuit, rescue.
+dispersion, pursuit, rescue.
 
 Every run measures the explored and the covered area. The mission of a run adds its own measurements, decides when the
 goal is reached, and accepts orders. To write a mission, derive from `Mission`, and return a `Tracker` from ``begin``.
 """
 
 from covey.missions.coverage import Coverage
+from covey.missions.dispersion import Dispersion
 from covey.missions.exploration import Exploration
 from covey.missions.formation import Formation
 from covey.missions.navigation import Navigation
@@ -17,6 +18,7 @@ from covey.missions.rescue import Rescue
 
 __all__ = [
     "Coverage",
+    "Dispersion",
     "Exploration",
     "Formation",
     "Judgement",

@@ -72,6 +72,7 @@ class Tracker(ABC):
         facts: constant plain data for the manifest. The entry ``order`` is put on the blackboard.
         waypoints: the graph given to every robot; None for none.
         goals: where each robot is to drive, x, y [m], float64 (n, 2), which controllers of groups see; None: nowhere.
+        places: places to visit, x, y [m], and 1 or 0 for whether that is still to be done, float64 (m, 3); None: none.
         base: index of the robot that takes the others' reports by radio; None: they need no radio.
         reached: True ends the run with the status ``reached``.
         closed: True ends the run with the status ``timeout``.
@@ -84,6 +85,7 @@ class Tracker(ABC):
     facts: Mapping[str, Any] = MappingProxyType({})
     waypoints: Waypoints | None = None
     goals: np.ndarray | None = None
+    places: np.ndarray | None = None
     base: int | None = None
     reached: bool = False
     closed: bool = False
@@ -116,6 +118,32 @@ class Tracker(ABC):
         return np.zeros(substeps, np.uint8)
 
 
+class TrackerInWorlds(ABC):
+    """Scores the runs of the B worlds of a batch, each as its own `Tracker` would; made of these at their beginning.
+
+    Attributes:
+        goals, places: those of the trackers, with an axis for the world before the others.
+    """
+
+    goals: np.ndarray | None = None
+    places: np.ndarray | None = None
+
+    @abstractmethod
+    def __init__(self, trackers: Sequence[Any]): ...
+
+    @abstractmethod
+    def begin(self, world: int, tracker: Any) -> None:
+        """Begin anew in a world, as the tracker does, which is at its beginning."""
+
+    @abstractmethod
+    def measure(self, pose: np.ndarray, running: np.ndarray) -> np.ndarray:
+        """Process the true poses (B, n, 3) of the worlds that run, bool (B,); return which have reached their goal."""
+
+    @abstractmethod
+    def values(self, pose: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the measurements at these true poses, by column: float64 (B, n)."""
+
+
 class Mission(Named, ABC):
     """The task of a team: a record of its parameters; `begin` returns a tracker.
 
@@ -126,6 +154,7 @@ class Mission(Named, ABC):
         gives_waypoints: whether its tracker has `waypoints`, which patrol controllers need.
         seeks: whether robots are to see targets.
         in_world: what of it lies in the world frame, with a verb, which robots with unknown starts do not know.
+        in_worlds: what scores it in a batch; None: nothing does.
         rewards: weights of measurements, by column: the sum of weight times increase is its progress, for learning.
     """
 
@@ -133,6 +162,7 @@ class Mission(Named, ABC):
     gives_waypoints: ClassVar[bool] = False
     seeks: ClassVar[bool] = False
     in_world: ClassVar[str] = ""
+    in_worlds: ClassVar[type[TrackerInWorlds] | None] = None
     rewards: ClassVar[Mapping[str, float]] = MappingProxyType({"explored_share_union": 1.0})
 
     @property

@@ -25,7 +25,8 @@ class Contacts:
         x, y: float64 (m,), contact point [m], in the world frame.
         substep: int64 (m,), counted from the start of the step.
         felt: float64 (k, 3), every contact point in each substep, in the order of the substeps: the substep, the
-            robot, and the bearing [rad] of the point in its body frame.
+            robot, and the bearing [rad] of the point in its body frame. Where no sensor feels, it may
+            have only the last point of each robot, with the substep -1.
     """
 
     kind: np.ndarray

@@ -14,6 +14,7 @@ from covey.errors import InvalidValueError, UnknownNameError
 from covey.geometry.grid import Grid
 from covey.mapping.records import Mapping
 from covey.memory import check_room
+from covey.missions import MissionContext, Tracker
 from covey.onboard.group import Group
 from covey.physics.planar.physics import PlanarPhysics
 from covey.robots.team import TeamModel, TeamState
@@ -46,11 +47,11 @@ class Batch:
     World k has the robots, noise and controllers of the run with seed ``seed + k``: its poses and readings are those of
     ``scenario.build()`` with that seed, byte for byte. Each phase of a step is one call for all worlds: sensors,
     motion, and controllers of groups with ``many_worlds``, see `covey.controller`; others are called for each world.
-    Nothing is recorded or scored, and mapped only with ``maps``. Robots of different worlds neither see nor touch each
-    other. Those of a world whose run is over stand still.
+    Nothing is recorded, and mapped only with ``maps``; of missions, navigation and dispersion are scored. Robots of
+    different worlds neither see nor touch each other. Those of a world whose run is over stand still.
 
     A batch takes controllers of groups, planar physics, true poses, and lidars, proximity rings, neighbours, odometry
-    and inertial sensors. It refuses events, faults, missions, radio, and worlds that each seed generates anew.
+    and inertial sensors. It refuses events, faults, other missions, radio, and worlds that each seed generates anew.
 
     Args:
         scenario: a scenario, a file, or a name of the library.
@@ -61,6 +62,7 @@ class Batch:
 
     Attributes:
         worlds: B.
+        tracker: what scores the mission, a `covey.missions.protocol.TrackerInWorlds`; None: nothing does.
         names: names of the n robots of a world.
         seeds: of the worlds.
         over: worlds whose run has ended, bool (B,); see `status`.
@@ -138,7 +140,7 @@ class Batch:
         self.model = TeamModel.of([group.robot for group in groups for _ in group.start])
         self.state = state = TeamState.at(np.concatenate([group.start for group in groups]))
         state.world_id[self.index] = np.arange(self.worlds)[:, None]
-        self.physics = PlanarPhysics(place, self.model, execution.substep_s)
+        self.physics = PlanarPhysics(place, self.model, execution.substep_s, feels=False)
         sensors = [
             {"mapping": group.robot.mapping if self.maps else None, "sensors": sensors_of(group, self.maps)}
             for group in scenario.robots
@@ -157,6 +159,12 @@ class Batch:
         self._trace, self._felt = np.repeat(placed[None], self.clock.substeps_per_step, axis=0), np.empty((0, 3))
         self._besides = np.zeros(self.clock.substeps_per_step, np.uint8)
         self._with_robots, self._with_walls = np.zeros((2, len(state.pose)), np.int64)
+        mission = scenario.mission
+        self._begun_mission, self.tracker = mission.begin, None
+        if mission.in_worlds is not None:
+            self._place, kinds = place, [group.robot for group in groups for _ in range(group.count)]
+            self._team = TeamModel.of(kinds)
+            self.tracker = mission.in_worlds([self._tracker_of(world) for world in range(self.worlds)])
         robots = [group.robot for group in groups for _ in group.start]
         self._idle_w = np.array([robot.idle_power_w for robot in robots])
         self._drive_j_m = np.array([robot.drive_energy_j_m for robot in robots])
@@ -170,6 +178,8 @@ class Batch:
         if self.maps:
             self._looking.append(("map", self._map))
             self._acting.insert(2, ("explore", self._explore))
+        if self.tracker is not None:
+            self._acting.insert(-1, ("score", self._score))
         self._stopwatch = Stopwatch(name for name, _ in (*self._looking, *self._acting))
 
     # -- queries -------------------------------------------------------------------------------------------------------
@@ -370,6 +380,19 @@ class Batch:
         if contacts.kind.size:
             count_contacts(contacts, self._with_robots, self._with_walls)
 
+    def _tracker_of(self, world: int) -> Tracker:
+        """Return the tracker of the mission at the beginning of the run of a world."""
+        start = TeamState.at(self.state.pose[self.index[world]])
+        context = MissionContext(self._place, self._team, start, self.clock, names=self.names, seed=self.seeds[world])
+        return self._begun_mission(context)
+
+    def _score(self) -> None:
+        """End the runs whose mission has reached its goal."""
+        assert self.tracker is not None
+        reached = self.tracker.measure(self.pose, ~self._over) & ~self._over
+        if reached.any():
+            self.end(reached)
+
     def _end(self) -> None:
         """End the runs that have reached their end; their robots stand still from now on."""
         late = (self._lasted_s >= self._stop.timeout_s - 1e-9) & ~self._over
@@ -427,6 +450,9 @@ class Batch:
         self._reached[worlds], self._exhausted[worlds], self._begun[worlds] = False, False, self.clock.now
         self.physics.begin_anew(robots)
         self.sensing.begin_anew(robots, self.seeds)
+        if self.tracker is not None:
+            for world in which.tolist():
+                self.tracker.begin(world, self._tracker_of(world))
         if self.exploring is not None:
             self.localization.begin_anew(robots)
             self.exploring.begin(which.tolist())

@@ -40,7 +40,7 @@ def _refusals(scenario: Scenario, maps: bool) -> Iterator[str]:
     for key in ("events", "faults", "damage", "share_maps"):
         if getattr(scenario, key):
             yield f"a batch takes no {key}; leave them out, or {SIMULATE}"
-    if type(scenario.mission) not in (Exploration, Coverage):
+    if type(scenario.mission) not in (Exploration, Coverage) and scenario.mission.in_worlds is None:
         yield f"a batch scores no mission, and this is {scenario.mission.kind}; leave it out, or {SIMULATE}"
     stop = scenario.stop
     if stop.covered is not None:

@@ -98,7 +98,7 @@ class SensorRecord(OfKind, ABC):
         between_steps: whether ROS gets a reading at its own time in real time; others come with the transforms of the
             step.
         in_many_worlds: whether `read` takes robots of several worlds at once, see `Truth.world_id`: the reading of each
-            is that of its world alone. A batch of worlds takes no other sensors.
+            is that of its world alone, and does not follow from `Truth.touches`. A batch takes no other sensors.
         begins_anew: whether, besides, the runs of some worlds may have begun later than those of others: it needs
             nothing of the sample before, and takes the number of the sample of each robot.
     """

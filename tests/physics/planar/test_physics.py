@@ -366,3 +366,21 @@ def test_a_command_that_is_not_finite_is_refused_before_anybody_moves():
     with pytest.raises(InvalidValueError, match=r"command of robot 1 is .*nan.*; it must be three finite numbers"):
         physics.step(state, np.array([[0.3, 0.0, 0.0], [0.1, 0.0, math.nan]]), 10)
     np.testing.assert_array_equal(state.pose, before)
+
+
+def test_without_feeling_all_but_the_list_of_points_is_the_same():
+    model = TeamModel.of([disc() for _ in range(6)])
+    starts = [[0.5 + 0.7 * k, 0.6, 1.1 * k] for k in range(6)]
+    world, random = room(4.5, 1.2), np.random.default_rng(3)
+    both = [(PlanarPhysics(world, model, feels=feels), TeamState.at(starts)) for feels in (True, False)]
+    touched = 0
+    for _ in range(30):
+        commands = random.uniform(-1, 1, (6, 3)) * (1, 0, 2)
+        full, last = (physics.step(state, commands, 10) for physics, state in both)
+        for name in ("kind", "robot", "other", "x", "y", "substep"):
+            np.testing.assert_array_equal(getattr(full, name), getattr(last, name))
+        for name in ("pose", "twist", "distance_m", "contact_bearing"):
+            np.testing.assert_array_equal(getattr(both[0][1], name), getattr(both[1][1], name))
+        assert set(last.felt[:, 1]) == set(full.felt[:, 1])
+        touched += len(last.felt)
+    assert touched > 10

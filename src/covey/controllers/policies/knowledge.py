@@ -60,6 +60,8 @@ class Knowledge(ABC):
         team: where all robots that they know of believe to be, float64 (m, 3); ``own``: the rows of the robots in it.
         workspace: corners of the world [m], float64 (k, 2).
         goals: places to which they are to drive, x, y [m], float64 (n, 2); None: they have none.
+        places: places that a team is to visit in each world: x, y [m], and 1 or 0 for whether that is still to be
+            done, float64 (worlds, m, 3); None: there are none, or that is not known.
         beliefs: their maps; empty if they keep none or may not see them. ``maps``: the same as arrays.
         messages: what each has received since its last decision, newest first: arrays of numbers; None: not known.
         is_lost: whether they do not know where the others started, so that each has a frame of its own.
@@ -75,6 +77,7 @@ class Knowledge(ABC):
     own: np.ndarray
     workspace: np.ndarray
     goals: np.ndarray | None = None
+    places: np.ndarray | None = None
     beliefs: Sequence[Any] = ()
     messages: Sequence[Sequence[np.ndarray]] | None = None
     is_lost: bool = False

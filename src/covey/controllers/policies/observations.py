@@ -253,6 +253,36 @@ class ObservedGoal(Observation):
         )
 
 
+@observations.register("places")
+class ObservedPlaces(Observation):
+    """The places that the team is still to visit, always in the same order: (m, 3).
+
+    A row holds 1, and the place forward and to the left as a part of ``within_m``; zeros for one that is taken.
+
+    Attributes:
+        within_m: the distance that reads 1 [m].
+    """
+
+    in_many_worlds: ClassVar[bool] = True
+    within_m: float = Field(default=10.0, gt=0)
+
+    def space(self, known: Knowledge) -> Numbers:
+        """Return the space."""
+        if known.places is None:
+            raise InvalidValueError(
+                "places: there are none, or only environments know them; give the scenario the mission dispersion"
+            )
+        return Numbers((known.places.shape[1], 3))
+
+    def of(self, known: Knowledge) -> np.ndarray:
+        """Return the observation, float32 (n, m, 3)."""
+        assert known.places is not None
+        n, (worlds, count, _) = len(known.names), known.places.shape
+        out = np.empty((n, count, 3), np.float32)
+        show(known.places, known.pose, n // worlds, self.within_m, out)
+        return out
+
+
 @observations.register("messages")
 class ReceivedMessages(Observation):
     """What a robot has received since its last decision, newest first: (most, 1 + size).
@@ -465,6 +495,19 @@ def _one(given: Any, trusted_only: bool) -> Observation:
     if callable(given) and not isinstance(given, type):
         return OfFunction(function=given)
     return as_record(Observation, given, "observe", trusted_only=trusted_only)
+
+
+@kernel
+def show(places, pose, robots, within_m, out):
+    """Fill the rows of `ObservedPlaces`: places (worlds, m, 3), poses (n, 3), robots in a world, out (n, m, 3)."""
+    for i in range(len(pose)):
+        c, s = np.cos(pose[i, 2]), np.sin(pose[i, 2])
+        for m in range(places.shape[1]):
+            x, y, there = places[i // robots, m]
+            x, y = (x - pose[i, 0]) / within_m, (y - pose[i, 1]) / within_m
+            out[i, m, 0] = there
+            out[i, m, 1] = there * min(max(c * x + s * y, -1.0), 1.0)
+            out[i, m, 2] = there * min(max(c * y - s * x, -1.0), 1.0)
 
 
 @kernel

@@ -80,8 +80,10 @@ def wall_overlap(place, bodies, i, x, y, heading, reach):
     The overlap is negative for a gap, and -inf if no wall is within ``reach`` [m] of any disc.
     """
     skip, frame = place
-    discs, count, _ = bodies
-    c, s = math.cos(heading), math.sin(heading)
+    discs, count, limits = bodies
+    c, s = 1.0, 0.0
+    if limits[i, ARM] > 0.0:
+        c, s = math.cos(heading), math.sin(heading)
     deepest, at_x, at_y, centre_x, centre_y = -np.inf, 0.0, 0.0, x, y
     for k in range(count[i]):
         dx, dy = x + c * discs[i, k, 0] - s * discs[i, k, 1], y + s * discs[i, k, 0] + c * discs[i, k, 1]

@@ -15,6 +15,7 @@ HYSTERESIS_M = 2e-3
 """A contact ends when the gap is wider than this [m]."""
 
 _APART = math.cos(math.radians(10.0))  # wall points closer in direction than this count as one contact
+_NEAR, _FAR = math.radians(9.9), math.radians(10.1)  # between these, and a turn less, the cosine is compared
 _SLIP = 1.05
 """Largest displacement of a body in contact, as a multiple of the distance that it drives."""
 
@@ -45,6 +46,7 @@ def advance(
     goals,
     cell,
     clear,
+    feels,
     clock,
     dt,
     substeps,
@@ -61,6 +63,7 @@ def advance(
         wanted: uint8 (substeps,); if ``wanted[k]``, the poses after substep k are written to ``trace[k, 0]``.
         cell, clear: int64 and float64 (n,), the cell in which each robot was seen last, and its `free_radius` there;
             `UNSEEN` for none, and after the walls have changed.
+        feels: uint8 (1,), whether all contact points are listed; else only the last one of each robot, with substep -1.
 
     Returns:
         the first robot whose command is not finite, -1 for none; and None if nobody touches anything, else
@@ -105,7 +108,11 @@ def advance(
         moving = (pose, twist, drive, goals, halted, distance)
         _mingle(team, place, bodies, near, moving, bare(touch), bare(busy), size, k, wanted, trace)
         begun = _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, k, events, begun)
-        felt, feeling = _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, felt, feeling)
+        felt, feeling = _feel(
+            place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, feels[0] > 0, k, felt, feeling
+        )
+    if not feels[0]:
+        felt, feeling = _last_felt(busy, size, bearing)
     lasting = _partners(pairs, n)
     if begun + feeling + len(lasting) == 0:  # None costs less than empty arrays on the way to Python
         return np.int64(-1), None
@@ -270,8 +277,9 @@ def _note(place, bodies, pairs, touch, wall_contact, busy, size, pose, k, events
 
 
 @kernel
-def _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, k, felt, feeling):
-    """Append all contact points of substep k to ``felt``, and clear ``touch``; return ``felt`` and its row count."""
+def _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, feels, k, felt, feeling):
+    """Write the bearings of the contacts of substep k, and clear ``touch``; if it ``feels``, append all points to
+    ``felt``. Return ``felt`` and its row count."""
     n = len(pose)
     for b in range(size + len(pairs)):
         p = b - size
@@ -279,22 +287,45 @@ def _feel(place, bodies, pairs, touch, wall_contact, busy, size, pose, bearing, 
         touch[row, 0] = 0.0
         if p < 0 and wall_contact[row] > 0:
             begin = feeling
-            felt, feeling = _felt(pose, row, touch[row, 1], touch[row, 2], k, felt, feeling)
+            c, s = math.cos(pose[row, 2]), math.sin(pose[row, 2])
+            if not feels:
+                bearing[row] = _bearing(pose, row, c, s, touch[row, 1], touch[row, 2])
+                continue
+            felt, feeling = _felt(pose, row, c, s, touch[row, 1], touch[row, 2], k, felt, feeling)
             bearing[row] = felt[begin, 2]
-            felt, feeling = _feel_walls(place, bodies, row, pose, k, felt, feeling, begin)
+            felt, feeling = _feel_walls(place, bodies, row, pose, c, s, k, felt, feeling, begin)
         for end in range(2 if p >= 0 and pairs[p, 2] > 0 else 0):
             i = pairs[p, 1 - end]
-            felt, feeling = _felt(pose, i, touch[row, 1], touch[row, 2], k, felt, feeling)
+            c, s = math.cos(pose[i, 2]), math.sin(pose[i, 2])
+            if not feels:
+                bearing[i] = _bearing(pose, i, c, s, touch[row, 1], touch[row, 2])
+                continue
+            felt, feeling = _felt(pose, i, c, s, touch[row, 1], touch[row, 2], k, felt, feeling)
             bearing[i] = felt[feeling - 1, 2]
     return felt, feeling
 
 
 @kernel
-def _feel_walls(place, bodies, i, pose, k, felt, feeling, begin):
-    """Append the wall points that body i touches, without those in nearly the direction of a row from ``begin`` on."""
+def _last_felt(busy, size, bearing):
+    """Return a row of `advance` for each robot that has touched something, and how many there are."""
+    felt, feeling = np.empty((size, 3)), np.int64(0)
+    for b in range(size):
+        i = busy[b]
+        if not math.isnan(bearing[i]):
+            felt[feeling, 0], felt[feeling, 1], felt[feeling, 2] = -1.0, i, bearing[i]
+            feeling += 1
+    return felt, feeling
+
+
+@kernel
+def _feel_walls(place, bodies, i, pose, c, s, k, felt, feeling, begin):
+    """Append the wall points that body i touches, without those in nearly the direction of a row from ``begin`` on.
+
+    ``c``, ``s``: cosine and sine of its heading.
+    """
     skip, frame = place
     discs, count, _ = bodies
-    side, c, s = frame[4], math.cos(pose[i, 2]), math.sin(pose[i, 2])
+    side = frame[4]
     for d in range(count[i]):
         x = pose[i, 0] + c * discs[i, d, 0] - s * discs[i, d, 1]
         y = pose[i, 1] + s * discs[i, d, 0] + c * discs[i, d, 1]
@@ -312,30 +343,32 @@ def _feel_walls(place, bodies, i, pose, k, felt, feeling, begin):
                     continue
                 at_x = frame[0] + frame[2] * at_u - frame[3] * at_v
                 at_y = frame[1] + frame[3] * at_u + frame[2] * at_v
-                felt, feeling = _felt(pose, i, at_x, at_y, k, felt, feeling)
+                felt, feeling = _felt(pose, i, c, s, at_x, at_y, k, felt, feeling)
                 for other in range(begin, feeling - 1):
-                    if math.cos(felt[other, 2] - felt[feeling - 1, 2]) > _APART:
+                    off = abs(felt[other, 2] - felt[feeling - 1, 2])
+                    if _FAR < off < 2.0 * math.pi - _FAR:
+                        continue
+                    if off < _NEAR or math.cos(off) > _APART:
                         feeling -= 1
                         break
     return felt, feeling
 
 
 @kernel
-def _felt(pose, i, x, y, k, felt, feeling):
-    """Append a contact point x, y [m] of robot i in substep k."""
+def _felt(pose, i, c, s, x, y, k, felt, feeling):
+    """Append a contact point x, y [m] of robot i in substep k; ``c``, ``s``: cosine and sine of its heading."""
     if feeling == len(felt):
         more = np.empty((2 * len(felt) + 8, 3))
         for r in range(len(felt)):
             more[r, 0], more[r, 1], more[r, 2] = felt[r, 0], felt[r, 1], felt[r, 2]
         felt = more
-    felt[feeling, 0], felt[feeling, 1], felt[feeling, 2] = k, i, _bearing(pose, i, x, y)
+    felt[feeling, 0], felt[feeling, 1], felt[feeling, 2] = k, i, _bearing(pose, i, c, s, x, y)
     return felt, feeling + 1
 
 
 @kernel
-def _bearing(pose, i, x, y):
+def _bearing(pose, i, c, s, x, y):
     """Return the direction [rad] in [-pi, pi] of a world point, in the body frame of robot i."""
-    c, s = math.cos(pose[i, 2]), math.sin(pose[i, 2])
     dx, dy = x - pose[i, 0], y - pose[i, 1]
     return math.atan2(c * dy - s * dx, c * dx + s * dy)
 

@@ -32,9 +32,10 @@ class PlanarPhysics:
             its ``version`` then changes.
         model: the bodies and drives.
         substep_s: length of a substep [s].
+        feels: whether `Contacts.felt` has all points of contact, for sensors that feel them; else the last of a robot.
     """
 
-    def __init__(self, world: Any, model: TeamModel, substep_s: float = 0.01):
+    def __init__(self, world: Any, model: TeamModel, substep_s: float = 0.01, feels: bool = True):
         if not substep_s > 0.0:
             raise InvalidValueError(f"substep_s is {substep_s!r}; it must be a positive number of seconds")
         n = len(model.kinematics)
@@ -47,6 +48,7 @@ class PlanarPhysics:
         self._order = np.arange(n)
         self._goals = np.zeros((n, 3))
         self._cell, self._clear, self._version = np.full(n, UNSEEN), np.zeros(n), world.version
+        self._feels = np.array([feels], np.uint8)
         self._state: TeamState | None = None
         self._advance: Any = None  # for this state
         self.incidents: Sequence[Incident] = ()
@@ -114,7 +116,7 @@ class PlanarPhysics:
             *(model.kinematics, model.limits, self._delay, model.discs, self._past),
             *(state.pose, state.twist, state.drive, state.halted, state.world_id),
             *(state.distance_m, state.contact_bearing),
-            *(self._wall_contact, self._order, self._goals, self._cell, self._clear),
+            *(self._wall_contact, self._order, self._goals, self._cell, self._clear, self._feels),
         )
 
     def numbers(self, substeps: int) -> tuple[int, float, int]:
