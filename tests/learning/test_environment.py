@@ -3,7 +3,6 @@
 import gc
 import warnings
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from pettingzoo.utils import parallel_to_aec
 
 import covey
 from covey.controllers.policies.observations import MapPatch, observed
-from covey.errors import CoveyError, InvalidValueError, UnknownNameError
+from covey.errors import CoveyError, InvalidValueError, RunFolderError, UnknownNameError
 from covey.learning import Knowledge
 from covey.learning.varied import drawn
 from covey.scenario.build import build
@@ -330,17 +329,19 @@ def test_a_picture_shows_walls_robots_and_goals():
     world.close()
 
 
-def test_nothing_remains_of_episodes_without_a_folder(tmp_path, monkeypatch):
+def test_episodes_without_a_folder_write_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    world = covey.env(room())
-    folders = []
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    world = covey.env(room(), every_s=0.5)
     for _ in range(2):
         world.reset()
-        folders.append(Path(world.sim.recorder.folder))
-        world.step({one: [0.0, 0.0] for one in world.agents})
+        while world.agents:
+            world.step({one: [0.5, 0.3] for one in world.agents})
+        with pytest.raises(RunFolderError, match="this run is not recorded"):
+            world.sim.close()
     world.close()
     assert not list(tmp_path.iterdir())
-    assert folders[0] != folders[1]
 
 
 def test_an_episode_that_is_over_takes_no_memory():

@@ -194,7 +194,7 @@ class Environment(ParallelEnv):
         scenario, teams = self.with_learners(scenario)
         self._episode += 1
         folder = None if self.record is None else self.record / f"episode-{self._episode:04}"
-        self.sim = sim = build(scenario, folder=folder)
+        self.sim = sim = build(scenario, folder=folder, written=folder is not None)
         self._teams = teams
         self._places = (
             drawn_goals(sim.world, sim.state.pose, sim.model.radius, seed) if self.goals else sim.tracker.goals

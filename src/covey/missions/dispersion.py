@@ -24,6 +24,7 @@ class DispersionTracker(Tracker):
 
     columns = ("places_taken",)
     robot_columns = ("taken",)
+    places: np.ndarray
 
     def __init__(self, places_m: np.ndarray, robots: int, within_m: float):
         self.places = np.column_stack((places_m, np.ones(len(places_m))))

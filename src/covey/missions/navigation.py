@@ -25,6 +25,7 @@ class NavigationTracker(Tracker):
 
     columns = ("robots_at_goals",)
     robot_columns = ("goal_m",)
+    goals: np.ndarray
 
     def __init__(self, goals: np.ndarray, within_m: float):
         self.goals, self.within_m = goals, within_m
@@ -64,7 +65,7 @@ class NavigationInWorlds(TrackerInWorlds):
 
     def measure(self, pose: np.ndarray, running: np.ndarray) -> np.ndarray:
         """Process the true poses (B, n, 3); return the worlds in which all robots are at their goals, bool (B,)."""
-        return (self.values(pose)["goal_m"][:, self.who] <= self._within_m).all(axis=1)
+        return np.asarray((self.values(pose)["goal_m"][:, self.who] <= self._within_m).all(axis=1))
 
     def values(self, pose: np.ndarray) -> dict[str, np.ndarray]:
         """Return the distance of each robot from its goal [m], float64 (B, n)."""

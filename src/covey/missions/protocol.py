@@ -125,8 +125,8 @@ class TrackerInWorlds(ABC):
         goals, places: those of the trackers, with an axis for the world before the others.
     """
 
-    goals: np.ndarray | None = None
-    places: np.ndarray | None = None
+    goals: Any = None
+    places: Any = None
 
     @abstractmethod
     def __init__(self, trackers: Sequence[Any]): ...

@@ -86,15 +86,18 @@ class Recorder:
         if twice := [name for name in columns if columns.count(name) > 1]:  # a snapshot has one value of each name
             raise InvalidValueError(f"there is a column {twice[0]!r} already; rename that of the mission")
         self.recording = as_recording(recording)
-        folder = self.recording.folder
-        self._scratch = Scratch() if folder is None else None
-        self.folder = Path(folder).absolute() if folder is not None else self._scratch.path  # pyright: ignore
-        self._lock = claim(self.folder, self.recording.overwrite)
+        self._take_folder()
         self._tables: dict[str, Table] = {}
         self._archives: dict[str, Archive] = {}
         self._is_open = False
         self._leave: weakref.finalize | None = None
         self._keep: Bound | None = None
+
+    def _take_folder(self) -> None:
+        folder = self.recording.folder
+        self._scratch = Scratch() if folder is None else None
+        self.folder = Path(folder).absolute() if folder is not None else self._scratch.path  # pyright: ignore
+        self._lock = claim(self.folder, self.recording.overwrite)
 
     def open(self, manifest: dict[str, Any], constant: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Start the folder with the manifest of `covey.results.manifest.build_manifest`.
@@ -132,6 +135,9 @@ class Recorder:
         self._started = self._host_wall = self._checkpoint_wall = time.perf_counter()
         self._host_cpu = time.process_time()
         self._time_s, self._step = 0.0, 0
+        self._start_files()
+
+    def _start_files(self) -> None:
         self._radio = RadioTables(self.folder, self.names)
         name = pa.dictionary(pa.int32(), pa.string())
         step = [("step", pa.int64())]
@@ -395,6 +401,41 @@ class Recorder:
                 f"cannot write the run folder {str(self.folder)!r}: {why}; the folder is marked incomplete. "
                 "Make room, or choose another folder, and run again"
             ) from error
+
+
+class Blank(Recorder):
+    """Takes what a run records, and writes nothing: for a run that will be discarded, such as an episode."""
+
+    def _take_folder(self) -> None:
+        self.folder = Path(os.devnull)
+
+    def _start_files(self) -> None: ...
+
+    def turn(self, step: int, time_s: float) -> None:
+        """End the row of a step, which is forgotten with its block."""
+        self._used = (self._used + 1) % self._steps_in_block
+
+    def observe_events(self, events: Sequence[RunEvent]) -> None:
+        """Forget them."""
+
+    def observe_radio(self, step: int, sample: RadioSample) -> None:
+        """Forget it."""
+
+    def observe_computers(self, step: int, samples: Sequence[computers.ComputerSample]) -> None:
+        """Forget them."""
+
+    def add(self, name: str, schema: pa.Schema, columns: dict[str, Any]) -> None:
+        """Forget them."""
+
+    def add_arrays(self, name: str, arrays: dict[str, np.ndarray]) -> None:
+        """Forget them."""
+
+    def close(self, status: str, maps: Maps | None = None, landscape: Landscape | None = None) -> Run:
+        """Raise `RunFolderError`, as there is nothing to return."""
+        raise RunFolderError("this run is not recorded, so it has no result: discard it, or build it with written=True")
+
+    def abandon(self, reason: str) -> None:
+        """Do nothing."""
 
 
 def resident_mib() -> float:

@@ -49,6 +49,9 @@ class Recording(Record):
     name: str = Field(default="", description="What the run is called in pictures and tables.")
     scenario_yaml: str = Field(default="", description="The whole scenario as text.")
     inputs: tuple[Path, ...] = Field(default=(), description="Files that the run reads: maps, code.")
+    written: bool = Field(
+        default=True, description="Whether the run is written; else it has no result and can only be discarded."
+    )
 
 
 def as_recording(value: Recording | Path | str | None) -> Recording:

@@ -33,8 +33,8 @@ from covey.records import as_record
 from covey.results.event_data import Data, OdometryContradicted, Reported, Sighted, said
 from covey.results.folder import GROUNDS
 from covey.results.manifest import build_manifest
-from covey.results.recorder import Recorder
-from covey.results.recording import Details, Recording
+from covey.results.recorder import Blank, Recorder
+from covey.results.recording import Details, Recording, as_recording
 from covey.results.run import Run
 from covey.results.snapshot import RunEvent, Snapshot
 from covey.robots.team import TeamModel, TeamState
@@ -285,7 +285,9 @@ class Simulation:
         self, recording: Recording | Path | str | None, mission: Mission, spatial: bool, record: Details
     ) -> Recorder:
         """Return the recorder of the run, in its folder; ``spatial``: bodies have altitude, roll and pitch."""
-        recorder = Recorder(
+        recording = as_recording(recording)
+        kind = Recorder if recording.written or self.world_state.ground is not None else Blank
+        recorder = kind(
             recording,
             self.names,
             pose_every=self.execution.pose_every,
@@ -293,6 +295,9 @@ class Simulation:
             robot_columns=self.scoring.robot_columns,
             attitude=spatial,
         )
+        if kind is Blank:
+            recorder.open({}, self.scoring.constant)
+            return recorder
         task = {"kind": mission.kind, **self.tracker.facts}
         if not type(mission).__module__.startswith("covey."):
             task["columns"] = list(self.tracker.columns)

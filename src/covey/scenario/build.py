@@ -89,6 +89,7 @@ def build(
     overwrite: bool = False,
     observers: Iterable[Any] = (),
     hosting: Any = None,
+    written: bool = True,
 ) -> "Simulation":
     """Return a simulation of the scenario, ready for its first step.
 
@@ -98,11 +99,12 @@ def build(
         overwrite: replace a finished run in ``folder``.
         observers: functions that are called with each frame.
         hosting: host of the controllers; replaces the setting of the scenario, see `Simulation`.
+        written: whether the run is written; else it has no result and can only be discarded.
 
     Raises:
         ScenarioError: it lists all problems of the world and of the start poses.
     """
-    return _begun(scenario, set_up(scenario), folder, overwrite, observers, hosting)
+    return _begun(scenario, set_up(scenario), folder, overwrite, observers, hosting, written)
 
 
 def try_out(scenario: "Scenario") -> SetUp:
@@ -146,6 +148,7 @@ def _begun(
     overwrite: bool = False,
     observers: Iterable[Any] = (),
     hosting: Any = None,
+    written: bool = True,
 ) -> "Simulation":
     from covey.onboard.group import Group  # after the checks: these imports load the kernels
     from covey.runtime.simulation import Simulation
@@ -167,8 +170,9 @@ def _begun(
         folder=folder,
         overwrite=overwrite,
         name=scenario.name,
-        scenario_yaml=_text(scenario),
-        inputs=tuple(inputs(scenario)),
+        scenario_yaml=_text(scenario) if written else "",
+        inputs=tuple(inputs(scenario)) if written else (),
+        written=written,
     )
     with _at_its_key(scenario):
         return Simulation(

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from shapely.validation import explain_validity
 from covey.errors import InvalidValueError
 from covey.geometry.constant import constant
 from covey.geometry.grid import Grid
+from covey.kernel import kernel
 from covey.lazy import ndimage
 from covey.records import MOST
 from covey.world.materials import made_of, material_index
@@ -53,6 +53,12 @@ def wall(points: Points, thickness_m: float, what: str = "wall") -> Polygon:
     return LineString(line).buffer(thickness_m / 2, cap_style="square", join_style="mitre")  # pyright: ignore
 
 
+def walls(lines: Sequence[Any], thickness_m: float) -> np.ndarray:
+    """Return the walls along lines of two points [m], arrays (2, 2), as `wall` makes them, in one go."""
+    found = shapely.linestrings(np.asarray(lines, float))
+    return np.asarray(shapely.buffer(found, thickness_m / 2, cap_style="square", join_style="mitre"))
+
+
 def rasterize(grid: Grid, shape: BaseGeometry) -> np.ndarray:
     """Return which cells a polygon (or several) fills, bool (rows, columns), for a grid without yaw.
 
@@ -76,14 +82,21 @@ def _centres_inside(grid: Grid, shape: BaseGeometry) -> np.ndarray:
     x0, y0, resolution = grid.origin[0], grid.origin[1], grid.resolution
     for ring in (r for p in shapely.get_parts(shape) for r in (p.exterior, *p.interiors)):
         points = (shapely.get_coordinates(ring) - (x0, y0)) / resolution - 0.5 - _NUDGE
-        for (xa, ya), (xb, yb) in pairwise(points.tolist()):
-            if ya > yb:
-                xa, ya, xb, yb = xb, yb, xa, ya
-            row = np.arange(max(0, math.ceil(ya)), min(rows, math.ceil(yb)))
-            if row.size:
-                crossing = xa + (row - ya) * ((xb - xa) / (yb - ya))
-                toggles[row, np.clip(np.ceil(crossing), 0, columns).astype(np.int64)] ^= True
+        _toggle(points, toggles)
     return np.logical_xor.accumulate(toggles[:, :-1], axis=1)
+
+
+@kernel
+def _toggle(points, toggles):
+    """Toggle, for each edge of a ring of points [cells], the first cell on its right in each row that it spans."""
+    rows, columns = toggles.shape[0], toggles.shape[1] - 1
+    for k in range(len(points) - 1):
+        xa, ya, xb, yb = points[k, 0], points[k, 1], points[k + 1, 0], points[k + 1, 1]
+        if ya > yb:
+            xa, ya, xb, yb = xb, yb, xa, ya
+        for row in range(max(0, math.ceil(ya)), min(rows, math.ceil(yb))):
+            crossing = math.ceil(xa + (row - ya) * ((xb - xa) / (yb - ya)))
+            toggles[row, min(max(crossing, 0), columns)] ^= True
 
 
 def _fill_overlapped(grid: Grid, part: BaseGeometry, filled: np.ndarray) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import shapely
@@ -10,7 +11,7 @@ from shapely.geometry.base import BaseGeometry
 from covey.errors import InvalidValueError
 from covey.random import generator
 from covey.world.doors import Door
-from covey.world.editing.shapes import wall
+from covey.world.editing.shapes import walls
 from covey.world.generators.terrains import world_of_walls
 from covey.world.materials import made_of
 from covey.world.world import World, check_parts, check_size
@@ -81,7 +82,7 @@ def office(
     check_parts(10 * bands * (width / room_m[0]), "walls, doors and desks")
     random = generator(seed, "world/office")
     frame = shapely.box(-width / 2, -height / 2, width / 2, height / 2).exterior
-    solids: list[BaseGeometry] = [frame.buffer(wall_m / 2, join_style="mitre")]
+    solids: list[Any] = [frame.buffer(wall_m / 2, join_style="mitre")]
     rooms: list[_Room] = []
     # Spans of rooms along x: with several corridors, on both sides of the one that crosses them.
     spans = [(-width / 2, width / 2)]
@@ -95,10 +96,13 @@ def office(
                 rooms += _row(random, span, bottom, top, door_y, room_m, door_m, wall_m, solids, bands > 1)
         if band:
             sides = spans if bands > 1 else []
-            solids += [wall([(a, south), (b, south)], wall_m) for a, b in sides]
+            solids += [[(a, south), (b, south)] for a, b in sides]
     if furniture:
         for room in rooms:
             solids += _furnish(random, room, wall_m)
+    lines = [k for k, solid in enumerate(solids) if isinstance(solid, list)]
+    for k, solid in zip(lines, walls([solids[k] for k in lines], wall_m), strict=True):
+        solids[k] = solid
     world = world_of_walls(shapely.union_all(solids), width / 2, height / 2, wall_m, resolution_m, "office")
     middles = [(band + 0.5) * height / bands - height / 2 for band in range(bands)]
     halls = [(-width / 2, y - corridor_m / 2, width / 2, y + corridor_m / 2) for y in middles]
@@ -128,9 +132,9 @@ def _row(random, span, bottom, top, door_y, room_m, door_m, wall_m, solids, cros
             west.doors.append((east.left, y))
             east.doors.append((east.left, y))
         else:
-            solids.append(wall([(east.left, bottom), (east.left, top)], wall_m))
+            solids.append([(east.left, bottom), (east.left, top)])
     if crossed:
-        solids += [wall([(x, bottom), (x, top)], wall_m) for x in span]
+        solids += [[(x, bottom), (x, top)] for x in span]
     return rooms
 
 
@@ -143,14 +147,14 @@ def _split(random: np.random.Generator, start: float, end: float, least: float, 
     return [start, *(start + np.cumsum(shares)[:-1]).tolist(), end]
 
 
-def _wall_with_door(a, b, middle_m: float, door_m: float, wall_m: float) -> list[BaseGeometry]:
-    """Return the two pieces of a wall from ``a`` to ``b`` beside a door with the given centre."""
+def _wall_with_door(a, b, middle_m: float, door_m: float, wall_m: float) -> list[Any]:
+    """Return the lines of the two pieces of a wall from ``a`` to ``b`` beside a door with the given centre."""
     along = np.array((b[0] - a[0], b[1] - a[1]), float)
     length = float(np.hypot(*along))
     along /= length
     gap = (door_m + wall_m) / 2
     points = [tuple(a + along * s) for s in (0.0, middle_m - gap, middle_m + gap, length)]
-    return [wall(points[:2], wall_m), wall(points[2:], wall_m)]
+    return [points[:2], points[2:]]
 
 
 def _doors(rooms: list[_Room], door_m: float, wall_m: float) -> tuple[Door, ...]:
@@ -167,7 +171,7 @@ def _doors(rooms: list[_Room], door_m: float, wall_m: float) -> tuple[Door, ...]
 def _furnish(random: np.random.Generator, room: _Room, wall_m: float) -> list[BaseGeometry]:
     """Return desks along the west and east walls and a pillar, all with passages around them."""
     placed: list[BaseGeometry] = []
-    ways = shapely.union_all([shapely.Point(door).buffer(1.5 * _PASSAGE_M) for door in room.doors])
+    ways = shapely.union_all(shapely.buffer(shapely.points(room.doors), 1.5 * _PASSAGE_M, quad_segs=16))
     inner = (room.left + wall_m / 2, room.bottom + wall_m / 2, room.right - wall_m / 2, room.top - wall_m / 2)
     long, deep = _DESK_M
     for _ in range(int(random.integers(1, 5))):
