@@ -188,13 +188,19 @@ _looking: ContextVar[Looking | None] = ContextVar("looking", default=None)
 
 @contextmanager
 def looking(*, checks: bool = False) -> Iterator[Looking]:
-    """Run no code from files within the block: an `Unread` stands for each object that a file names."""
+    """Run no code from files within the block: an `Unread` stands for each object that a file names.
+
+    After it, registries have none of these objects.
+    """
     found = Looking(checks=checks)
     token = _looking.set(found)
     try:
         yield found
     finally:
         _looking.reset(token)
+        if _looking.get() is None:
+            for registry in list(_registries):
+                registry.forget_modules(())
 
 
 def is_looking() -> bool:

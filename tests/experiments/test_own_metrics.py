@@ -100,6 +100,7 @@ def test_a_command_that_runs_no_code_reads_what_a_metric_is(folder):
         assert metrics.get("robots_there").__doc__ == "Robots of the team [1]."
         assert metrics.get("robots_there").__annotations__ == {"return": "int"}
     assert set(seen.unread) == set(design.metrics)
+    assert not {"never_s", "robots_there"} & {*metrics.names()}, "runs of this process would call them"
     (folder / "mine.py").write_text(FILE)
     designed(folder, "./mine.py:robots_there")
     assert metrics.get("robots_there").__code__.co_filename == str(folder.resolve() / "mine.py")
