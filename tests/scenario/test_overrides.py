@@ -239,6 +239,12 @@ def test_a_shipped_scenario_takes_files_of_the_current_folder(shell):
     assert scenario.robots[0].controller.target.__name__ == "go"
 
 
+def test_replace_finds_files_as_changes_on_the_command_line_do(shell):
+    controller = load_scenario("maze").replace("robots.scout.controller", "./mine.py:go").robots[0].controller
+    assert controller.target.__name__ == "go"
+    assert width(load_scenario("below/mine.yaml").replace("world.file", "here.yaml")) == 8
+
+
 def test_files_beside_the_scenario_stay_as_they_were_written(shell, monkeypatch):
     monkeypatch.chdir(shell / "below")
     assert load_scenario("mine.yaml", {"world.file": "beside.yaml"}).world.file == "beside.yaml"

@@ -225,14 +225,15 @@ class Scenario(FromFile):
 
         Args:
             path: keys joined by dots; groups and sensors are named, for example ``robots.scout.count``.
-            value: the new value, as in a file, or an object.
+            value: the new value, as in a file, or an object; files that it names are looked for in the current folder,
+                then beside the scenario.
 
         Raises:
             ScenarioError: the path does not exist, or the value is not allowed.
         """
         from covey.scenario.overrides import override
 
-        return override(self, {path: value})
+        return override(self, {path: value}, here=Path.cwd())
 
     def to_yaml(self) -> str:
         """Return the text of a scenario file that loads into an equal scenario.
