@@ -49,6 +49,8 @@ run.plot("trajectories")
 """,
     "run.view()\n",
 )
+OURS = ("install", "picture")
+"""Cells that a notebook has besides those of the lesson."""
 TOLD = re.compile(r"\d+ contacts?, first .*; see out\.events\s*")  # a fact, not an error
 LOAD_S, RUN_S = 120.0, 300.0
 
@@ -141,8 +143,9 @@ def with_solutions(folder: Path) -> list[str]:
     for lesson in lessons():
         file = folder / f"{lesson.name}.ipynb"
         book = json.loads(file.read_text())
-        cells = [cell for cell in book["cells"] if cell["id"] != "install"]
-        for (kind, _), cell in zip(lesson.cells, cells, strict=True):
+        cells = [cell for cell in book["cells"] if cell["cell_type"] == "code" and cell["id"] not in OURS]
+        kinds = [kind for kind, _ in lesson.cells if kind != "markdown"]
+        for kind, cell in zip(kinds, cells, strict=True):
             if kind == "complete":
                 cell["source"] = lesson.solution.splitlines(keepends=True)
         file.write_text(json.dumps(book))

@@ -1,9 +1,12 @@
 """Every lesson runs: with its solution the check is content, with its gap it says what is wrong."""
 
+import base64
+import io
 import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from covey import CoveyError
 from covey.cli import main
@@ -55,9 +58,14 @@ def test_the_command_writes_notebooks_and_never_over_the_work_of_others(folder, 
         for cell in book["cells"]:
             keys = {"cell_type", "id", "metadata", "source"}
             assert set(cell) == keys if cell["cell_type"] == "markdown" else keys | {"execution_count", "outputs"}
-        (picture,) = "".join(book["cells"][-1]["source"]).split("](")[1:]
-        assert picture.startswith("data:image/png;base64,"), "a notebook needs no other file"
-        exec("".join(book["cells"][1]["source"]), {})  # Covey is there
+        assert not [cell for cell in book["cells"] if "](pictures/" in "".join(cell["source"])], (
+            "it needs no other file"
+        )
+        (shown,) = (cell for cell in book["cells"] if cell["id"] == "picture")
+        there = {}
+        exec("\n".join(["".join(book["cells"][1]["source"]), *shown["source"][:-1]]), there)  # Covey is there
+        png = base64.b64decode(shown["outputs"][0]["data"]["image/png"])
+        assert eval(shown["source"][-1], there).size == Image.open(io.BytesIO(png)).size
     assert main(["lessons", "course"]) == 2
     assert "exists already" in capsys.readouterr().err
     with pytest.raises(CoveyError, match="there is no lesson 11"):

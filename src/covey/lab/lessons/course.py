@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from covey.errors import InvalidValueError
+from covey.lazy import Image
 from covey.results.folder import unwritable
 
 _HERE = Path(__file__).parent
 _CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
-_PICTURE = re.compile(r"(?<=\]\()pictures/\w+\.png")
+_PICTURE = re.compile(r"^!\[.*\]\(pictures/.*\)\n\n", re.MULTILINE)
 INSTALL = """\
 # Installs Covey where it is missing, as in Google Colab.
 import importlib.util
@@ -57,16 +58,29 @@ class Lesson:
         ]
         return "\n\n".join(own)
 
+    def _picture(self) -> dict[str, Any]:
+        """Return source and output of the cell that shows the picture, also before it has run."""
+        number = int(self.name[:2])
+        data = {"image/png": base64.b64encode(_picture_of(number).read_bytes()).decode()}
+        shown = {"output_type": "display_data", "data": data, "metadata": {}}
+        return {"source": ["from covey.lab.lessons import picture\n", "\n", f"picture({number})"], "outputs": [shown]}
+
     def notebook(self) -> dict[str, Any]:
-        """Return the lesson as a notebook, of nbformat 4.5; it needs no other file, and installs Covey if need be."""
+        """Return the lesson as a notebook, of nbformat 4.5; it needs no other file, and installs Covey if need be.
+
+        No form of pictures in texts is shown both by JupyterLab and by Colab, so a cell of its own shows it.
+        """
         code = {"metadata": {}, "cell_type": "code", "execution_count": None, "outputs": []}
         cells = []
         for i, (kind, text) in enumerate(self.cells):
             cell: dict[str, Any] = {"id": f"cell{i}", "metadata": {}}
             if kind == "markdown":
                 text = "\n".join(line.removeprefix("#").removeprefix(" ") for line in text.splitlines())
-                text = _PICTURE.sub(lambda found: _inside(_HERE / found[0]), text)
                 cell |= {"cell_type": "markdown"}
+                if found := _PICTURE.search(text):
+                    cells += [cell | {"id": f"cell{i}a", "source": text[: found.start()].splitlines(keepends=True)}]
+                    cells += [code | {"id": "picture"} | self._picture()]
+                    text = text[found.end() :]
             else:
                 cell |= code
             cells.append(cell | {"source": text.splitlines(keepends=True)})
@@ -76,9 +90,18 @@ class Lesson:
         return {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _inside(picture: Path) -> str:
-    """Return a picture as an address that holds it."""
-    return f"data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode()}"
+def picture(lesson: int) -> "Image.Image":
+    """Return the picture of what a lesson should look like, which a notebook shows.
+
+    Args:
+        lesson: its number, 1 to 10.
+    """
+    with Image.open(_picture_of(lesson)) as opened:
+        return opened.copy()
+
+
+def _picture_of(lesson: int) -> Path:
+    return _HERE / "pictures" / f"{lesson:02}.png"
 
 
 def lessons() -> list[Lesson]:
