@@ -550,7 +550,8 @@ def _learned(**given: Any) -> list[str]:
 
     robot = {"base": "disc", "sensors": ["lidar", "odometry", "neighbours"], "mapping": {}}
     group = {"robot": robot, "count": 3, "start": [[-2, 0, 0], [0, 0, 90], [2, 0, -90]]}
-    world = env(Scenario.model_validate({"world": {"empty_m": [8, 8]}, "robots": [group]}), goals=True, **given)
+    scenario = {"world": {"empty_m": [8, 8]}, "robots": [group], "mission": "dispersion"}
+    world = env(Scenario.model_validate(scenario), goals=True, **given)
     shown, _ = world.reset(seed=5)
     observations = [repr(shown)]
     for k in range(5):
