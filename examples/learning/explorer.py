@@ -44,7 +44,7 @@ def act(weights: np.ndarray, shown: np.ndarray) -> np.ndarray:
 
 def main() -> None:
     """Train, and write the network, its record and its learning curve."""
-    options = arguments(__doc__, rounds=30, worlds=48, out="explorer.onnx")
+    options = arguments(__doc__, rounds=3, worlds=16, out="explorer.onnx")
     scenario = load_scenario(SCENARIO, {"stop.timeout_s": 90, "robots.scout.controller": "still"})
     observe = {"frontiers": {"most": MOST, "mates": True}}
     worlds = vector_env(scenario, options.worlds, action={"frontiers": {"most": MOST}}, observe=observe, every_s=2.0)

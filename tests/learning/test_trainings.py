@@ -36,7 +36,7 @@ def test_a_training_writes_a_policy_that_drives_its_scenario(name, rounds, tmp_p
     assert np.ptp(run.poses[:, 0, :2], axis=0).max() > 0.05
 
 
-@pytest.mark.parametrize("name", ["avoider", "pursuers"])
+@pytest.mark.parametrize("name", ["avoider", "explorer", "pursuers"])
 def test_a_shipped_policy_is_small_and_drives_its_scenario_under_its_name(name):
     file = Path(policy_file(name))
     assert 0 < file.stat().st_size < 1_000_000
