@@ -213,7 +213,7 @@ PLACEHOLDERS = {
     "A": "RUN_A",
     "B": "RUN_B",
     "RUN2": "RUN_B",
-    "DESIGN": "study.yaml",
+    **dict.fromkeys(("DESIGN", "NAME"), "study.yaml"),
     **dict.fromkeys(("robot.log", "intel.npz", "monday.npz", "tuesday.npz"), "driven.npz"),
     "intel.relations": "driven_relations.csv",
     **dict.fromkeys(("runs/*/", "runs/fleet", "runs/crowding", "runs/theirs"), "runs/study"),
