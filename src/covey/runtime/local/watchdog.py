@@ -65,7 +65,8 @@ class Watchdog:
 
     It can stop any Python code, even a loop that never yields. In the main thread it also stops calls that wait for the
     system: a sleep, a lock, a file. A call into compiled code stops when it returns. The time that numba takes to
-    compile a kernel on its first call does not count, nor does that of loading a library, up to a minute.
+    compile a kernel on its first call does not count, nor does that of loading a library, up to a minute, nor that in
+    which the thread waits for a processor that others use, where the system tells it (Linux).
     ``with watchdog:`` watches one call. To watch many calls, set ``started`` before each, and call `rest` after the
     last, in ``finally``. A late interruption can still arrive there, once: pass it to `failed`. None is sent while the
     thread is in the code of this folder, or in a finalizer, where it would end the run or be lost.
@@ -83,9 +84,10 @@ class Watchdog:
         self._tries = 0
         self._call: float | None = None
         self._bytes = 0
+        self._waited_before_s = 0.0
         self._loads_since: float | None = None
         self._process = psutil.Process()
-        self._thread_id = 0
+        self._thread_id = self._native_id = 0
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
@@ -114,7 +116,7 @@ class Watchdog:
                 for alarm, timer in _TIMERS.items():  # an alarm that a controller sets would end the program
                     if not any(signal.getitimer(getattr(signal, timer))):
                         _only_wakes(getattr(signal, alarm))
-        self._thread_id = threading.get_ident()
+        self._thread_id, self._native_id = threading.get_ident(), threading.get_native_id()
 
     def rest(self) -> None:
         """Stop watching; interrupt nothing any more, not even a call that is overdue."""
@@ -130,9 +132,14 @@ class Watchdog:
                 continue
 
     @property
-    def is_compiling(self) -> bool:
-        """Whether numba is compiling a kernel, or a call that is late loads a library."""
-        return self._listener._depth > 0 or (self.started is not None and self._loads_since is not None)
+    def is_excused(self) -> bool:
+        """Whether numba is compiling a kernel, or a call that is late loads a library or waits for a processor."""
+        if self._listener._depth > 0:
+            return True
+        started = self.started
+        if started is None or started != self._call:
+            return False
+        return self._loads_since is not None or self._over_s(started) <= 0.0 < self._late_s(started)
 
     def close(self) -> None:
         """End the watching thread."""
@@ -153,8 +160,9 @@ class Watchdog:
         held = self._resident()
         if started != self._call:
             self._call, self._bytes, self._loads_since = started, held, None
+            self._waited_before_s = self._waited_s()
         with self._lock:
-            over_s = time.monotonic() - started - self.budget_s
+            over_s = self._over_s(started)
             # The thread stands where it gave Python's lock away, and gets an error there before it goes on.
             frame = sys._current_frames().get(self._thread_id)
             if self.started != started or (frame is not None and _is_around(frame)):
@@ -168,6 +176,22 @@ class Watchdog:
             elif held - self._bytes > MOST_BYTES // 4 and _is_deep(frame):
                 self._interrupt(StepDepthError)
 
+    def _late_s(self, started: float) -> float:
+        return time.monotonic() - started - self.budget_s
+
+    def _over_s(self, started: float) -> float:
+        """Return how long a call has lasted beyond its budget, but for the time in which it waited for a processor."""
+        late_s = self._late_s(started)
+        return late_s if late_s <= 0.0 else late_s - max(self._waited_s() - self._waited_before_s, 0.0)
+
+    def _waited_s(self) -> float:
+        """Return how long the watched thread has waited for a processor [s]; 0 where the system does not tell."""
+        try:
+            with open(f"/proc/self/task/{self._native_id}/schedstat", "rb") as file:
+                return 1e-9 * int(file.read().split()[1])
+        except (OSError, ValueError, IndexError):
+            return 0.0
+
     def _loads(self, frame: FrameType | None) -> bool:
         """Give the call its full budget again if it loads a library; return whether it does."""
         while frame is not None and not _is_around(frame) and frame.f_code.co_filename != _IMPORTS:
@@ -177,6 +201,7 @@ class Watchdog:
         if self._loads_since is None or now - self._loads_since > _LOADING_S:
             return False
         self.started = self._call = now
+        self._waited_before_s = self._waited_s()
         return True
 
     def _resident(self) -> int:
@@ -191,7 +216,7 @@ class Watchdog:
         if self._tries == 1:
             self.overdue = self.started
         self.started = self._again = self._call = time.monotonic()  # interrupt again a controller that catches it
-        self._bytes = self._resident()  # to unwind takes memory, too
+        self._bytes, self._waited_before_s = self._resident(), self._waited_s()  # to unwind takes memory, too
         self._interrupted = True
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread_id), ctypes.py_object(why))
         if sys.platform != "win32" and self._wakes_sleepers:

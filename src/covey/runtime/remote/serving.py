@@ -176,7 +176,7 @@ def _tell(wire: Transport, use: Any) -> None:
 
 
 class _Lookout(threading.Thread):
-    """Reports long compilations and the use of resources; ends the process if the simulator has died."""
+    """Reports calls with an excuse and the use of resources; ends the process if the simulator has died."""
 
     def __init__(self, wire: Transport, watchdog: Watchdog, use: OwnUse):
         super().__init__(name="covey-lookout", daemon=True)
@@ -188,7 +188,7 @@ class _Lookout(threading.Thread):
             if self._wire.has_ended():
                 _leave(1 if self._wire.is_open else CLOSED)
             try:
-                if self._watchdog.is_compiling:
+                if self._watchdog.is_excused:
                     self._wire.send(BUSY, NOTHING)
                 is_over = self._use.is_over
                 _tell(self._wire, self._use.sample(0.0 if is_over and not was_over else EVERY_S))
