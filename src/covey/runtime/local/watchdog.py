@@ -84,7 +84,7 @@ class Watchdog:
         self._tries = 0
         self._call: float | None = None
         self._bytes = 0
-        self._waited_before_s = 0.0
+        self._waited_at_look_s = self._waited_before_s = 0.0
         self._loads_since: float | None = None
         self._process = psutil.Process()
         self._thread_id = self._native_id = 0
@@ -107,6 +107,10 @@ class Watchdog:
 
     def ready(self) -> None:
         """Prepare to watch calls of this thread."""
+        native_id = threading.get_native_id()
+        if native_id != self._native_id:
+            self._native_id = native_id
+            self._waited_at_look_s = self._waited_s()
         if self._thread is None:
             self._thread = threading.Thread(target=self._watch, name="covey-watchdog", daemon=True)
             self._thread.start()
@@ -116,7 +120,7 @@ class Watchdog:
                 for alarm, timer in _TIMERS.items():  # an alarm that a controller sets would end the program
                     if not any(signal.getitimer(getattr(signal, timer))):
                         _only_wakes(getattr(signal, alarm))
-        self._thread_id, self._native_id = threading.get_ident(), threading.get_native_id()
+        self._thread_id = threading.get_ident()
 
     def rest(self) -> None:
         """Stop watching; interrupt nothing any more, not even a call that is overdue."""
@@ -154,13 +158,14 @@ class Watchdog:
                 self._look()
 
     def _look(self) -> None:
+        before_s, self._waited_at_look_s = self._waited_at_look_s, self._waited_s()
         started = self.started
         if started is None:
             return
         held = self._resident()
-        if started != self._call:
+        if started != self._call:  # it has begun since the last look, which may be long ago on a busy machine
             self._call, self._bytes, self._loads_since = started, held, None
-            self._waited_before_s = self._waited_s()
+            self._waited_before_s = before_s
         with self._lock:
             over_s = self._over_s(started)
             # The thread stands where it gave Python's lock away, and gets an error there before it goes on.
