@@ -358,6 +358,14 @@ def test_an_episode_that_is_over_takes_no_memory():
     assert past[-1]() is None
 
 
+def test_an_episode_says_what_its_run_is_though_nothing_is_written():
+    world = covey.env(room())
+    world.reset()
+    assert world.sim.manifest["world"]["name"] == world.sim.world.name, "its page shows it"
+    assert world.sim.manifest["robots"] == world.possible_agents
+    world.close()
+
+
 def test_a_function_is_observed_by_its_name():
     def height(known: Knowledge):
         return known.pose[:, 1:2]

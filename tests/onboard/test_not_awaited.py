@@ -415,5 +415,10 @@ def test_a_controller_that_waits_at_its_goal_in_steps_of_a_function_or_by_sleep_
             await robot.goto(robot.pose)
             await robot.sleep(0.1)
 
-    run(holds, until_s=8.0), run(waits, until_s=13.0)
+    async def turns(robot):
+        while robot.time < 20.0:
+            await robot.goto(robot.pose)
+            await robot.turn(0.3)
+
+    run(holds, until_s=8.0), run(waits, until_s=13.0), run(turns, until_s=21.0)
     assert not caplog.records

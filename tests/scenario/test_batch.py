@@ -6,6 +6,7 @@ import pytest
 import covey
 from covey.controllers import controllers
 from covey.errors import ControllerError, InvalidValueError, UnknownNameError
+from covey.missions import Navigation
 from covey.scenario.overrides import override
 from covey.scenario.shipped import library
 
@@ -158,13 +159,18 @@ def test_a_shipped_scenario_is_taken_or_refused_with_what_to_do(name):
     assert "\n" not in str(refusal.value)
 
 
+class Elsewhere(Navigation):
+    """Another kind of navigation may score otherwise."""
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"events": [{"at_s": 1, "wall": {"from": [0, 0], "to": [1, 0]}}]}, "a batch takes no events"),
         ({"faults": [{"at_s": 1, "kind": "dies"}]}, "a batch takes no faults"),
         ({"share_maps": {}}, "a batch takes no share_maps"),
-        ({"mission": {"formation": {"objective_m": [1, 0]}}}, "scores no mission, and this is formation"),
+        ({"mission": {"formation": {"objective_m": [1, 0]}}}, "does not score the mission formation"),
+        ({"mission": Elsewhere()}, "does not score the mission Elsewhere"),
         ({"stop": {"covered": 0.9}}, "leave stop.covered out"),
         ({"stop": {"explored": 0.9}}, "with maps=True; set it, leave stop.explored out"),
         ({"physics": "terrain"}, "planar, not terrain"),

@@ -33,7 +33,7 @@ def print_all_names(kinds: Mapping[str, Iterable[str]]) -> None:
     for kind, names in kinds.items():
         words = printable(f"{kind}: {', '.join(names)}")
         print(textwrap.fill(words, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
-    print("\ncovey list KIND says what each of a kind is, covey show NAME all about one")
+    print("\ncovey list KIND says what each of a kind is; covey show NAME says all about most of them")
 
 
 def print_metrics(chosen: Mapping[str, tuple[Any, str]]) -> None:

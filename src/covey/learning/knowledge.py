@@ -45,7 +45,8 @@ class KnownInBatch(Knowledge):
     @property
     def places(self) -> np.ndarray | None:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Places to visit, float64 (worlds, m, 3); None: there are none."""
-        return None if self.batch.tracker is None else self.batch.tracker.places
+        tracker = self.batch.tracker
+        return None if tracker is None or tracker.places is None else constant(tracker.places)
 
     @cached_property
     def pose(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]

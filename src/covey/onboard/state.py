@@ -21,7 +21,7 @@ from covey.geometry import Grid, Pose
 from covey.mapping.occupancy.belief import Belief
 from covey.onboard.driving import Driving
 from covey.onboard.giving_up import Reason
-from covey.onboard.motions import STILL, Motion, ReportAnswer, Twist, Waiting
+from covey.onboard.motions import STILL, Goto, Motion, ReportAnswer, Twist, Waiting
 from covey.onboard.navigator import Navigator
 from covey.onboard.outcome import Outcome
 from covey.onboard.searched import Searched
@@ -213,6 +213,8 @@ class OnboardState:
             if before.has_end and motion.has_end:
                 self.check_motion(before, f"{call.seen_from(self.begun_at)} replaced it", call)
         self.motion, self.begun_at = motion, call
+        if not isinstance(motion, Goto):
+            self._arrivals = 0
         return motion
 
     def move(self) -> None:

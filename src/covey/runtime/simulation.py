@@ -295,9 +295,6 @@ class Simulation:
             robot_columns=self.scoring.robot_columns,
             attitude=spatial,
         )
-        if kind is Blank:
-            recorder.open({}, self.scoring.constant)
-            return recorder
         task = {"kind": mission.kind, **self.tracker.facts}
         if not type(mission).__module__.startswith("covey."):
             task["columns"] = list(self.tracker.columns)

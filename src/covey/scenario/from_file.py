@@ -1,6 +1,7 @@
 """`FromFile`: base of scenario and design: a record that knows the file from which it was read."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +49,14 @@ def read_file(path: Path, source: str | os.PathLike[str]) -> tuple[bytes, str]:
         ScenarioError: the file cannot be read.
     """
     file = str(source) if path == Path(source) else path.name
+    typed = shlex.quote(file)
     try:
         if (path / "manifest.json").is_file():
-            raise ScenarioError([Problem(f"is the folder of a run; to repeat it: covey run --inputs {file}", file)])
+            raise ScenarioError([Problem(f"is the folder of a run; to repeat it: covey run --inputs {typed}", file)])
         if not path.is_file():
             raise ScenarioError([Problem("is not a file", file)])
         if path.suffix == ".py":
-            how = f"a scenario names what is in it, controller: ./{path.name}:NAME; covey play {file} runs a law"
+            how = f"a scenario names what is in it, controller: ./{path.name}:NAME; covey play {typed} runs a law"
             raise ScenarioError([Problem(f"is Python, not a scenario or a design; {how}", file)])
         with path.open("rb") as stream:
             return stream.read(MAX_BYTES + 1), file

@@ -40,8 +40,9 @@ def _refusals(scenario: Scenario, maps: bool) -> Iterator[str]:
     for key in ("events", "faults", "damage", "share_maps"):
         if getattr(scenario, key):
             yield f"a batch takes no {key}; leave them out, or {SIMULATE}"
-    if type(scenario.mission) not in (Exploration, Coverage) and scenario.mission.in_worlds is None:
-        yield f"a batch scores no mission, and this is {scenario.mission.kind}; leave it out, or {SIMULATE}"
+    kind = type(scenario.mission)  # one that is derived from another may score otherwise
+    if kind not in (Exploration, Coverage) and vars(kind).get("in_worlds") is None:
+        yield f"a batch does not score the mission {scenario.mission.kind}; leave it out, or {SIMULATE}"
     stop = scenario.stop
     if stop.covered is not None:
         yield f"a batch measures no covered area; leave stop.covered out, or {SIMULATE}"
