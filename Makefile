@@ -31,7 +31,7 @@ terrain: $(VENV)/.installed
 # 3 workers also on two cores: many tests wait for processes
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations=30 --durations-min=5
 
-# the suite, pages in a browser included: at most 8 minutes on two cores that do nothing else
+# the suite, pages in a browser included: about 8 minutes on two cores that do nothing else, with kernels to compile
 test: $(VENV)/.developing
 	$(PYTEST) -m 'not slow and not cluster and not site'
 

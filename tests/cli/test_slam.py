@@ -108,6 +108,7 @@ def test_the_folder_has_map_trajectory_graph_scores_and_report(recorded):
     assert "1 relations have no scan, and do not count." in page
 
 
+@pytest.mark.slow
 def test_the_scores_are_those_of_a_map_that_does_not_drift(recorded):
     scores = json.loads((recorded[0] / "out" / "scores.json").read_text())
     assert (scores["scans"], scores["method"]) == (60, "graph")
@@ -159,6 +160,7 @@ def test_all_but_the_times_is_the_same_again(recorded):
 
 
 @pytest.mark.usefixtures("undrawn")
+@pytest.mark.slow
 def test_matching_closes_no_loops_and_settings_count(recorded, tmp_path, capsys):
     log = str(recorded[0] / "room.npz")
     options = ["--method", "matching", "-s", "key_frame_m=0.6", "-s", "key_frame_deg=90", "--resolution", "0.1"]
@@ -215,6 +217,7 @@ def test_particles_map_the_room_with_the_settings_and_the_seed_that_were_typed(r
 
 
 @pytest.mark.usefixtures("undrawn")
+@pytest.mark.slow
 def test_the_default_folder_has_the_name_of_the_log(recorded, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["slam", str(recorded[0] / "room.npz"), "-q"]) == 0
@@ -222,6 +225,7 @@ def test_the_default_folder_has_the_name_of_the_log(recorded, tmp_path, monkeypa
 
 
 @pytest.mark.usefixtures("undrawn")
+@pytest.mark.slow
 def test_a_log_with_odd_stamps_and_empty_scans_is_followed_and_said(tmp_path, capsys):
     _, log = room_log()
     times, ranges = log.times.copy(), log.ranges.copy()
@@ -241,6 +245,7 @@ def test_a_log_with_odd_stamps_and_empty_scans_is_followed_and_said(tmp_path, ca
     assert np.loadtxt(tmp_path / "o" / "trajectory.tum")[:, 0].tolist() == list(range(60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -313,6 +318,7 @@ def test_a_simulated_run_becomes_a_log(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.usefixtures("undrawn")
+@pytest.mark.slow
 def test_relations_by_stamps(recorded, tmp_path):
     folder, truth, _ = recorded
     x, y, turn = relative(truth[5], truth[50])
@@ -332,6 +338,7 @@ def square(closing=1.0):
     return PoseGraph(poses, np.array([0, 1, 2, 3]), np.array([1, 2, 3, 0]), motion, np.array([np.eye(3)] * 4))
 
 
+@pytest.mark.slow
 def test_a_pose_graph_is_optimised_and_written_back(tmp_path, capsys):
     write_g2o(tmp_path / "square.g2o", square())
     assert main(["slam", str(tmp_path / "square.g2o"), "--out", str(tmp_path / "out")]) == 0
@@ -369,6 +376,7 @@ def test_help_names_formats_and_outcome(capsys):
 
 
 @pytest.mark.usefixtures("undrawn")
+@pytest.mark.slow
 def test_two_logs_of_a_site_and_a_map_that_is_continued(recorded, tmp_path):
     """A second drive through the room begins elsewhere, with another odometry; both ways give one map."""
     folder, _, log = recorded

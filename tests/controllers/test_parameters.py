@@ -27,6 +27,7 @@ def refused(text: str) -> str:
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "key"), PARAMETERS)
 def test_a_value_that_a_parameter_cannot_have_is_refused_with_key_and_line(name, key):
     taken = []

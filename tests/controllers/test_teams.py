@@ -46,6 +46,7 @@ def test_the_rest_of_the_team_explores_all_when_a_partner_dies(name):
     assert (run.series("distance_m")[-1] > 1.0).sum() >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_robot_that_hears_nobody_explores_alone_and_then_says_it_is_done(name):
     sim = team(name, robots=2, radio=1e-3, stop=Stop(timeout_s=400), east=1.9)
@@ -83,6 +84,7 @@ def test_robots_drive_where_the_leader_sends_them():
     assert any("frontier at ({:.1f}, {:.1f})".format(*m.payload) == sim.robot("scout1").text for m in told if m.payload)
 
 
+@pytest.mark.slow
 def test_a_robot_that_is_led_turns_round_at_first_and_keeps_a_target_until_it_is_there():
     sim = team("leader", robots=2)
     turned, heading, left_m, goal = 0.0, sim.state.pose[1, 2], [], ""

@@ -33,6 +33,7 @@ def team_of(name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(NAMES) - STAY))
 def test_each_controller_drives_a_robot_with_a_wedge_or_is_refused_by_name(name):
     if name in LOOK:

@@ -70,6 +70,7 @@ def study(finished, tmp_path, in_this_process):
     return shutil.copytree(folder, tmp_path / "out"), in_this_process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [*DAMAGES, os.remove])
 def test_a_run_whose_row_is_damaged_is_set_aside_and_done_again(damage, study, plain):
     folder, executed = study
@@ -103,6 +104,7 @@ def test_a_row_that_was_swapped_with_that_of_another_run_does_not_count(study, p
     assert len(executed) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", ["plan.json", "row.json"])
 def test_every_command_says_in_words_what_is_damaged(damage, name, study, capsys):

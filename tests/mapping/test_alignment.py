@@ -76,6 +76,7 @@ def test_what_is_shared_is_measured(pairs, aligned):
     assert 0.5 <= alignment.confidence <= 1.0
 
 
+@pytest.mark.slow
 def test_alignment_goes_both_ways(pairs, aligned):
     there, back = aligned(0), align(pairs[0].b, pairs[0].a)
     loop = there.T_a_b @ back.T_a_b
@@ -83,6 +84,7 @@ def test_alignment_goes_both_ways(pairs, aligned):
     assert abs(math.degrees(loop.heading)) < 0.5
 
 
+@pytest.mark.slow
 def test_frames_do_not_matter(pairs, aligned):
     shift = Pose(31.0, -12.0, 2.5)
     plain, turned = aligned(0), align(pairs[0].a, moved(pairs[0].b, shift))
@@ -105,6 +107,7 @@ def test_symmetric_room_is_refused():
     assert "ambiguous" in alignment.refused
 
 
+@pytest.mark.slow
 def test_room_with_a_mark_is_merged():
     ring = [(10, 12, 10, 149), (107, 109, 10, 149), (10, 109, 10, 12), (10, 109, 147, 149)]
     marked = drawn(*ring, (12, 60, 50, 53), (40, 43, 90, 147))
@@ -131,6 +134,7 @@ HALLS += [
 ]
 
 
+@pytest.mark.slow
 def test_maps_that_share_a_quarter_are_merged_if_nothing_else_fits():
     """Two halls of which each robot has seen 15 m: what both know holds 2 m of wall across the hall."""
     halls = drawn(*HALLS, shape=(120, 300))
@@ -143,6 +147,7 @@ def test_maps_that_share_a_quarter_are_merged_if_nothing_else_fits():
     assert alignment.T_a_b == pytest.approx(T, abs=0.05)
 
 
+@pytest.mark.slow
 def test_two_worlds_do_not_fit_each_other(pairs):
     """Maps of different worlds have nothing in common: whatever fits best there is refused."""
     for one, other in ((0, 2), (4, 1)):
@@ -362,6 +367,7 @@ def test_rotations_follow_the_walls():
 # -- joining --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_joined_map_knows_what_either_knows(pairs):
     pair = pairs[0]
     joined, alignment = merge_aligned(pair.belief_a, pair.belief_b)
@@ -415,6 +421,7 @@ def test_refused_merge_leaves_the_map_alone(pairs):
     assert np.array_equal(joined.cells, apart.a.cells)
 
 
+@pytest.mark.slow
 def test_news_over_two_hops_is_counted_once(office):
     labels = np.argwhere(office.free & (office.clearance >= 0.5))
     way = tour(office, tuple(int(v) for v in labels[len(labels) // 2]), 14.0)
@@ -464,6 +471,7 @@ MARKED = [(10, 12, 10, 149), (107, 109, 10, 149), (10, 109, 10, 12), (10, 109, 1
 MARKED += [(12, 60, 50, 53), (40, 43, 90, 147)]
 
 
+@pytest.mark.slow
 def test_a_place_that_the_maps_contradict_is_revised():
     marked, true, wrong = drawn(*MARKED), Pose(4.0, -3.0, 2.0), Pose(2.0, 3.0, 0.3)
     robot = holder(marked)
@@ -488,6 +496,7 @@ def test_a_place_that_the_maps_contradict_is_withdrawn_when_there_is_no_better_o
     assert robot.attempt("other") is None  # nothing more is known than at the last attempt
 
 
+@pytest.mark.slow
 def test_a_less_sure_place_does_not_replace_a_good_one():
     marked, true = drawn(*MARKED), Pose(4.0, -3.0, 2.0)
     held = Pose(4.02, -3.0, 2.001)
@@ -499,6 +508,7 @@ def test_a_less_sure_place_does_not_replace_a_good_one():
     assert robot.alignments["other"].accepted
 
 
+@pytest.mark.slow
 def test_a_robot_is_found_through_what_another_has_seen():
     walls = [*MARKED, (10, 109, 240, 243), (60, 63, 150, 200), (107, 109, 149, 240), (10, 12, 149, 240)]
     walls += [(80, 83, 200, 240), (20, 50, 180, 183), (90, 107, 170, 173)]
@@ -522,6 +532,7 @@ def test_a_robot_is_found_through_what_another_has_seen():
     assert list(robot.accepted) == ["between", "far"]
 
 
+@pytest.mark.slow
 def test_same_maps_same_bytes(pairs, aligned):
     one, two = aligned(0), align(pairs[0].a, pairs[0].b)
     assert one == two
