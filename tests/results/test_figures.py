@@ -414,3 +414,5 @@ def test_a_picture_for_ieee_is_a_column_wide_in_vectors_with_fonts_and_without_a
     assert not [axes.get_title() for axes in picture.axes if axes.get_title()]
     with pytest.raises(UnknownNameError, match="unknown style 'acm'"):
         run.plot(style="acm")
+    with pytest.raises(UnknownNameError, match="unknown style '3'"):
+        run.plot(style=3)

@@ -445,8 +445,8 @@ class Run:
 
         if name not in PICTURES:
             raise UnknownNameError("picture", name, PICTURES)
-        if style not in (None, *STYLES):
-            raise UnknownNameError("style", style, STYLES)
+        if style is not None and str(style) not in STYLES:
+            raise UnknownNameError("style", str(style), STYLES)
         picture = PICTURES[name](self)
         if picture is None:
             raise InvalidValueError(f"picture {name!r}: this run has no data for it")
